@@ -7,7 +7,8 @@ import {
 import { describe, expect, it } from 'vitest';
 
 /*
- * The rules of circuit breaker and pause, without a database: health.test.ts has them in a running service.
+ * Tests the rules of the circuit breaker and of pauses without a database. health.test.ts tests them in a running
+ * service.
  */
 const second = 1000;
 const minute = 60 * second;
@@ -33,13 +34,13 @@ const failure = { delivered: false, gone: false, probe: false };
 const gone = { delivered: false, gone: true, probe: false };
 const probe = { ...failure, probe: true };
 
-/** The health after so many failures at the start. */
+/** Returns the health of a new subscription after a number of failed attempts. */
 function failing(times: number, before = healthy): Health {
   return Array.from({ length: times }).reduce((health: Health) => afterAttempt(health, failure, at(0)), before);
 }
 
-describe('the circuit', () => {
-  it('is closed until five attempts in a row have failed', () => {
+describe('circuit breaker', () => {
+  it('keeps the circuit closed until five attempts in a row have failed', () => {
     const four = failing(4);
     expect(four).toMatchObject({ failures: 4, failingSince: at(0), lastFailureAt: at(0), openUntil: null });
     expect(circuitOf(four, at(0))).toBe('closed');
@@ -47,20 +48,20 @@ describe('the circuit', () => {
     expect(five).toMatchObject({ failures: 5, failingSince: at(0), openUntil: at(6 * second), openings: 1 });
   });
 
-  it('counts from the beginning after a success', () => {
+  it('resets the failure count of a circuit after a successful attempt', () => {
     const reset = afterAttempt(failing(4), success, at(second));
     expect(reset).toEqual({ ...healthy, lastSuccessAt: at(second), lastFailureAt: at(0) });
     expect(failing(4, reset).openUntil).toBeNull();
   });
 
-  it('is open to the end of its time, and half-open from then on', () => {
+  it('keeps the circuit open until `openUntil`, then half-open', () => {
     const open = failing(5);
     expect(circuitOf(open, at(5 * second - 1))).toBe('open');
     expect(circuitOf(open, at(5 * second))).toBe('half-open');
     expect(circuitOf(open, at(day))).toBe('half-open');
   });
 
-  it('opens for twice as long after each probe that fails, and for five minutes at most', () => {
+  it('doubles the open time of the circuit after each failed probe, up to five minutes', () => {
     let health = failing(5);
     const lengths: number[] = [];
     for (let probes = 0; probes < 100; probes++) {
@@ -72,19 +73,19 @@ describe('the circuit', () => {
     expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
   });
 
-  it('opens again when the probe fails while a worker holds it open for the probe', () => {
+  it('reopens the circuit when its probe fails while a worker holds the circuit open for that probe', () => {
     const held = { ...failing(5), openUntil: at(30 * second) };
     const now = at(8 * second);
     expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });
   });
 
-  it('is not opened for longer by what was under way when it opened', () => {
+  it('does not extend the open time of the circuit for attempts that were in flight when it opened', () => {
     const open = failing(5);
     const late = afterAttempt(open, failure, at(second));
     expect(late).toMatchObject({ failures: 6, openUntil: open.openUntil, openings: 1, lastFailureAt: at(second) });
   });
 
-  it('is closed by a success, be it the probe or what was under way', () => {
+  it('closes the circuit after a successful attempt, whether a probe or one that was in flight', () => {
     for (const sign of [success, { ...success, probe: true }]) {
       expect(afterAttempt(failing(9), sign, at(second))).toEqual({
         ...healthy,
@@ -95,8 +96,8 @@ describe('the circuit', () => {
   });
 });
 
-describe('a pause', () => {
-  it('begins with a 410, also of what was under way', () => {
+describe('automatic pause', () => {
+  it('pauses a subscription after a 410, even from an attempt that was in flight', () => {
     const reason = 'The endpoint returned 410 Gone.';
     for (const before of [healthy, failing(5)]) {
       const paused = afterAttempt(before, gone, at(second));
@@ -104,7 +105,7 @@ describe('a pause', () => {
     }
   });
 
-  it('begins when every attempt has failed for five days, to the millisecond', () => {
+  it('pauses a subscription when every attempt has failed for five days', () => {
     const almost = afterAttempt(failing(1), failure, at(5 * day - 1));
     expect(almost).toMatchObject({ pausedAt: null, pausedReason: null });
     expect(afterAttempt(failing(1), failure, at(5 * day))).toMatchObject({
@@ -114,15 +115,15 @@ describe('a pause', () => {
     });
   });
 
-  it('lasts, with its first reason and a probe every hour', () => {
+  it('keeps the first pause reason of a subscription and probes the endpoint every hour', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const probed = afterAttempt(paused, probe, at(6 * day));
     expect(probed).toMatchObject({ pausedAt: at(0), pausedReason: paused.pausedReason, openUntil: at(6 * day + hour) });
-    // A late failure is no probe.
+    // An attempt that was in flight before the pause doesn't count as a probe.
     expect(afterAttempt(probed, gone, at(6 * day + minute)).openUntil).toEqual(at(6 * day + hour));
   });
 
-  it('ends with a success', () => {
+  it('resumes a paused subscription after a successful attempt', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     expect(afterAttempt(paused, { ...success, probe: true }, at(hour))).toEqual({
       ...healthy,
@@ -137,7 +138,7 @@ describe('presentHealth', () => {
     presentHealth({ ...health, active: true, held: false, quotaReachedAt: null, ...row }, now);
   const nothing = { healthReason: null, nextAttemptAt: null, pausedAt: null, pausedReason: null };
 
-  it('is HEALTHY until an attempt fails, and after one that succeeds', () => {
+  it('reports HEALTHY until an attempt fails, and again after a successful attempt', () => {
     expect(presented(healthy, at(0))).toEqual({ ...nothing, health: 'HEALTHY' });
     const failed = { ...nothing, health: 'RETRYING', healthReason: 'The last attempt failed.' };
     expect(presented(failing(1), at(0))).toEqual(failed);
@@ -145,14 +146,14 @@ describe('presentHealth', () => {
     expect(presented(recovered, at(second))).toEqual({ ...nothing, health: 'HEALTHY' });
   });
 
-  it('is CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
+  it('reports CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
     const failed = { ...nothing, healthReason: 'The last 5 attempts failed.' };
     const open = { ...failed, health: 'CIRCUIT_OPEN', nextAttemptAt: at(5 * second) };
     expect(presented(failing(5), at(0))).toEqual(open);
     expect(presented(failing(5), at(5 * second))).toEqual({ ...failed, health: 'RETRYING' });
   });
 
-  it('is PAUSED for a reason, with an attempt every hour unless its owner holds it', () => {
+  it('reports PAUSED with a reason, and hourly probes unless the owner paused the subscription', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const pausedReason = 'The endpoint returned 410 Gone.';
     const words = { health: 'PAUSED', healthReason: pausedReason, pausedAt: at(0), pausedReason };
@@ -163,7 +164,7 @@ describe('presentHealth', () => {
     expect(presented(held, at(day), { held: true })).toMatchObject(byOwner);
   });
 
-  it('is PAUSED with the reason QUOTA, whatever else pauses it, and names the change feed', () => {
+  it('reports PAUSED with the reason QUOTA before all other reasons, and refers to the change feed', () => {
     const quota = { health: 'PAUSED', pausedAt: at(minute), pausedReason: 'QUOTA' };
     const row = { quotaReachedAt: at(minute) };
     const alone = presented(healthy, at(hour), row);
@@ -176,7 +177,7 @@ describe('presentHealth', () => {
     });
   });
 
-  it('is INACTIVE after deactivation', () => {
+  it('reports INACTIVE for a deactivated subscription', () => {
     expect(presented(failing(5), at(0), { active: false })).toEqual({ ...nothing, health: 'INACTIVE' });
   });
 });

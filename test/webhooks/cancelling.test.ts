@@ -17,8 +17,8 @@ const day = 24 * hour;
 
 useSender();
 
-describe('what nobody may receive any more', () => {
-  it('is cancelled after the DELETE of its subscription, also what is in flight', async () => {
+describe('cancellation of deliveries', () => {
+  it('cancels the pending and in-flight deliveries of a deleted subscription', async () => {
     const test = await start({ worker: false });
     const { api, workspace, settled } = test;
     let answer = () => {};
@@ -39,7 +39,7 @@ describe('what nobody may receive any more', () => {
     const states = () => api.prisma.delivery.findMany({ where: { subscriptionId: id }, include: { history: true } });
     const cancelled = { state: 'CANCELLED', settledAt: expect.any(Date), history: [] };
     await eventually(async () => expect(await states()).toEqual(Array(4).fill(expect.objectContaining(cancelled))));
-    // The answer that comes now is recorded, and changes nothing else.
+    // The late response adds an attempt to the history but doesn't change the delivery.
     answer();
     await test.advance(day);
     await test.emit(1);
@@ -51,7 +51,7 @@ describe('what nobody may receive any more', () => {
     expect(held.received).toHaveLength(1);
   });
 
-  it('is left to the workers by the DELETE, which touches no delivery, however many there are', async () => {
+  it('deletes a subscription without changing its deliveries, and leaves their cancellation to workers', async () => {
     const waiting = 20_000;
     const test = await start({ worker: false });
     const { api, workspace, id, receiver } = test;
@@ -63,13 +63,13 @@ describe('what nobody may receive any more', () => {
        INSERT INTO deliveries (tenant_id, subscription_id, event_id)
          SELECT tenant_id, ${id}, id FROM events WHERE public_id LIKE 'evt_many_%'`,
     );
-    await withTrigger('BEFORE UPDATE ON deliveries', "RAISE 'refused'", async () => {
+    await withTrigger('BEFORE UPDATE ON deliveries', "RAISE 'update failed'", async () => {
       expect((await workspace.call('DELETE', `/webhooks/${id}`)).status).toBe(200);
     });
     const count = (state: string) =>
       api.prisma.delivery.count({ where: { subscriptionId: id, state: state as 'PENDING' } });
     expect(await count('PENDING')).toBe(waiting);
-    // Not one is claimed from then on.
+    // Workers no longer claim the deliveries of the deleted subscription.
     expect(await claim(test)).toEqual([]);
 
     const other = await receive();
@@ -82,7 +82,7 @@ describe('what nobody may receive any more', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('is cancelled in batches that each stand for themselves', async () => {
+  it('commits each batch of cancelled deliveries separately', async () => {
     const test = await start({ worker: false });
     await test.emit(5);
     await test.workspace.call('DELETE', `/webhooks/${test.id}`);
@@ -93,7 +93,7 @@ describe('what nobody may receive any more', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
-  it('is cancelled no more once its subscription is active again', async () => {
+  it('stops cancelling deliveries when the subscription is active again', async () => {
     const test = await start({ worker: false });
     await test.emit(3);
     await test.workspace.call('DELETE', `/webhooks/${test.id}`);
@@ -103,12 +103,12 @@ describe('what nobody may receive any more', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
-  it('does not hold up attempts that are being settled, nor does the DELETE', async () => {
+  it('cancels deliveries and deletes a subscription without waiting for attempts that are being recorded', async () => {
     const test = await start({ worker: false });
     const { api, workspace } = test;
     await test.emit(1);
     const claimed = await claim(test);
-    // The settlement comes while the DELETE has deactivated the subscription and is not yet committed.
+    // Records the result after the DELETE deactivated the subscription and before it commits.
     const lingering = 'AFTER UPDATE OF active ON webhook_subscriptions';
     await withTrigger(lingering, 'PERFORM pg_sleep(3); RETURN NULL', async () => {
       let deleted: number | undefined;
@@ -133,7 +133,7 @@ describe('what nobody may receive any more', () => {
       const { settled, unrecorded } = await recordResults(api.prisma, settlements);
       expect(settled).toMatchObject([{ state: 'PENDING' }]);
       expect(deleted).toBeUndefined();
-      // What it told of the subscription is kept for later.
+      // The health of the subscription is recorded later.
       expect(unrecorded).toMatchObject([{ delivered: false }]);
       await deleting;
       expect(deleted).toBe(200);
@@ -144,16 +144,16 @@ describe('what nobody may receive any more', () => {
     expect(await test.settled(test.id)).toMatchObject([{ state: 'CANCELLED' }]);
   });
 
-  it('is cancelled when it was emitted beside the DELETE, or stays unsent', async () => {
+  it('cancels or never sends deliveries that were emitted concurrently with the DELETE', async () => {
     const test = await start();
     const { api, workspace, receiver } = test;
     test.endpoint.status = 200;
-    // Deliveries are claimed and settled all the time that subscriptions go.
+    // Workers claim and record deliveries while the subscriptions are deleted.
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createWebhook({ url: receiver.url })).id);
     const emitting = Promise.all(Array.from({ length: 4 }, () => test.emit(10)));
-    const answers = await Promise.all(ids.map((id) => workspace.call('DELETE', `/webhooks/${id}`)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(ids.length).fill(200));
+    const responses = await Promise.all(ids.map((id) => workspace.call('DELETE', `/webhooks/${id}`)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(ids.length).fill(200));
     await emitting;
     await expectAllDelivered(test, 40);
     const sent = receiver.received.length;
@@ -162,7 +162,7 @@ describe('what nobody may receive any more', () => {
     expect(receiver.received).toHaveLength(sent);
   });
 
-  it('waits while its tenant is inactive', async () => {
+  it('holds the deliveries of an inactive tenant until the tenant is active again', async () => {
     const test = await start();
     const { api, workspace, endpoint, receiver, requestsAfter } = test;
     await test.emitOneByOne(1);
@@ -180,19 +180,19 @@ describe('what nobody may receive any more', () => {
   });
 });
 
-it('an attempt is settled while an event for the same subscription is not yet committed', async () => {
+it('records an attempt while an event for the same subscription is not yet committed', async () => {
   const test = await start({ worker: false });
   const payload = await test.workspace.createTicket();
   const claimed = await claim(test);
   await transaction(test.workspace.context, async (context) => {
     await emit(context, 'ticket.created', { payload });
-    // Were one to wait for the other, both could: a ticket would not be made because of its webhooks.
+    // If either waited for the other, creating a ticket could fail because of its webhooks.
     const settling = settleAs(test, [[200, ...claimed]]).then(() => 'settled');
     expect(await Promise.race([settling, sleep(3 * second, 'waiting')])).toBe('settled');
   });
 });
 
-it('a subscription outlives the key that made it', async () => {
+it('keeps a subscription active after the key that created it is revoked', async () => {
   const test = await start();
   const { api, workspace } = test;
   test.endpoint.status = 200;

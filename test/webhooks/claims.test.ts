@@ -8,8 +8,8 @@ import { execute } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
- * What a worker may take, and what becomes of what it took, with no worker running: health.test.ts has it in a running
- * service.
+ * Tests which deliveries workers claim and how results are recorded, without a running worker. health.test.ts tests
+ * this in a running service.
  */
 const second = 1000;
 const lease = 30 * second;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A subscription in a workspace of its own, with so many deliveries that are due, the first one for longest. */
+/** Creates a subscription in its own workspace with a number of due deliveries, the oldest first. */
 async function subscribe(due: number) {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createWebhook();
@@ -52,14 +52,14 @@ type Subscribed = Awaited<ReturnType<typeof subscribe>>;
 
 const openFor = (interval: string) => `open_until = now() + interval '${interval}'`;
 
-/** What a worker settles that was answered so. */
-function answered(delivery: ClaimedDelivery, status: number, retryAfter?: number): DeliveryResult {
+/** Returns the result that a worker records for a response. */
+function toResult(delivery: ClaimedDelivery, status: number, retryAfter?: number): DeliveryResult {
   const outcome = { durationMs: 7, error: null, answer: null, publicAnswer: null, retryAfter };
   return { delivery, outcome: { ...outcome, status, delivered: status === 200 } };
 }
 
-describe('a claim', () => {
-  it('takes what has been due for longest, as much as is wanted of each subscription', async () => {
+describe('claimDue', () => {
+  it('claims the deliveries that have been due for longest, up to the slots of each subscription', async () => {
     const [first, second] = [await subscribe(3), await subscribe(3)];
     const claimed = await claimDue(api.prisma, [
       { ...first.ref, slots: 2 },
@@ -75,7 +75,7 @@ describe('a claim', () => {
     const [delivery] = await first.deliveries();
     const expected = { ...first.ref, attempt: 1, probe: false, url, secret, previousSecret: null };
     expect(of(first).find(({ id }) => id === delivery?.id)).toMatchObject({ ...expected, claim: delivery?.claim });
-    // They have been due for almost an hour.
+    // subscribe() moves the due time back by an hour.
     for (const { dueSince } of claimed) {
       expect((performance.now() - dueSince) / 60_000).toBeGreaterThan(59);
       expect((performance.now() - dueSince) / 60_000).toBeLessThan(62);
@@ -84,7 +84,7 @@ describe('a claim', () => {
     expect(await first.claim()).toEqual([]);
   });
 
-  it('takes nothing of who is not active or rests', async () => {
+  it('claims no deliveries of inactive tenants, inactive subscriptions and open circuits', async () => {
     const [open, inactive, gone] = [await subscribe(1), await subscribe(1), await subscribe(1)];
     await open.change(openFor('1 minute'));
     await inactive.change('active = false');
@@ -92,7 +92,7 @@ describe('a claim', () => {
     for (const test of [open, inactive, gone]) expect(await test.claim()).toEqual([]);
   });
 
-  it('takes one to be the probe where the circuit is half-open, for which it is held open', async () => {
+  it('claims one delivery as the probe of a half-open circuit and holds the circuit open for it', async () => {
     const [closed, halfOpen, idle] = [await subscribe(2), await subscribe(2), await subscribe(0)];
     for (const test of [halfOpen, idle]) await test.change(openFor('-1 minute'));
     const [before, idleBefore] = [await halfOpen.row(), await idle.row()];
@@ -105,11 +105,11 @@ describe('a claim', () => {
     expect([closed, halfOpen, idle].map(probes)).toEqual([[false, false], [true], []]);
     expect(Number((await halfOpen.row()).openUntil) - Number(before.openUntil)).toBeGreaterThanOrEqual(60_000 + lease);
     expect(await halfOpen.claim()).toEqual([]);
-    // Nothing was due: the next that is need not wait.
+    // Without a due delivery there is no probe, so the next delivery must not wait.
     expect(await idle.row()).toEqual(idleBefore);
   });
 
-  it('records as lost what was taken and never settled, and nothing else', async () => {
+  it('records only expired claims as lost attempts', async () => {
     const test = await subscribe(2);
     const [lost] = await test.claim(1);
     await test.inDatabase(`UPDATE deliveries SET next_attempt_at = now() - interval '1 second' WHERE id = ${lost?.id}`);
@@ -119,7 +119,7 @@ describe('a claim', () => {
     expect((await test.deliveries()).map(({ history }) => history)).toMatchObject([[error], []]);
   });
 
-  it('of what was lost however often leaves the receiver all its attempts', async () => {
+  it('gives a delivery all its attempts, however many were lost', async () => {
     const test = await subscribe(1);
     await test.change('first_succeeded_at = now()');
     const makeDue = () => test.inDatabase("UPDATE deliveries SET next_attempt_at = now() - interval '1 second'");
@@ -130,7 +130,7 @@ describe('a claim', () => {
     const states = [];
     for (let attempts = 0; attempts < 10; attempts++) {
       const [delivery] = (await test.claim()) as [ClaimedDelivery];
-      const { settled } = await recordResults(api.prisma, [answered(delivery, 500)]);
+      const { settled } = await recordResults(api.prisma, [toResult(delivery, 500)]);
       const [{ state, nextAttemptAt }] = settled as [(typeof settled)[0]];
       states.push([state, nextAttemptAt === null ? null : Math.round((Number(nextAttemptAt) - Date.now()) / second)]);
       await test.change('open_until = NULL, failures = 0');
@@ -138,15 +138,15 @@ describe('a claim', () => {
     }
     const [first, ...others] = states;
     expect(first?.[0]).toBe('PENDING');
-    // 5 s, 20 % more or less, where the second wait is minutes.
+    // The first wait is 5 s ± 20 %, the second wait takes minutes.
     expect(first?.[1]).toBeLessThanOrEqual(6);
     expect(others.map(([state]) => state)).toEqual([...Array(8).fill('PENDING'), 'EXHAUSTED']);
     expect(await test.deliveries()).toMatchObject([{ attempts: 22, lost: 12, history: { length: 22 } }]);
   });
 });
 
-describe('settling', () => {
-  it('delivers, waits, gives up, and says so of each', async () => {
+describe('recordResults', () => {
+  it('records delivered, failed and exhausted deliveries, and returns each outcome', async () => {
     const test = await subscribe(4);
     const [first, second, third, last] = (await test.claim()) as [
       ClaimedDelivery,
@@ -155,10 +155,10 @@ describe('settling', () => {
       ClaimedDelivery,
     ];
     const { settled, unrecorded } = await recordResults(api.prisma, [
-      answered(first, 200),
-      answered(second, 500),
-      answered(third, 503, 60_000),
-      answered({ ...last, attempt: 10 }, 500),
+      toResult(first, 200),
+      toResult(second, 500),
+      toResult(third, 503, 60_000),
+      toResult({ ...last, attempt: 10 }, 500),
     ]);
     expect(unrecorded).toEqual([]);
     expect(settled.map(({ state }) => state)).toEqual(['DELIVERED', 'PENDING', 'PENDING', 'EXHAUSTED']);
@@ -173,11 +173,11 @@ describe('settling', () => {
       expect(rows.get(delivery.id)).toMatchObject({ state, claim: null, settledAt, history });
       if (nextAttemptAt !== null) expect(rows.get(delivery.id)).toMatchObject({ nextAttemptAt });
     }
-    // In their order: one success, and three failures since.
+    // In this order: one success, then three failures.
     expect(await test.row()).toMatchObject({ failures: 3, lastSuccessAt: settled[0]?.settledAt, pausedAt: null });
   });
 
-  it('leaves alone what others hold, what is settled and what is gone', async () => {
+  it('ignores results of deliveries that another worker claimed, that are settled or that are deleted', async () => {
     const test = await subscribe(3);
     const claimed = await test.claim();
     const [foreign, done, gone] = claimed as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
@@ -186,15 +186,15 @@ describe('settling', () => {
        DELETE FROM deliveries WHERE id = ${gone.id}`,
     );
     const before = { deliveries: await test.deliveries(), row: await test.row() };
-    const settlements = [answered({ ...foreign, claim: crypto.randomUUID() }, 410), answered(done, 500)];
-    expect(await recordResults(api.prisma, [...settlements, answered(gone, 500)])).toEqual({
+    const settlements = [toResult({ ...foreign, claim: crypto.randomUUID() }, 410), toResult(done, 500)];
+    expect(await recordResults(api.prisma, [...settlements, toResult(gone, 500)])).toEqual({
       settled: [],
       unrecorded: [],
     });
     expect({ deliveries: await test.deliveries(), row: await test.row() }).toEqual(before);
   });
 
-  it('records the attempt of what was cancelled meanwhile, which tells nothing of the subscription', async () => {
+  it('records the attempt of a delivery that was cancelled in the meantime, without changing the health of its subscription', async () => {
     const test = await subscribe(1);
     const [delivery] = (await test.claim()) as [ClaimedDelivery];
     await test.inDatabase(
@@ -202,7 +202,7 @@ describe('settling', () => {
        WHERE id = ${delivery.id}`,
     );
     const before = { row: await test.row(), settledAt: (await test.deliveries())[0]?.settledAt };
-    const { settled } = await recordResults(api.prisma, [answered(delivery, 410)]);
+    const { settled } = await recordResults(api.prisma, [toResult(delivery, 410)]);
     expect(settled).toMatchObject([{ state: 'CANCELLED', nextAttemptAt: null }]);
     expect(await test.deliveries()).toMatchObject([
       { state: 'CANCELLED', settledAt: before.settledAt, history: [{ number: 1, status: 410 }] },
@@ -210,12 +210,12 @@ describe('settling', () => {
     expect(await test.row()).toEqual(before.row);
   });
 
-  it('pauses after a 410, and opens the circuit longer after a probe that fails', async () => {
+  it('pauses a subscription after a 410, and doubles the open time after a failed probe', async () => {
     const [gone, halfOpen] = [await subscribe(1), await subscribe(1)];
     await halfOpen.change(`${openFor('-1 minute')}, openings = 2, failures = 6`);
     const [first] = (await gone.claim()) as [ClaimedDelivery];
     const [probe] = (await halfOpen.claim()) as [ClaimedDelivery];
-    await recordResults(api.prisma, [answered(first, 410), answered(probe, 500)]);
+    await recordResults(api.prisma, [toResult(first, 410), toResult(probe, 500)]);
     expect(await gone.row()).toMatchObject({
       pausedReason: 'The endpoint returned 410 Gone.',
       pausedAt: expect.any(Date),
@@ -224,11 +224,11 @@ describe('settling', () => {
     expect({ openings, opening: Number(openUntil) - Number(lastFailureAt) }).toEqual({ openings: 3, opening: 20_000 });
   });
 
-  it('tells nothing of a subscription that has another URL since', async () => {
+  it('ignores results for the health of a subscription whose URL has changed', async () => {
     const moved = await subscribe(3);
     const [gone, slow, good] = (await moved.claim()) as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
     await moved.change("url = 'https://new.example.com/hook'");
-    await recordResults(api.prisma, [answered(gone, 410), answered(slow, 500), answered(good, 200)]);
+    await recordResults(api.prisma, [toResult(gone, 410), toResult(slow, 500), toResult(good, 200)]);
     expect(await moved.row()).toMatchObject({ failures: 0, lastFailureAt: null, lastSuccessAt: null, pausedAt: null });
     const states = (await moved.deliveries()).map(({ state, history }) => [state, history.length]);
     expect(states).toEqual([
@@ -238,7 +238,7 @@ describe('settling', () => {
     ]);
   });
 
-  it('hands back what it tells of a subscription that another transaction holds, and takes it the next time', async () => {
+  it('returns signals for subscriptions locked by another transaction, and records them the next time', async () => {
     const [held, free] = [await subscribe(2), await subscribe(1)];
     const [first, second] = (await held.claim()) as [ClaimedDelivery, ClaimedDelivery];
     const [other] = (await free.claim()) as [ClaimedDelivery];
@@ -249,10 +249,10 @@ describe('settling', () => {
     const { url } = await held.row();
     const sign = (gone: boolean): SubscriptionSignal => ({ ...held.ref, url, probe: false, delivered: false, gone });
     try {
-      const { settled, unrecorded } = await recordResults(api.prisma, [answered(first, 500), answered(other, 500)]);
+      const { settled, unrecorded } = await recordResults(api.prisma, [toResult(first, 500), toResult(other, 500)]);
       expect(settled.map(({ state }) => state)).toEqual(['PENDING', 'PENDING']);
       expect(unrecorded).toEqual([sign(false)]);
-      const next = await recordResults(api.prisma, [answered(second, 410)], unrecorded);
+      const next = await recordResults(api.prisma, [toResult(second, 410)], unrecorded);
       expect(next.unrecorded).toEqual([sign(false), sign(true)]);
       await lock.query('ROLLBACK');
       expect(await recordResults(api.prisma, [], next.unrecorded)).toEqual({ settled: [], unrecorded: [] });
@@ -264,11 +264,11 @@ describe('settling', () => {
   });
 });
 
-describe('a subscription whose URL has never responded with 2xx', () => {
+describe('subscription whose URL has never responded with 2xx', () => {
   const setAge = (interval: string) =>
     `trial_attempts = ARRAY(SELECT now() - interval '${interval}' FROM unnest(trial_attempts))`;
 
-  it('gets 10 deliveries a minute, whichever workers claim them', async () => {
+  it('limits a URL that has never responded with 2xx to 10 deliveries a minute over all workers', async () => {
     const { claim, change } = await subscribe(13);
     const claims = await Promise.all([claim(8), claim(8)]);
     expect(claims.flat().length).toBeLessThanOrEqual(10);
@@ -280,7 +280,7 @@ describe('a subscription whose URL has never responded with 2xx', () => {
     expect(await claim()).toHaveLength(3);
   });
 
-  it('gets no more while it is half-open', async () => {
+  it('claims no further deliveries for an unverified URL while its circuit is half-open', async () => {
     const { claim, change } = await subscribe(12);
     expect(await claim()).toHaveLength(10);
     await change(`open_until = now() - interval '1 second'`);
@@ -289,10 +289,10 @@ describe('a subscription whose URL has never responded with 2xx', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('gets all after the first 2xx, and 10 again after a new URL', async () => {
+  it('lifts the limit of 10 deliveries a minute after the first 2xx, and applies it again to a new URL', async () => {
     const { claim, change, workspace, ref } = await subscribe(30);
     const [first] = await claim(1);
-    await recordResults(api.prisma, [answered(first as ClaimedDelivery, 200)]);
+    await recordResults(api.prisma, [toResult(first as ClaimedDelivery, 200)]);
     expect(await claim(18)).toHaveLength(18);
     const url = 'https://example.com/moved';
     const { status } = await workspace.call('PATCH', `/webhooks/${ref.subscriptionId}`, { url });

@@ -33,9 +33,9 @@ afterAll(async () => {
   await api.close();
 });
 
-describe('a delivery', () => {
+describe('delivery', () => {
   it.each(['a plain secret', `whsec_${Buffer.alloc(24, 7).toString('base64')}`])(
-    'is signed with %s',
+    'signs a delivery with %s',
     async (secret) => {
       receiver.received.length = 0;
       const subscription = await workspace.createWebhook({ url: receiver.url, secret, events: ['ticket.created'] });
@@ -52,7 +52,7 @@ describe('a delivery', () => {
         'x-service-attempt': '1',
       });
 
-      // Five lines, as the guide has them.
+      // The same five lines as in the guide.
       const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
       const right = createHmac('sha256', secret).update(body).digest();
       expect(given.length === right.length && timingSafeEqual(given, right)).toBe(true);
@@ -66,7 +66,7 @@ describe('a delivery', () => {
   );
 });
 
-it('every attempt sends the same bytes under the same id, with its own number and time', async () => {
+it('sends the same bytes and id in every attempt of a delivery, with a new number and timestamp', async () => {
   const secret = 'a secret of several attempts';
   const statuses = [500, 503, 302];
   const flaky = await startReceiver((_, response, { length }) => response.writeHead(statuses[length - 1] ?? 200).end());
@@ -118,8 +118,8 @@ it('every attempt sends the same bytes under the same id, with its own number an
   }
 });
 
-it('a dead receiver and a dripping one hold up nobody else', async () => {
-  // One that has answered well is trusted with more at once than one that never has.
+it('delivers to healthy receivers while other receivers are unreachable or send bytes slowly', async () => {
+  // A receiver that has responded with 2xx may have more deliveries in flight.
   const drip: Respond = (_, response, received) => {
     if (received.length === 1) return response.end();
     const timer = setInterval(() => response.write('.'), 1000);
@@ -138,11 +138,11 @@ it('a dead receiver and a dripping one hold up nobody else', async () => {
       const owner = await createWorkspace(api);
       await owner.createWebhook({ url: bad.url });
       for (let i = 0; i < 40; i++) await owner.createTicket();
-      // Nor another subscription of the same tenant.
+      // Other subscriptions of the same tenant are not delayed either.
       await owner.createWebhook({ url: healthy.url });
       others.push(owner);
     }
-    // Each holds what one subscription may have in flight, and no more.
+    // Each failing receiver holds exactly the deliveries that one subscription may have in flight.
     await eventually(() => expect([hanging.received.length, dripping.received.length]).toEqual([2, 1 + 16]));
 
     const rounds = 5;
@@ -156,7 +156,7 @@ it('a dead receiver and a dripping one hold up nobody else', async () => {
   }
 });
 
-it('two workers at once deliver each event once to each subscription', { timeout: 60_000 }, async () => {
+it('delivers each event once per subscription with two concurrent workers', { timeout: 60_000 }, async () => {
   const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
   const sender = await startSender();
   try {
@@ -165,7 +165,7 @@ it('two workers at once deliver each event once to each subscription', { timeout
     const create = async (count: number) => {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     };
-    // Some wait when they start, others come while they work.
+    // Some events are pending when the workers start, others are emitted while they run.
     await create(60);
     await Promise.all([sender.startWorker(), sender.startWorker(), create(20), create(20)]);
     const states = () => sender.api.prisma.delivery.groupBy({ by: ['state', 'attempts'], _count: true });
@@ -180,8 +180,8 @@ it('two workers at once deliver each event once to each subscription', { timeout
   }
 });
 
-it('a worker whose clock is a minute ahead changes nothing: each event is sent once', async () => {
-  // Longer than a sweep takes, so that what is in flight is looked at by everybody.
+it('sends each event once when the clock of one worker is a minute ahead', async () => {
+  // Longer than a sweep, so that both workers see the deliveries in flight.
   const slow = await startReceiver((_, response) => setTimeout(() => response.end(), 1500));
   const refusing = await startReceiver((_, response) => response.writeHead(500).end());
   const sender = await startSender();
@@ -199,7 +199,7 @@ it('a worker whose clock is a minute ahead changes nothing: each event is sent o
 
     const times = Map.groupBy(slow.received, ({ headers }) => headers['webhook-id']);
     expect([...times.values()].map(({ length }) => length)).toEqual(Array(events).fill(1));
-    // What failed is due when the database says so, and what is stored is of its time.
+    // Due times and stored times come from the clock of the database.
     const now = Date.now();
     const failed = await api.prisma.delivery.findMany({ where: { state: 'PENDING' }, include: { history: true } });
     expect(failed).toHaveLength(events);
@@ -213,7 +213,7 @@ it('a worker whose clock is a minute ahead changes nothing: each event is sent o
   }
 });
 
-it('a failed attempt is a warning in the log, which names the delivery and nothing secret', async () => {
+it('logs a warning with the id of the delivery and no secrets when an attempt fails', async () => {
   const statuses = [500, 410];
   const failing = await startReceiver((_, response, { length }) =>
     response.writeHead(statuses[length - 1] ?? 200).end(),
@@ -227,11 +227,11 @@ it('a failed attempt is a warning in the log, which names the delivery and nothi
     const { workspace } = sender;
     const secret = 'what the log must never hold';
     const { id } = await workspace.createWebhook({ url: `${failing.url}?token=hidden`, secret });
-    const { id: refused } = await workspace.createWebhook({ url: `${gone.url}?token=hidden`, secret });
+    const { id: unreachable } = await workspace.createWebhook({ url: `${gone.url}?token=hidden`, secret });
     await sender.startWorker({ logger: createLogger('warn', stream) });
     await workspace.createTicket();
     const [delivery] = await eventually(async () => {
-      const deliveries = [...(await sender.settled(id)), ...(await sender.settled(refused))];
+      const deliveries = [...(await sender.settled(id)), ...(await sender.settled(unreachable))];
       expect(deliveries.map(({ attempts }) => attempts)).toEqual([1, 1]);
       return deliveries;
     });
@@ -248,12 +248,12 @@ it('a failed attempt is a warning in the log, which names the delivery and nothi
       msg: 'a webhook delivery failed',
     });
     expect(lines.find(({ error }) => error !== undefined)).toMatchObject({
-      subscriptionId: String(refused),
+      subscriptionId: String(unreachable),
       error: expect.stringContaining('ECONNREFUSED'),
     });
     expect(JSON.stringify(lines)).not.toMatch(/hidden|what the log/);
 
-    // And the last one, after which there is no next.
+    // Also covers the last attempt, which has no next attempt.
     await sender.api.prisma.delivery.updateMany({ where: { subscriptionId: id }, data: { attempts: 9 } });
     await sender.advance(60_000);
     await eventually(() =>

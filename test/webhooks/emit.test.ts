@@ -5,7 +5,8 @@ import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
- * A subscription that was committed before a change was made is told of it, also when the change had begun to wait before.
+ * Tests that a committed subscription gets all later changes, including those of requests that waited for a lock at
+ * that time.
  */
 let api: Api;
 let lock: pg.Client;
@@ -20,7 +21,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Subscribes to both events of tickets while as many requests wait for what is locked, one behind the other. */
+/** Creates a subscription while the given requests wait for a locked row, one after the other. */
 async function subscribeWhileWaiting(
   workspace: Workspace,
   locked: string,
@@ -43,48 +44,48 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('tells a subscription of tickets whose creates waited, one behind the other, while it was made', async () => {
+it('delivers tickets to a subscription that was created while the requests waited for the ticket sequence', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
-  const told = await subscribeWhileWaiting(workspace, 'SELECT FROM ticket_sequences WHERE tenant_id = $1', [
+  const events = await subscribeWhileWaiting(workspace, 'SELECT FROM ticket_sequences WHERE tenant_id = $1', [
     create,
     create,
   ]);
-  expect(told).toEqual(['ticket.created', 'ticket.created']);
+  expect(events).toEqual(['ticket.created', 'ticket.created']);
 });
 
-it('tells a subscription of a change that waited while it was made', async () => {
+it('delivers a change to a subscription that was created while the change waited for a lock', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
-  const told = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
+  const events = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
     () => workspace.call('PATCH', `/tickets/${id}`, { title: 'VPN drops again' }),
   ]);
-  expect(told).toEqual(['ticket.updated']);
+  expect(events).toEqual(['ticket.updated']);
 });
 
-/** What every change of a ticket's kind waits for after it has been written. */
+/** The row that every change of a ticket locks after the ticket is written. */
 const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
 
-it('tells a subscription of a ticket that waited to be counted while it was made', async () => {
+it('delivers a new ticket to a subscription that was created while the ticket waited to be counted', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
-  const told = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
-  expect(told).toEqual(['ticket.created']);
+  const events = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
+  expect(events).toEqual(['ticket.created']);
   const { body } = await workspace.call('GET', '/tickets');
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('tells a subscription of a change that waited to be counted while it was made', async () => {
+it('delivers a change to a subscription that was created while the change waited to be counted', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
-  const told = await subscribeWhileWaiting(workspace, counters, [
+  const events = await subscribeWhileWaiting(workspace, counters, [
     () => workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' }),
   ]);
-  expect(told).toEqual(['ticket.updated']);
+  expect(events).toEqual(['ticket.updated']);
 });
 
-it('tells by `timestamp` which state is newer, be it that the clock of who wrote the older one was ahead', async () => {
+it('orders events of a ticket by `timestamp`, even if the clock of the first writer was ahead', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createWebhook({ events: ['ticket.updated', 'task.updated'] });
   const { id } = await workspace.createTicket();
@@ -103,8 +104,8 @@ it('tells by `timestamp` which state is newer, be it that the clock of who wrote
     expect((await workspace.call(method, path, change)).status, path).toBeLessThan(300);
   }
   const rows = await api.prisma.event.findMany({ where: { tenantId: workspace.tenantId }, orderBy: { id: 'asc' } });
-  const told = rows.map((row) => JSON.parse(row.body as string));
-  const times = told.map(({ timestamp }) => Date.parse(timestamp) - ahead.getTime());
+  const events = rows.map((row) => JSON.parse(row.body as string));
+  const times = events.map(({ timestamp }) => Date.parse(timestamp) - ahead.getTime());
   expect(times).toEqual([1, 2, 3, 1]);
-  for (const { timestamp, ticket, task } of told) expect((ticket ?? task).updatedAt).toBe(timestamp);
+  for (const { timestamp, ticket, task } of events) expect((ticket ?? task).updatedAt).toBe(timestamp);
 });

@@ -9,11 +9,11 @@ const day = 24 * hour;
 
 useSender();
 
-describe('an endpoint that fails', { timeout: 60_000 }, () => {
-  it('has its circuit opened after five failures in a row, longer each time, and one delivery is tried after it', async () => {
+describe('failing endpoint', { timeout: 60_000 }, () => {
+  it('opens the circuit after five failures in a row, longer each time, and sends one probe after it', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;
-    // A success in between, and it isn't in a row.
+    // A success in between resets the count.
     await test.emitOneByOne(4);
     endpoint.status = 200;
     await test.emitOneByOne(1);
@@ -28,7 +28,7 @@ describe('an endpoint that fails', { timeout: 60_000 }, () => {
       expect(await requestsAfter(0), `in the ${opening} s`).toBe(0);
       expect(await requestsAfter(minute), `after the ${opening} s`).toBe(1);
     }
-    // What waits behind has used up nothing but the probes: those ten were attempted, and of the others one at a time.
+    // Pending deliveries use an attempt only for probes: ten failed before, then one attempt per opening.
     const deliveries = await settled(id);
     const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
     expect(attempts).toBe(10 + 8);
@@ -39,31 +39,31 @@ describe('an endpoint that fails', { timeout: 60_000 }, () => {
     expect(await requestsAfter(0)).toBe(0);
     expect(await requestsAfter(minute)).toBeGreaterThanOrEqual(1);
     expect(await test.row()).toMatchObject({ failures: 0, failingSince: null, openUntil: null, openings: 0 });
-    // Those that were never tried go at once. One that is still under way in an hour would be sent again.
+    // Untried deliveries are sent immediately. After an hour, a delivery that is still in flight would be sent again.
     await eventually(async () => expect((await settled(id)).filter(({ attempts }) => attempts === 0)).toEqual([]));
     await test.advance(hour);
     await expectAllDelivered(test, 10 + waiting);
 
-    // From the beginning again.
+    // The circuit starts again with the shortest open time.
     endpoint.status = 500;
     await test.emitOneByOne(5);
     expect(await test.opening()).toBe(5 * second);
     expect(receiver.received).toHaveLength(10 + 8 + 24 - 1 + 5);
   });
 
-  it('does not use up the attempts of many that wait when it begins to fail', async () => {
+  it('keeps the attempts of pending deliveries when the endpoint begins to fail', async () => {
     const test = await start({ worker: false });
     await test.emit(150);
     await test.startWorker();
     await eventually(async () => expect((await test.row()).openUntil).not.toBeNull());
     await test.holdOpen(minute);
     const deliveries = await test.settled(test.id);
-    // 16 are in flight at once, and until five are known to have failed others take their places.
+    // 16 deliveries are in flight. Until five failures are recorded, others replace those that end.
     expect(deliveries.filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2 * 16);
     expect(await test.requestsAfter(0)).toBe(0);
   });
 
-  it('is tried by one of two workers when its circuit is half-open', async () => {
+  it('sends one probe for a half-open circuit with two workers', async () => {
     const test = await start({ worker: false });
     await test.emit(20);
     for (let round = 0; round < 5; round++) {
@@ -73,7 +73,7 @@ describe('an endpoint that fails', { timeout: 60_000 }, () => {
     }
   });
 
-  it('is tried at the times of the schedule, and given up after ten attempts', async () => {
+  it('retries a delivery by the schedule and marks it EXHAUSTED after ten attempts', async () => {
     const test = await start();
     const { settled, id, receiver } = test;
     await test.emitOneByOne(1);
@@ -102,19 +102,21 @@ describe('an endpoint that fails', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a subscription pauses', () => {
-  /** Paused: events queue, one is tried every hour, and a success resumes all. */
+describe('paused subscription', () => {
+  /**
+   * Checks that the subscription is paused: events queue, one probe is sent per hour, and a success resumes delivery.
+   */
   async function expectPaused(test: Started, pausedReason: string): Promise<void> {
     const { settled, id, endpoint, requestsAfter, health } = test;
     const before = (await settled(id)).length;
     const paused = await test.row();
     expect(paused).toMatchObject({ active: true, pausedReason, pausedAt: paused.lastFailureAt });
-    // Both age alike.
+    // Moves the time of both subscriptions back.
     const pausedAfter = Number(paused.pausedAt) - Number(paused.createdAt);
     await test.emit(20);
     expect(await requestsAfter(0)).toBe(0);
     for (let tries = 0; tries < 3; tries++) {
-      // A plain failure leaves it paused, for the reason that it was paused for.
+      // A failed probe keeps the pause and its reason.
       endpoint.status = 500;
       expect(await test.opening()).toBe(hour);
       expect(await requestsAfter(hour - minute)).toBe(0);
@@ -132,26 +134,26 @@ describe('a subscription pauses', () => {
     await expectAllDelivered(test, before + 20);
   }
 
-  it('after a 410', async () => {
+  it('pauses a subscription after a 410 response, sends hourly probes, and resumes after a success', async () => {
     const test = await start();
     test.endpoint.status = 410;
     await test.emitOneByOne(1);
     await expectPaused(test, 'The endpoint returned 410 Gone.');
   });
 
-  it('after five days without a success', async () => {
+  it('pauses a subscription after five days without a success', async () => {
     const test = await start();
     const { requestsAfter, health, id } = test;
     await test.emitOneByOne(1);
     expect(await requestsAfter(5 * day - minute)).toBe(1);
     await test.emitOneByOne(1);
     expect(await health(id)).toMatchObject({ pausedAt: null, pausedReason: null });
-    // The second one is tried again, and that is the failure that pauses.
+    // The second attempt of the second delivery is the failure that pauses the subscription.
     expect(await requestsAfter(minute)).toBe(1);
     await expectPaused(test, 'Every attempt failed for 5 days.');
   });
 
-  it('not when a success lies between the failures', async () => {
+  it('does not pause a subscription that had a success between its failures', async () => {
     const test = await start();
     const { endpoint, requestsAfter } = test;
     for (let round = 0; round < 3; round++) {
@@ -169,10 +171,13 @@ describe('a subscription pauses', () => {
   });
 });
 
-describe('a receiver that comes back', () => {
+describe('recovered receiver', () => {
   const longAgo = '2026-11-20T10:00:00Z';
 
-  /** A subscription whose circuit is open for an hour, with deliveries that failed and others that wait behind it. */
+  /**
+   * Creates a subscription whose circuit is open for an hour, with failed deliveries and others that have not been
+   * tried.
+   */
   async function startOpen() {
     const test = await start();
     await test.emitOneByOne(5);
@@ -182,13 +187,13 @@ describe('a receiver that comes back', () => {
     return { ...test, call, before: test.receiver.received.length };
   }
 
-  it('is shown as CIRCUIT_OPEN with the next attempt', async () => {
+  it('reports CIRCUIT_OPEN with the time of the next attempt', async () => {
     const { health, id, row } = await startOpen();
     const nextAttemptAt = (await row()).openUntil?.toISOString();
     expect(await health(id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt, pausedAt: null });
   });
 
-  it('gets one delivery after a replay, whose success closes the circuit', async () => {
+  it('sends one delivery after a replay with an open circuit, and closes the circuit if it succeeds', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });
@@ -197,7 +202,7 @@ describe('a receiver that comes back', () => {
     expect(await test.health(test.id)).toMatchObject({ health: 'HEALTHY', nextAttemptAt: null });
   });
 
-  it('gets one delivery only after a replay while it still fails', async () => {
+  it('sends only one delivery after a replay if the endpoint still fails', async () => {
     const test = await startOpen();
     await test.call(`/webhooks/${test.id}/replay`, { since: longAgo });
     await eventually(() => expect(test.receiver.received).toHaveLength(test.before + 1));
@@ -206,7 +211,7 @@ describe('a receiver that comes back', () => {
     expect(await test.requestsAfter(0)).toBe(0);
   });
 
-  it('gets the delivery that is replayed before all that wait', async () => {
+  it('sends a replayed delivery before all pending deliveries', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const last = (await test.settled(test.id)).at(-1);
@@ -215,7 +220,7 @@ describe('a receiver that comes back', () => {
     expect(test.receiver.received[test.before]?.headers['x-service-delivery']).toBe(String(last?.id));
   });
 
-  it('gets a test event before all that wait, whose success closes the circuit', async () => {
+  it('sends a test event before all pending deliveries, and closes the circuit if it succeeds', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const { body } = await test.call(`/webhooks/${test.id}/test`);
@@ -224,7 +229,7 @@ describe('a receiver that comes back', () => {
     await eventually(async () => expect(await test.row()).toMatchObject({ failures: 0, openUntil: null }));
   });
 
-  it('gets nothing while `paused: true` holds the subscription, and the replay says so', async () => {
+  it('sends nothing while a user has paused the subscription, and reports this in the replay', async () => {
     const test = await startOpen();
     await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });

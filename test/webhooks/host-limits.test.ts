@@ -33,8 +33,8 @@ async function receive(respond?: Respond): Promise<Receiver> {
   return receiver;
 }
 
-describe('the limits per target host', () => {
-  it('hold for all subscriptions of a workspace together, on any port, and for no other workspace', async () => {
+describe('webhook limits per target host', () => {
+  it('limits concurrent deliveries per host and workspace across subscriptions and ports', async () => {
     const held: ServerResponse[] = [];
     let holds = true;
     const hold: Respond = (_, response) => (holds ? held.push(response) : response.end());
@@ -52,7 +52,7 @@ describe('the limits per target host', () => {
     await eventually(() => expect(other.received).toHaveLength(1));
     expect(held).toHaveLength(maxConcurrent);
 
-    // One that ends makes room for one.
+    // Each completed delivery frees one slot.
     held.shift()?.end();
     await eventually(() => expect(held).toHaveLength(maxConcurrent));
     holds = false;
@@ -63,7 +63,7 @@ describe('the limits per target host', () => {
     });
   });
 
-  it('spread requests over seconds', async () => {
+  it('limits the requests per second to a host', async () => {
     const receiver = await receive();
     const owner = await createWorkspace(sender.api);
     const { id } = await owner.createWebhook({ url: receiver.url });
@@ -71,7 +71,7 @@ describe('the limits per target host', () => {
     await sender.startWorker();
     await eventually(() => expect(receiver.received).toHaveLength(2 * maxPerSecond + 1));
     const times = receiver.received.map(({ at }) => at);
-    // A little less than two seconds: requests take different times to arrive.
+    // Slightly less than two seconds, because requests take different times to arrive.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(1800);
     const states = (await sender.settled(id)).map(({ state }) => state);
     expect(states).toEqual(Array(2 * maxPerSecond + 1).fill('DELIVERED'));

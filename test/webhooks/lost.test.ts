@@ -6,10 +6,10 @@ const second = 1000;
 
 useSender();
 
-describe('a worker that is lost', () => {
+describe('lost worker', () => {
   const lease = 30 * second;
 
-  it('is replaced when its lease is over, and its attempt recorded as lost', async () => {
+  it('reclaims the delivery of a lost worker after its lease, and records the attempt as lost', async () => {
     const test = await start({ worker: false });
     const { settled, id } = test;
     test.endpoint.status = 200;
@@ -18,7 +18,7 @@ describe('a worker that is lost', () => {
     expect(others).toEqual([]);
     expect(claimed).toMatchObject({ attempt: 1, probe: false });
     const row = await test.api.prisma.delivery.findFirstOrThrow();
-    // Both are the same moment of the database, which stores it to the nearest millisecond.
+    // Both values come from the same time of the database, which stores milliseconds.
     expect(Math.abs(Number(row.nextAttemptAt) - Number(claimed?.claimedAt) - lease)).toBeLessThanOrEqual(1);
     await test.startWorker();
     await test.advance(0);
@@ -35,7 +35,7 @@ describe('a worker that is lost', () => {
     expect(test.receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
   });
 
-  it('does not keep an endpoint that it was trying from being tried again', async () => {
+  it('probes an endpoint again if the worker that sent the probe is lost', async () => {
     const test = await start({ worker: false });
     test.endpoint.status = 200;
     await test.emit(3);
@@ -50,7 +50,7 @@ describe('a worker that is lost', () => {
     await expectAllDelivered(test, 3);
   });
 
-  it('changes nothing when it comes back', async () => {
+  it('ignores the result of a worker that returns after its lease expired', async () => {
     const test = await start({ worker: false });
     const { api, id, row } = test;
     await test.emit(2);
@@ -67,7 +67,7 @@ describe('a worker that is lost', () => {
       await settleAs(test, [[status, ...late]]);
       expect(await stored()).toEqual(before);
     }
-    // Both in one batch: only who holds the claim counts.
+    // Both results are in one batch: only the one of the current claim counts.
     await settleAs(test, [
       [410, ...late],
       [200, ...current],
@@ -77,17 +77,17 @@ describe('a worker that is lost', () => {
       Array(2).fill(['DELIVERED', 2]),
     );
     expect(after.subscription).toMatchObject({ failures: 0, pausedAt: null, lastFailureAt: null });
-    // And settled is settled.
+    // A settled delivery is not changed again.
     await settleAs(test, [[500, ...current]]);
     expect(await stored()).toEqual(after);
     expect(await test.health(id)).toMatchObject({ lastSuccessAt: expect.any(String), lastFailureAt: null });
   });
 });
 
-describe('a job that is lost', () => {
+describe('lost dispatch job', () => {
   it.each<[string, (test: Started) => Promise<unknown>]>([
     [
-      'outlived what pg-boss keeps',
+      'is older than the retention of pg-boss',
       ({ api }) =>
         execute(
           api.databaseUrl,
@@ -95,9 +95,9 @@ describe('a job that is lost', () => {
              start_after = start_after - interval '400 days', keep_until = keep_until - interval '400 days'`,
         ),
     ],
-    ['was taken by a worker that is gone', ({ api }) => api.services.dispatchJobs.take(10)],
+    ['is held by a lost worker', ({ api }) => api.services.dispatchJobs.take(10)],
     [
-      'was taken by a worker that is gone, and has expired since',
+      'is held by a lost worker and has expired',
       async ({ api }) => {
         await api.services.dispatchJobs.take(10);
         await execute(
@@ -106,7 +106,7 @@ describe('a job that is lost', () => {
         );
       },
     ],
-  ])('loses nothing when it %s', async (_, age) => {
+  ])('delivers all events if a dispatch job %s', async (_, age) => {
     const test = await start({ worker: false });
     const { api } = test;
     test.endpoint.status = 200;
@@ -116,7 +116,7 @@ describe('a job that is lost', () => {
     await age(test);
     await api.boss.supervise();
     expect((await jobs()).filter(({ state }) => state === 'created')).toEqual([]);
-    // No event comes and no clock moves: the sweep finds it.
+    // Without a new event or time shift, only the sweep can find the deliveries.
     await test.startWorker();
     await expectAllDelivered(test, 3);
     expect(test.receiver.received).toHaveLength(3);

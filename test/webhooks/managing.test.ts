@@ -15,9 +15,7 @@ import {
 } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * What integrators do to their subscriptions, seen from the receiver.
- */
+/* Tests management of subscriptions from the view of the receiver. */
 let sender: Sender;
 let owner: Workspace;
 const receivers: Receiver[] = [];
@@ -39,10 +37,10 @@ async function receive(respond?: Respond): Promise<Receiver> {
 }
 
 const answer = (status: number): Respond => {
-  return (_, response) => response.writeHead(status).end('Told in confidence.');
+  return (_, response) => response.writeHead(status).end('In confidence.');
 };
 
-/** A subscription of a workspace of its own, to a receiver of its own. */
+/** Creates a subscription to a new receiver in a new workspace. */
 async function subscribe(fields: Parameters<Workspace['createWebhook']>[0] = {}, respond?: Respond) {
   owner = await createWorkspace(sender.api);
   const receiver = await receive(respond);
@@ -55,19 +53,19 @@ const deliveries = async (id: number): Promise<Delivery[]> =>
   (await owner.call('GET', `/webhooks/${id}/deliveries`)).body.data;
 
 async function patched(id: number, body: object): Promise<Webhook> {
-  const { status, body: answered, text } = await patch(id, body);
+  const { status, body: response, text } = await patch(id, body);
   expect(status, text).toBe(200);
-  return answered.data;
+  return response.data;
 }
 
-/** Waits until so many have arrived, and a little longer for one too many; what they tell of. */
+/** Waits for a number of requests, and a little longer to detect extra ones. Returns the titles of their tickets. */
 async function titlesOf({ received }: Receiver, count: number): Promise<string[]> {
   await eventually(() => expect(received.length).toBeGreaterThanOrEqual(count));
   return received.map(({ body }) => JSON.parse(body).ticket.title);
 }
 
 describe('PATCH /webhooks/:id', () => {
-  it('changes what is named, answers it, and says nothing new where nothing is', async () => {
+  it('updates and returns the given fields of a webhook, and keeps it unchanged if no value differs', async () => {
     const { id } = await subscribe();
     const [before] = (await owner.call('GET', '/webhooks')).body.data;
     expect(await patched(id, { events: before.events, url: before.url, paused: false, filter: null })).toEqual(before);
@@ -83,19 +81,19 @@ describe('PATCH /webhooks/:id', () => {
   });
 
   it.each<[string, object, string]>([
-    ['no https nor http', { url: 'ftp://example.com/' }, 'url'],
-    ['an address of a cloud', { url: 'http://169.254.169.254/' }, 'url'],
+    ['a URL that is not HTTP', { url: 'ftp://example.com/' }, 'url'],
+    ['the address of a metadata service', { url: 'http://169.254.169.254/' }, 'url'],
     ['an empty secret', { secret: '' }, 'secret'],
     ['no events', { events: [] }, 'events'],
-    ['a pause that is no boolean', { paused: 'yes' }, 'paused'],
+    ['a pause that is not a boolean', { paused: 'yes' }, 'paused'],
     ['null as skipOwn', { skipOwn: null }, 'skipOwn'],
-    ['active', { active: false, paused: true }, 'active'],
-  ])('refuses %s', async (_, body, path) => {
+    ['the read-only field active', { active: false, paused: true }, 'active'],
+  ])('rejects an update of a webhook with %s', async (_, body, path) => {
     const { id } = await subscribe();
     expect(errorOf(await patch(id, body))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('finds none that was deactivated, nor does a test or a replay', async () => {
+  it('returns 404 for updates, tests and replays of a deactivated webhook', async () => {
     const { id } = await subscribe();
     await owner.call('DELETE', `/webhooks/${id}`);
     expect((await patch(id, { paused: false })).status).toBe(404);
@@ -103,7 +101,7 @@ describe('PATCH /webhooks/:id', () => {
     expect((await owner.call('POST', `/webhooks/${id}/replay`, { since: '2026-11-20T10:00:00Z' })).status).toBe(404);
   });
 
-  it('sends what waits to the new URL, which begins without the failures of the old one', async () => {
+  it('sends pending deliveries to the new URL of a webhook and resets the failure count', async () => {
     const { id, receiver } = await subscribe({}, answer(410));
     await owner.createTicket({ title: 'waits' });
     await eventually(async () => {
@@ -111,22 +109,22 @@ describe('PATCH /webhooks/:id', () => {
     });
     const other = await receive();
     expect(await patched(id, { url: other.url })).toMatchObject({ pausedAt: null, pausedReason: null });
-    // Its next attempt comes when the schedule says so.
+    // The next attempt is sent at the time of the schedule.
     await sender.advance(10_000);
     expect(await titlesOf(other, 1)).toEqual(['waits']);
     expect(receiver.received).toHaveLength(1);
   });
 });
 
-describe('a pause', () => {
-  it('has events queue and nothing sent, until it ends', async () => {
+describe('paused webhook', () => {
+  it('queues events of a paused webhook and sends them after it resumes', async () => {
     const { id, receiver } = await subscribe();
     const paused = await patched(id, { paused: true });
     expect(paused).toMatchObject({ active: true, pausedAt: expect.any(String), pausedReason: 'Paused by its owner.' });
     await owner.createTicket({ title: 'first' });
     const test = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
     expect(test.state).toBe('PENDING');
-    // Longer than the endpoint would be left alone for if it had failed.
+    // Longer than the circuit would stay open after a failure.
     await sender.advance(24 * 60 * 60 * 1000);
     await sender.advance(0);
     expect((await deliveries(id)).map(({ state, attemptCount }) => [state, attemptCount])).toEqual([
@@ -139,7 +137,7 @@ describe('a pause', () => {
     expect(await titlesOf(receiver, 2)).toContain('first');
   });
 
-  it('stays one when the attempt ends that was under way', async () => {
+  it('stays paused when an attempt that was in flight ends', async () => {
     let finish = () => {};
     const { id, receiver } = await subscribe({}, (_, response) => {
       finish = () => response.end();
@@ -158,7 +156,7 @@ describe('a pause', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('that the breaker made ends, too, and its failures count no more', async () => {
+  it('resumes a webhook that the circuit breaker paused, and resets its failure count', async () => {
     let status = 410;
     const { id, receiver } = await subscribe({}, (request, response) => answer(status)(request, response, []));
     await owner.createTicket({ title: 'waits' });
@@ -172,12 +170,12 @@ describe('a pause', () => {
   });
 });
 
-describe('a new secret', () => {
+describe('secret rotation', () => {
   const [first, second, third] = ['one', 'two', 'six'].map(
     (word) => `whsec_${btoa(`a secret number ${word}, long`)}`,
   ) as [string, string, string];
 
-  /** Which of the secrets a receiver may check the next delivery with, as the standard's own library does. */
+  /** Returns the secrets that verify the next delivery with the Standard Webhooks library. */
   async function signers(id: number, { received }: Receiver): Promise<string[]> {
     const before = received.length;
     await owner.call('POST', `/webhooks/${id}/test`);
@@ -196,16 +194,16 @@ describe('a new secret', () => {
     });
   }
 
-  it('signs beside the one before for 24 hours of the database, and then alone', async () => {
+  it('signs deliveries with the new and the previous secret for 24 hours, then with the new one only', async () => {
     const { id, receiver } = await subscribe({ secret: first });
     expect(await signers(id, receiver)).toEqual([first]);
-    const answered = await patch(id, { secret: second });
-    expect(answered.text).not.toContain(second);
+    const response = await patch(id, { secret: second });
+    expect(response.text).not.toContain(second);
     expect(await signers(id, receiver)).toEqual([first, second]);
     const { headers } = receiver.received.at(-1) ?? {};
     expect(headers?.['webhook-signature']?.split(' ')).toHaveLength(4);
 
-    // The same again replaces nothing.
+    // Setting the same secret again keeps the previous one.
     await patched(id, { secret: second });
     expect(await signers(id, receiver)).toEqual([first, second]);
     await patched(id, { secret: third });
@@ -226,14 +224,14 @@ describe('a new secret', () => {
   });
 });
 
-describe('a secret whose encryption key is gone', () => {
+describe('webhook secret with a missing encryption key', () => {
   const lose = (id: number) =>
     execute(
       sender.api.databaseUrl,
       `UPDATE webhook_subscriptions SET secret = '\\x00000000' || secret WHERE id = ${id}`,
     );
 
-  it('may be replaced', async () => {
+  it('replaces a webhook secret whose encryption key is missing', async () => {
     const { id, receiver } = await subscribe({ events: ['ticket.created'] });
     await lose(id);
     expect((await owner.call('PATCH', `/webhooks/${id}`, { secret: 'another one' })).status).toBe(200);
@@ -242,7 +240,7 @@ describe('a secret whose encryption key is gone', () => {
     expect(receiver.received[0]?.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('keeps its subscription from being used again: no process would start any more', async () => {
+  it("rejects reactivation of a webhook whose secret can't be decrypted", async () => {
     const { id } = await subscribe();
     await owner.call('DELETE', `/webhooks/${id}`);
     await lose(id);
@@ -251,7 +249,7 @@ describe('a secret whose encryption key is gone', () => {
 });
 
 describe('POST /webhooks/:id/test', () => {
-  it('sends an example of the first event, whatever the filter, to this one alone', async () => {
+  it('sends an example of the first subscribed event to this webhook only, and ignores the filter', async () => {
     const { id, receiver } = await subscribe({
       events: ['ticket.updated'],
       filter: { priority: ['LOW'] },
@@ -259,9 +257,9 @@ describe('POST /webhooks/:id/test', () => {
     });
     const other = await receive();
     await owner.createWebhook({ url: other.url, events: ['ticket.updated'] });
-    const answered = await owner.call('POST', `/webhooks/${id}/test`);
-    expect(answered.status).toBe(201);
-    const delivery = answered.body.data;
+    const response = await owner.call('POST', `/webhooks/${id}/test`);
+    expect(response.status).toBe(201);
+    const delivery = response.body.data;
     expect(delivery).toMatchObject({ webhookId: id, event: 'ticket.updated', state: 'PENDING' });
     await eventually(async () => expect((await deliveries(id))[0]?.state).toBe('DELIVERED'));
     expect(receiver.received.map(({ headers, body }) => [headers['webhook-id'], JSON.parse(body).id])).toEqual([
@@ -273,12 +271,12 @@ describe('POST /webhooks/:id/test', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('sends what was wanted when it was asked, where that is changed meanwhile', async () => {
+  it('sends the test event as requested if the webhook is updated before the delivery', async () => {
     const { id } = await subscribe({ events: ['ticket.created'] });
     const { prisma } = sender.api;
     const waiting = () => prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
     let patched = 0;
-    const asked = await prisma.$transaction(async (tx) => {
+    const requests = await prisma.$transaction(async (tx) => {
       await tx.$executeRaw`LOCK TABLE events IN EXCLUSIVE MODE`;
       const test = owner.call('POST', `/webhooks/${id}/test`);
       await expect.poll(waiting).toHaveLength(1);
@@ -287,23 +285,23 @@ describe('POST /webhooks/:id/test', () => {
       await expect.poll(async () => (await waiting()).length + patched).toBe(2);
       return [test, patch];
     });
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([201, 200]);
+    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([201, 200]);
   });
 
-  it('tells of failures without what a private network answered', async () => {
+  it('reports failures of a test delivery without the response of a private network', async () => {
     const { id } = await subscribe({}, answer(500));
     const delivery = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
-    const told = await eventually(async () => {
+    const text = await eventually(async () => {
       const { body, text } = await owner.call('GET', `/deliveries/${delivery.id}`);
       expect(body.data.attempts).toMatchObject([{ status: 500, answer: null }]);
       return text;
     });
-    expect(told).not.toContain('confidence');
+    expect(text).not.toContain('confidence');
   });
 });
 
 describe('skipOwn', () => {
-  it('spares a key what it does itself, and nothing else', async () => {
+  it('does not send events of the key that created the webhook if skipOwn is set', async () => {
     const { receiver } = await subscribe({ skipOwn: true });
     const everything = await receive();
     await owner.createWebhook({ url: everything.url });
@@ -316,7 +314,7 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
-  it('spares what keys do, too, that were rotated from it, and not the one that it was rotated from', async () => {
+  it('skips events of keys rotated from the key of the webhook, but not those of its predecessor', async () => {
     const { api } = sender;
     owner = await createWorkspace(api);
     const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];
@@ -339,42 +337,42 @@ describe('skipOwn', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
   });
 
-  it('goes by the key that turns it on if the subscription was created without a key', async () => {
+  it('skips the events of the key that sets skipOwn if no key created the webhook', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });
-    await owner.createTicket({ title: 'told' });
+    await owner.createTicket({ title: 'delivered' });
     await patched(id, { skipOwn: true });
     await owner.createTicket({ title: 'own' });
     await patched(id, { skipOwn: false });
-    await owner.createTicket({ title: 'told again' });
-    expect((await titlesOf(receiver, 2)).sort()).toEqual(['told', 'told again']);
+    await owner.createTicket({ title: 'delivered again' });
+    expect((await titlesOf(receiver, 2)).sort()).toEqual(['delivered', 'delivered again']);
   });
 });
 
-describe('a filter', () => {
-  it('lets through what is one of its values, or was', async () => {
+describe('webhook filter', () => {
+  it('delivers events whose current or previous value matches the filter', async () => {
     const { receiver } = await subscribe({ filter: { priority: ['HIGH', 'CRITICAL'] } });
     const create = (title: string, priority: 'LOW' | 'HIGH') => owner.createTicket({ title, priority });
     const high = await create('high', 'HIGH');
     const low = await create('low', 'LOW');
     const change = (id: number, title: string, priority: string) =>
       owner.call('PATCH', `/tickets/${id}`, { title, priority });
-    await change(high.id, 'high no more', 'MEDIUM');
+    await change(high.id, 'no longer high', 'MEDIUM');
     await change(high.id, 'medium still', 'MEDIUM');
     await change(low.id, 'low to critical', 'CRITICAL');
-    expect((await titlesOf(receiver, 3)).sort()).toEqual(['high', 'high no more', 'low to critical']);
-    // What nobody takes is no event.
+    expect((await titlesOf(receiver, 3)).sort()).toEqual(['high', 'no longer high', 'low to critical']);
+    // No event is stored if no subscription matches.
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
 
-  it('has values of as many characters as texts may have', async () => {
+  it('accepts filter values with the maximum length of the field', async () => {
     const title = '😀'.repeat(255);
     const { receiver } = await subscribe({ filter: { title: [title, 'short'] } });
     for (const each of [title, 'other', 'short']) await owner.createTicket({ title: each });
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['short', title]);
   });
 
-  it('has all of its fields agree, with null and numbers, too', async () => {
+  it('delivers only events that match all fields of the filter, including null and numbers', async () => {
     owner = await createWorkspace(sender.api);
     const receiver = await receive();
     const filter = { assigneeId: [owner.userId, null], type: ['INCIDENT'] };
@@ -387,7 +385,7 @@ describe('a filter', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['me', 'nobody']);
   });
 
-  it('looks at no text that is longer than its own, of many large tickets that change at once', async () => {
+  it('filters bulk changes of many large tickets without comparing texts longer than the filter values', async () => {
     const longest = 'x'.repeat(255);
     const { id: one } = await subscribe({ events: ['ticket.updated'], filter: { categoryConfigId: [longest] } });
     const filter = { description: ['a', 'b'], resolution: ['c', null], categoryConfigId: ['d'], priority: ['LOW'] };
@@ -404,20 +402,20 @@ describe('a filter', () => {
     expect(await deliveries(one)).toMatchObject([{ eventId: event?.publicId }]);
   }, 60_000);
 
-  it('that is taken away filters no more', async () => {
+  it('delivers all events after the filter of a webhook is removed', async () => {
     const { id, receiver } = await subscribe({ filter: { priority: ['CRITICAL'] } });
     await owner.createTicket({ title: 'missed' });
     expect(await patched(id, { filter: null })).toMatchObject({ filter: null });
-    await owner.createTicket({ title: 'told' });
-    expect(await titlesOf(receiver, 1)).toEqual(['told']);
+    await owner.createTicket({ title: 'delivered' });
+    expect(await titlesOf(receiver, 1)).toEqual(['delivered']);
   });
 
-  it('is refused with how a value is written, where it is written otherwise than given', async () => {
+  it('returns the canonical form of a filter value that is written differently', async () => {
     const filter = { purchaseCost: ['1499', '1499.00'] };
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
-    const refused = errorOf(await owner.call('POST', '/webhooks', body));
-    expect(refused.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'must be written as "1499.00"' }]);
-    // One that was taken before that was looked at hinders no other change.
+    const rejected = errorOf(await owner.call('POST', '/webhooks', body));
+    expect(rejected.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'must be written as "1499.00"' }]);
+    // A filter that was stored before this check doesn't block other changes.
     const made = await owner.call('POST', '/webhooks', { ...body, filter: { purchaseCost: ['1499.00'] } });
     const { id } = made.body.data;
     const before = { purchaseCost: ['1499'] };
@@ -433,36 +431,41 @@ describe('a filter', () => {
       /is not a filterable field of ticket.created. Use one of: id, .*priority/,
     ],
     [
-      'a field that is no scalar',
+      'a field that is not a scalar',
       { watcherUserIds: [1] },
       'filter.watcherUserIds',
       /is not a filterable field of ticket.created/,
     ],
     [
-      'a name of every object',
+      'a property name of every object',
       { constructor: ['x'] },
       'filter.constructor',
       /is not a filterable field of ticket.created/,
     ],
-    ['a value that never comes', { priority: ['HIGH', 'URGENT'] }, 'filter.priority.1', /must be one of LOW/],
-    ['a time as no event spells it', { createdAt: ['2026-11-20T10:00:00Z'] }, 'filter.createdAt.0', /:00\.000Z/],
-    ['an id as text', { assigneeId: ['7'] }, 'filter.assigneeId.0', /must be a positive integer/],
-    ['null where it is never null', { status: [null] }, 'filter.status.0', /must be one of/],
-    ['no values', { priority: [] }, 'filter.priority', /at least 1 item/],
+    ['a value outside the enum', { priority: ['HIGH', 'URGENT'] }, 'filter.priority.1', /must be one of LOW/],
+    [
+      'a time that is not in canonical form',
+      { createdAt: ['2026-11-20T10:00:00Z'] },
+      'filter.createdAt.0',
+      /:00\.000Z/,
+    ],
+    ['an id as a string', { assigneeId: ['7'] }, 'filter.assigneeId.0', /must be a positive integer/],
+    ['null for a field that is never null', { status: [null] }, 'filter.status.0', /must be one of/],
+    ['an empty list of values', { priority: [] }, 'filter.priority', /at least 1 item/],
     ['no fields', {}, 'filter', /at least one field/],
-    ['a value alone', { priority: 'HIGH' }, 'filter.priority', /must be an array/],
-    ['an object as value', { priority: [{}] }, 'filter.priority.0', /must be a string/],
+    ['a single value instead of an array', { priority: 'HIGH' }, 'filter.priority', /must be an array/],
+    ['an object as a value', { priority: [{}] }, 'filter.priority.0', /must be a string/],
     ['101 values', { id: Array.from({ length: 101 }, (_, i) => i + 1) }, 'filter.id', /at most 100/],
-    ['NUL in a value', { title: ['\0'] }, 'filter.title.0', /must be a string|control/],
+    ['a NUL character in a value', { title: ['\0'] }, 'filter.title.0', /must be a string|control/],
     [
       '11 fields',
       Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`f${i}`, [1]])),
       'filter',
       /at most 10 fields/,
     ],
-  ])('is refused: %s', async (_, filter, path, message) => {
+  ])('rejects a webhook filter with %s', async (_, filter, path, message) => {
     const { id } = await subscribe();
-    for (const refused of [
+    for (const rejected of [
       await patch(id, { filter }),
       await owner.call('POST', '/webhooks', {
         url: 'https://a.example.com',
@@ -471,16 +474,16 @@ describe('a filter', () => {
         filter,
       }),
     ]) {
-      expect(refused.status, refused.text).toBe(400);
-      expect(errorOf(refused)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
-      expect(errorOf(refused).details?.[0]?.message).toMatch(message);
+      expect(rejected.status, rejected.text).toBe(400);
+      expect(errorOf(rejected)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+      expect(errorOf(rejected).details?.[0]?.message).toMatch(message);
     }
   });
 
-  it('must fit every event, also when the events change under it', async () => {
+  it("rejects a change of events that don't have all fields of the filter", async () => {
     const { id } = await subscribe({ filter: { category: ['NETWORK'] } });
-    const refused = await patch(id, { events: ['ticket.created', 'asset.created'] });
-    expect(errorOf(refused).details).toEqual([
+    const rejected = await patch(id, { events: ['ticket.created', 'asset.created'] });
+    expect(errorOf(rejected).details).toEqual([
       { path: 'filter.category', message: expect.stringContaining('is not a filterable field of asset.created') },
     ]);
     const together = { events: ['asset.created'], filter: { type: ['LAPTOP'] } };

@@ -4,14 +4,15 @@ import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 import { start, useSender } from '../support/sending.ts';
 
-/*
- * The limit of pending deliveries of a workspace: workers count, and stop the subscription with the most.
- */
+/* Tests the limit of pending deliveries per workspace: workers count them and stop the subscription with the most. */
 useSender();
 
 const limit = 10;
 
-/** A workspace with two subscriptions, the first of which takes every event, and a count as workers make it. */
+/**
+ * Creates a workspace with two subscriptions, the first of which gets every event. Returns functions that count as
+ * workers do.
+ */
 async function startTwo() {
   const test = await start({ worker: false });
   const { workspace, id } = test;
@@ -25,7 +26,7 @@ async function startTwo() {
     other,
     warnings,
     read,
-    /** Counts, as the next worker does in a few seconds. */
+    /** Runs the check, with the time moved past the interval between two checks. */
     async count() {
       await test.age(10_000);
       await enforceQuota({ prisma: test.api.databases.system.prisma, logger, maxPendingDeliveries: limit });
@@ -42,7 +43,7 @@ async function startTwo() {
   };
 }
 
-it('stops new deliveries of the subscription with the most pending, and of no other', async () => {
+it('stops new deliveries only of the subscription with the most pending ones if the workspace exceeds its limit', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, warnings, read, id, other, workspace } = await startTwo();
   await emit(7);
   await emitHigh(1);
@@ -59,12 +60,12 @@ it('stops new deliveries of the subscription with the most pending, and of no ot
   expect([await pendingOf(id), await pendingOf(other)]).toEqual([9, 2]);
 });
 
-it('stops the next subscription only if the count has grown since', async () => {
+it('stops the next subscription only if the pending count has grown since the last check', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, api, id } = await startTwo();
   await emit(9);
   await emitHigh(1);
   await count();
-  // What a transaction that began before has committed since then.
+  // A delivery of a transaction that began before the check and committed after it.
   const [copied] = await api.prisma.$queryRaw<{ id: bigint }[]>`
     WITH event AS (
       INSERT INTO events (tenant_id, public_id, type, body)
@@ -81,11 +82,11 @@ it('stops the next subscription only if the count has grown since', async () => 
   expect(await stopped()).toEqual([true, true]);
 });
 
-it('sends what is pending, and queues new events below half of the limit', async () => {
+it('sends pending deliveries of a stopped subscription, and queues new events below half of the limit', async () => {
   const { emit, count, stopped, startWorker, stopWorkers, endpoint, api, id, receiver, pendingOf } = await startTwo();
   await emit(limit);
   await count();
-  // Half of the limit is not below it.
+  // Exactly half of the limit is not below it.
   const half = {
     subscriptionId: id,
     id: { in: (await api.prisma.delivery.findMany({ take: limit / 2 })).map((row) => row.id) },
@@ -103,7 +104,7 @@ it('sends what is pending, and queues new events below half of the limit', async
   expect(await pendingOf(id)).toBe(1);
 });
 
-it('is enforced by a worker, and lets test events through', async () => {
+it('enforces the limit of pending deliveries in a running worker, and still sends test events', async () => {
   const test = await start({ worker: false });
   await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
   await test.emit(3);

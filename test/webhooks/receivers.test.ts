@@ -20,9 +20,9 @@ const day = 24 * 60 * 60 * second;
 
 let sender: Sender;
 let folder: string;
-/** Where redirects lead: nothing may ever get here. */
+/** The target of redirects, which must never get a request. */
 let canary: Receiver;
-/** Takes connections and never says a word. */
+/** Accepts connections and never sends a byte. */
 let silent: Server;
 const receivers: Receiver[] = [];
 
@@ -35,14 +35,14 @@ beforeAll(async () => {
   await sender.startWorker();
 });
 afterAll(async () => {
-  // First what a worker would wait for.
+  // Creates the subscription before a worker can pick it up.
   await Promise.all([canary, ...receivers].map((receiver) => receiver.close()));
   await new Promise((resolve) => silent.close(resolve));
   await sender.close();
   rmSync(folder, { recursive: true });
 });
 
-/** The test's own names; the rest is the system's. */
+/** Resolves the names of the test. All others are resolved by the system. */
 const lookup: LookupFunction = (hostname, options, callback) => {
   if (hostname === 'unanswered.example.com') return;
   if (hostname.endsWith('.example.com')) return callback(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -51,7 +51,7 @@ const lookup: LookupFunction = (hostname, options, callback) => {
 
 const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** A CA, what it has signed for hooks.example.com, for others and long ago, and what nobody has signed. */
+/** Certificates for hooks.example.com, for another host, expired and self-signed, with the CA that signed them. */
 function makeCertificates() {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -79,22 +79,22 @@ function makeCertificates() {
   openssl('req', '-x509', ...newKey, ...self, ...named('hooks.example.com'));
 }
 
-/** What is expected of an attempt, and of what it leaves; what is left out is as after a plain failure. */
+/** The expected result of an attempt. Omitted fields have the values of a plain failure. */
 interface Expected {
   delivered?: boolean;
   status?: number | null;
   error?: RegExp | null;
   answer?: unknown;
-  /** How long from the attempt to the next one, from and to. Milliseconds. */
+  /** The range of the time until the next attempt, in milliseconds. */
   wait?: [number, number];
   pausedReason?: string | null;
-  /** How long the attempt takes at least and at most. Milliseconds. */
+  /** The range of the duration of the attempt, in milliseconds. */
   duration?: [number, number];
 }
 
 const firstWait: [number, number] = [4 * second, 6 * second];
 
-/** Sends one event to a URL and looks at all that is left of the attempt. */
+/** Sends one event to a URL and checks everything that the attempt stored. */
 async function expectAttempt(url: string, expected: Expected): Promise<void> {
   const { delivered = false, status = null, error = null, answer = null, pausedReason = null } = expected;
   const { wait = firstWait, duration = [0, 4 * second] } = expected;
@@ -112,7 +112,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
     duration[1] + 8 * second,
   );
 
-  // The moment of settling dates everything that it changes.
+  // All changes have the time at which the result was recorded.
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
   const at = (delivered ? row.lastSuccessAt : row.lastFailureAt) as Date;
   const [attempt] = delivery.history;
@@ -141,7 +141,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
   });
 }
 
-/** As `expectAttempt`, on a receiver that answers so. */
+/** Calls `expectAttempt` with a receiver that responds with `respond`. */
 async function expectOf(respond: Respond, expected: Expected): Promise<Receiver> {
   const receiver = await startReceiver(respond);
   receivers.push(receiver);
@@ -158,39 +158,41 @@ const answer = (
   return (_, response) => response.writeHead(status, headers).end(body);
 };
 
-/** Answers with bytes that no HTTP server would write, and closes unless told to stay. */
+/** Responds with raw bytes that no HTTP server would send. Closes the connection unless `stay` is set. */
 const raw = (text: string): Respond => {
   return (_, response) => response.socket?.end(text);
 };
 
-/** Writes a piece every second, for as long as somebody listens. */
+/** Writes a piece every second until the connection closes. */
 const drip = (response: { write(piece: string): unknown; once(event: 'close', stop: () => void): unknown }) => {
   const timer = setInterval(() => response.write('.'), second);
   response.once('close', () => clearInterval(timer));
 };
 
-/** The moment so much later as HTTP writes it. */
+/** Formats the time after a delay as an HTTP date. */
 const httpDate = (milliseconds: number) => new Date(Date.now() + milliseconds).toUTCString();
 
-// The first, because it takes as long as all the others beside it.
-describe.concurrent('what takes too long', () => {
+// The first block, because it takes as long as all others together.
+describe.concurrent('delivery timeouts', () => {
   const whole: [number, number] = [14.5 * second, 18 * second];
   const connecting: [number, number] = [4.5 * second, 8 * second];
 
-  it('fails after 15 s, and after 5 s where there is no connection', { timeout: 40_000 }, async () => {
+  it('fails a delivery after 15 s without a response and after 5 s without a connection', {
+    timeout: 40_000,
+  }, async () => {
     const { port } = silent.address() as { port: number };
     const stalls: Respond[] = [
-      // A hang.
+      // Never responds.
       () => undefined,
-      // A byte a second of a body, then of the headers.
+      // Sends one byte per second of the body, then of the headers.
       (_, response) => drip(response.writeHead(200)),
       (_, { socket }) => {
         socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
         if (socket) drip(socket);
       },
-      // A body that stops.
+      // Stops in the middle of the body.
       (_, response) => response.writeHead(200).write('x'.repeat(10_000)),
-      // A few informational responses, and no final one.
+      // Sends informational responses and no final one.
       (_, response) => {
         const timer = setInterval(() => response.writeProcessing(), 4 * second);
         response.once('close', () => clearInterval(timer));
@@ -204,12 +206,12 @@ describe.concurrent('what takes too long', () => {
   });
 });
 
-describe.concurrent('an answer', () => {
-  it.each([200, 201, 204, 226, 299])('of %i is a success', async (status) => {
+describe.concurrent('response status of a receiver', () => {
+  it.each([200, 201, 204, 226, 299])('treats status %i as a success', async (status) => {
     await expectOf(answer(status), { delivered: true, status });
   });
 
-  it('of 200 is a success after an early hint, and its Retry-After means nothing', async () => {
+  it('treats 200 after an early hint as a success, and ignores its Retry-After', async () => {
     await expectOf(
       (_, response) => {
         response.writeEarlyHints({ link: '</style.css>; rel=preload' });
@@ -219,16 +221,22 @@ describe.concurrent('an answer', () => {
     );
   });
 
-  it.each([300, 301, 302, 303, 307, 308])('of %i is a failure, and is not followed', async (status) => {
-    await expectOf(answer(status, { location: canary.url }, 'moved'), { status, answer: 'moved' });
-    expect(canary.connections).toBe(0);
-  });
+  it.each([300, 301, 302, 303, 307, 308])(
+    'treats status %i as a failure and does not follow the redirect',
+    async (status) => {
+      await expectOf(answer(status, { location: canary.url }, 'moved'), { status, answer: 'moved' });
+      expect(canary.connections).toBe(0);
+    },
+  );
 
-  it.each([304, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504, 599])('of %i is a failure', async (status) => {
-    await expectOf(answer(status), { status });
-  });
+  it.each([304, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504, 599])(
+    'treats status %i as a failure',
+    async (status) => {
+      await expectOf(answer(status), { status });
+    },
+  );
 
-  it('of 410 is a failure that pauses the subscription', async () => {
+  it('treats 410 as a failure and pauses the subscription', async () => {
     await expectOf(answer(410, {}, 'gone'), {
       status: 410,
       answer: 'gone',
@@ -244,12 +252,12 @@ describe.concurrent('an answer', () => {
     ['more than a day', () => '99999999999', exactly(day)],
     ['a date', () => httpDate(90 * second), [60 * second, 90 * second]],
     ['a date that has passed', () => httpDate(-90 * second), firstWait],
-    ['a date in years', () => httpDate(900 * day), exactly(day)],
+    ['a date years ahead', () => httpDate(900 * day), exactly(day)],
     ['garbage', () => 'in a while', firstWait],
     ['a negative number', () => '-120', firstWait],
-    ['nothing', () => '', firstWait],
+    ['an empty string', () => '', firstWait],
     ['two headers', () => ['60', '120'], exactly(60 * second)],
-  ])('of 429, 503 or 500 with Retry-After as %s', async (_, retryAfter, wait) => {
+  ])('schedules the next attempt after 429, 503 or 500 with a Retry-After of %s', async (_, retryAfter, wait) => {
     const statuses = [429, 503, 500];
     await Promise.all(
       statuses.map((status) => expectOf(answer(status, { 'retry-after': retryAfter() }), { status, wait })),
@@ -257,24 +265,24 @@ describe.concurrent('an answer', () => {
   });
 });
 
-describe.concurrent('the body of an answer', () => {
+describe.concurrent('response body of a receiver', () => {
   it.each<[string, string | Buffer, unknown]>([
     ['text', 'thank you', 'thank you'],
-    ['NUL bytes, which PostgreSQL can not hold', 'a\0b\0', 'a\ufffdb\ufffd'],
+    ["NUL bytes, which PostgreSQL can't store", 'a\0b\0', 'a\ufffdb\ufffd'],
     [
       'invalid UTF-8',
       Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]),
       expect.stringMatching(/^a\ufffd+\(\ufffd+$/),
     ],
     ['more than 4 KiB', 'x'.repeat(5000), 'x'.repeat(4096)],
-    ['a character across the 4 KiB', '€'.repeat(2000), expect.stringMatching(/^€{1365}\ufffd?$/)],
-    ['what looks like JSON of ours', '{"state":"\\u0000","claim":null}', '{"state":"\\u0000","claim":null}'],
-  ])('is kept: %s', async (_, body, kept) => {
+    ['a character across the limit of 4 KiB', '€'.repeat(2000), expect.stringMatching(/^€{1365}\ufffd?$/)],
+    ['JSON that looks like internal data', '{"state":"\\u0000","claim":null}', '{"state":"\\u0000","claim":null}'],
+  ])('stores the response body: %s', async (_, body, kept) => {
     await expectOf(answer(200, {}, body), { delivered: true, status: 200, answer: kept });
     await expectOf(answer(500, {}, body), { status: 500, answer: kept });
   });
 
-  it('is not read past 16 KiB, and one of a gigabyte holds up nothing', async () => {
+  it('reads at most 16 KiB of a response body, even if the receiver sends a gigabyte', async () => {
     let written = 0;
     let closedAfter = Number.POSITIVE_INFINITY;
     const receiver = await startReceiver((_, response) => {
@@ -296,17 +304,17 @@ describe.concurrent('the body of an answer', () => {
     const expected = { delivered: true, status: 200, answer: 'x'.repeat(4096) };
     await expectAttempt(receiver.url, { ...expected, duration: [0, 2 * second] });
     await eventually(() => expect(closedAfter).toBeLessThan(2 * second));
-    // What is written beyond the 16 KiB is what the sockets of both sides buffer.
+    // The sockets on both sides buffer the bytes beyond 16 KiB.
     expect(written).toBeLessThan(16 * 1024 ** 2);
   });
 
-  it('is not waited for past 16 KiB', async () => {
+  it('ends an attempt after 16 KiB without waiting for the rest of the body', async () => {
     const endless: Respond = (_, response) => response.writeHead(200).write('x'.repeat(20_000));
     await expectOf(endless, { delivered: true, status: 200, answer: 'x'.repeat(4096), duration: [0, 2 * second] });
   });
 });
 
-/** Sends `head`, then `piece` without end, past any HTTP server; `connections` collects the sockets. */
+/** Sends `head`, then repeats `piece` without end, without an HTTP server. `connections` collects the sockets. */
 const flood =
   (head: string, piece: string, connections: Socket[]): Respond =>
   (_, { socket }) => {
@@ -321,7 +329,7 @@ const flood =
     more();
   };
 
-describe.concurrent('a response without end', () => {
+describe.concurrent('endless response', () => {
   const ok = 'HTTP/1.1 200 OK\r\n';
   const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
   const delivered = { delivered: true, status: 200 };
@@ -329,8 +337,8 @@ describe.concurrent('a response without end', () => {
 
   it.each<[string, string, string, Expected]>([
     ['early hints', '', 'HTTP/1.1 103 E\r\n\r\n', { error: /^more than 5 informational responses$/ }],
-    ['a chunk extension after 200', `${chunked}5;`, 'x', delivered],
-    ['a chunk extension after 500', `${chunked.replace('200 OK', '500 Oh')}5;`, 'x', { status: 500 }],
+    ['chunk extension after 200', `${chunked}5;`, 'x', delivered],
+    ['chunk extension after 500', `${chunked.replace('200 OK', '500 Oh')}5;`, 'x', { status: 500 }],
     ['chunks with long extensions', chunked, `1;${'x'.repeat(1000)}\r\n.\r\n`, { ...delivered, answer: /^\.+$/ }],
     ['trailers', `${chunked}2\r\nok\r\n0\r\n`, 'a: b\r\n', { ...delivered, answer: 'ok' }],
     ['trailers without values', `${chunked}2\r\nok\r\n0\r\n`, 'a:\r\n', { ...delivered, answer: 'ok' }],
@@ -338,26 +346,29 @@ describe.concurrent('a response without end', () => {
     ['header lines without values', ok, 'a:\r\n', { error: /headers overflow/i }],
     ['spaces before a header value', `${ok}a:`, ' ', tooLong],
     ['empty lines before the status', '', '\r\n', tooLong],
-    ['a reason', 'HTTP/1.1 200 ', 'x', tooLong],
-    ['a body of HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\n', 'x', { ...delivered, answer: 'x'.repeat(4096) }],
-    ['a body of HTTP/1.1', `${ok}\r\n`, 'x', { ...delivered, answer: 'x'.repeat(4096) }],
+    ['reason phrase', 'HTTP/1.1 200 ', 'x', tooLong],
+    ['body of HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\n', 'x', { ...delivered, answer: 'x'.repeat(4096) }],
+    ['body of HTTP/1.1', `${ok}\r\n`, 'x', { ...delivered, answer: 'x'.repeat(4096) }],
     [
-      'bytes of another protocol',
+      'bytes after an upgrade',
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       'x',
       { error: /upgrade/ },
     ],
     ['empty lines after a whole response', `${ok}Content-Length: 2\r\n\r\nok`, '\r\n', { ...delivered, answer: 'ok' }],
-  ])('of %s ends at the limit', async (_, head, piece, { answer: kept, ...expected }) => {
-    const connections: Socket[] = [];
-    const answer = kept instanceof RegExp ? expect.stringMatching(kept) : kept;
-    await expectOf(flood(head, piece, connections), { ...expected, answer });
-    await eventually(() => expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]), 2 * second);
-    // What is written beyond the limit is what the sockets of both sides buffer.
-    expect(connections[0]?.bytesWritten).toBeLessThan(16 * 1024 ** 2);
-  });
+  ])(
+    'closes the connection at the size limit for a response with endless %s',
+    async (_, head, piece, { answer: kept, ...expected }) => {
+      const connections: Socket[] = [];
+      const answer = kept instanceof RegExp ? expect.stringMatching(kept) : kept;
+      await expectOf(flood(head, piece, connections), { ...expected, answer });
+      await eventually(() => expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]), 2 * second);
+      // The sockets on both sides buffer the bytes beyond the limit.
+      expect(connections[0]?.bytesWritten).toBeLessThan(16 * 1024 ** 2);
+    },
+  );
 
-  it('ends at the limit over TLS', async () => {
+  it('closes a TLS connection at the size limit of the response', async () => {
     const tls = { key: pem('good.key'), cert: pem('good.crt') };
     const connections: Socket[] = [];
     const receiver = await startReceiver(flood('', '\r\n', connections), { tls });
@@ -369,12 +380,12 @@ describe.concurrent('a response without end', () => {
   it.each([
     [5, { delivered: true, status: 200 }],
     [6, { error: /^more than 5 informational responses$/ }],
-  ])('is none of %i informational responses before 200', async (count, expected) => {
+  ])('accepts at most 5 informational responses: %i before 200', async (count, expected) => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
     await expectOf(raw(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
   });
 
-  it('counts each attempt on a connection by itself', async () => {
+  it('counts the bytes of each attempt on a reused connection separately', async () => {
     const receiver = await startReceiver((_, response) => response.end('x'.repeat(15_000)));
     receivers.push(receiver);
     const owner = await createWorkspace(sender.api);
@@ -390,7 +401,7 @@ describe.concurrent('a response without end', () => {
   });
 });
 
-describe.concurrent('a connection', () => {
+describe.concurrent('connection to a receiver', () => {
   it.each<[string, Respond, RegExp]>([
     [
       'is reset before the headers',
@@ -407,31 +418,31 @@ describe.concurrent('a connection', () => {
       /ECONNRESET|aborted|terminated|other side closed/,
     ],
     ['is closed in mid-body', raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'), /closed|terminated|aborted/],
-    ['answers no HTTP', raw('SSH-2.0-OpenSSH_9.9\r\n\r\n'), /HTTP|HPE/],
-    ['answers with more headers than anybody needs', answer(200, { 'x-long': 'x'.repeat(40_000) }), /header/i],
+    ['sends no HTTP', raw('SSH-2.0-OpenSSH_9.9\r\n\r\n'), /HTTP|HPE/],
+    ['sends headers longer than the limit', answer(200, { 'x-long': 'x'.repeat(40_000) }), /header/i],
     [
-      'is to be another protocol',
+      'is upgraded to another protocol',
       raw('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
       /upgrade/,
     ],
-  ])('that %s is a failure', async (_, respond, error) => {
+  ])('fails the attempt if the connection %s', async (_, respond, error) => {
     await expectOf(respond, { error });
   });
 
-  it('that is refused is a failure', async () => {
+  it('fails the attempt with ECONNREFUSED if no process listens', async () => {
     const gone = await startReceiver();
     await gone.close();
     await expectAttempt(gone.url, { error: /ECONNREFUSED/ });
   });
 
-  it('to a name that does not resolve is a failure', async () => {
-    // EAI_AGAIN where there is no resolver at all.
+  it('fails the attempt if the host name does not resolve', async () => {
+    // The error is EAI_AGAIN on machines without a resolver.
     await expectAttempt('https://nowhere.invalid/hook', { error: /ENOTFOUND|EAI_AGAIN/ });
   });
 });
 
-describe.concurrent('a certificate', () => {
-  /** An https receiver with that certificate, under the name that the good one is for. */
+describe.concurrent('certificate of a receiver', () => {
+  /** Starts an HTTPS receiver with a certificate, under the host name of the valid certificate. */
   async function startTls(certificate: string, maxVersion: 'TLSv1.2' | 'TLSv1.3') {
     const tls = { key: pem(`${certificate}.key`), cert: pem(`${certificate}.crt`), maxVersion };
     const receiver = await startReceiver((_, response) => response.end('ok'), { tls });
@@ -439,7 +450,7 @@ describe.concurrent('a certificate', () => {
     return { receiver, url: `https://hooks.example.com:${receiver.port}/hook` };
   }
 
-  it('that is good is accepted', async () => {
+  it('accepts a valid certificate', async () => {
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const { receiver, url } = await startTls('good', version);
       await expectAttempt(url, { delivered: true, status: 200, answer: 'ok' });
@@ -451,16 +462,19 @@ describe.concurrent('a certificate', () => {
     ['expired', /expired/],
     ['self-signed', /self-signed/],
     ['wrong-host', /does not match certificate/],
-  ])('that is %s is refused before anything is sent, also when it comes again', async (certificate, error) => {
-    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-      const { receiver, url } = await startTls(certificate, version);
-      // A session of the first handshake must not let the second one pass.
-      for (let round = 0; round < 2; round++) await expectAttempt(url, { error });
-      expect(receiver.received).toEqual([]);
-    }
-  });
+  ])(
+    'rejects a certificate that is %s before it sends data, also on a second connection',
+    async (certificate, error) => {
+      for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const { receiver, url } = await startTls(certificate, version);
+        // A resumed TLS session must not skip the certificate check.
+        for (let round = 0; round < 2; round++) await expectAttempt(url, { error });
+        expect(receiver.received).toEqual([]);
+      }
+    },
+  );
 
-  it('is needed: plain HTTP on an https URL is a failure', async () => {
+  it('fails the attempt if an HTTPS URL responds with plain HTTP', async () => {
     const receiver = await startReceiver();
     receivers.push(receiver);
     await expectAttempt(receiver.url.replace('http:', 'https:'), { error: /SSL|TLS|EPROTO|packet length/ });

@@ -20,7 +20,7 @@ afterAll(() => sender.close());
 
 const states = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 
-/** A workspace with a subscription to which so many deliveries of each state are stored. */
+/** Creates a workspace with a subscription that has `each` stored deliveries of every status. */
 async function start(each: number) {
   const { api } = sender;
   const workspace = await createWorkspace(api);
@@ -46,8 +46,8 @@ async function start(each: number) {
   return { workspace, context: workspace.context, id, rows, due };
 }
 
-describe('a replay', () => {
-  it('sends again what the filter names, but for what was delivered', async () => {
+describe('replayDeliveries', () => {
+  it('replays all deliveries that match the filter, except delivered ones', async () => {
     const { context, id, due, rows } = await start(3);
     expect(await countReplayable(context, { subscription: id })).toBe(9);
     expect(await replayDeliveries(context, { subscription: id })).toBe(9);
@@ -58,7 +58,7 @@ describe('a replay', () => {
     );
   });
 
-  it('sends again what was delivered where that is asked for, or the one', async () => {
+  it('replays delivered deliveries if the filter names their state or id', async () => {
     const { context, id, due, rows } = await start(3);
     const delivered = (await rows()).filter(({ state }) => state === 'DELIVERED');
     expect(await replayDeliveries(context, { id: Number(delivered[0]?.id) })).toBe(1);
@@ -67,7 +67,7 @@ describe('a replay', () => {
     expect((await due()).map((row) => row.id)).toEqual(delivered.map((row) => row.id));
   });
 
-  it('leaves alone what is on its way, or goes nowhere any more', async () => {
+  it('skips deliveries that are in flight or whose subscription is deactivated', async () => {
     const { context, id, workspace, due, rows } = await start(1);
     const claim = '00000000-0000-4000-8000-000000000000';
     const inFlight = (await rows()).find(({ state }) => state === 'PENDING');
@@ -78,7 +78,7 @@ describe('a replay', () => {
     expect(await replayDeliveries(context, { subscription: id })).toBe(0);
   });
 
-  it('is asked for by the clock that deliveries are settled by', async () => {
+  it('stores the time of a replay request by the clock of the database', async () => {
     const { context, id } = await start(1);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     const replay = await replayWebhook(context, id, { since: '2026-01-01T00:00:00Z' }).finally(() =>
@@ -88,26 +88,26 @@ describe('a replay', () => {
     expect(Math.abs(Date.parse(askedAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('of more than a statement takes parameters goes through, batch by batch, and is counted truly', {
+  it('replays more deliveries than a statement has parameters, in batches that commit separately, and returns the exact count', {
     timeout: 60_000,
   }, async () => {
     const each = 12_000;
     const { context, id, due, rows } = await start(each);
     const waiting = (await rows()).filter(({ state }) => state !== 'DELIVERED');
     const middle = waiting[waiting.length / 2]?.id;
-    // The first batches are committed when a later one fails.
+    // Earlier batches are committed when a later one fails.
     await execute(
       sender.api.databaseUrl,
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-       CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW
-         WHEN (OLD.id = ${middle}) EXECUTE FUNCTION refuse()`,
+      `CREATE FUNCTION fail_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'update failed'; END $$;
+       CREATE TRIGGER fail_update BEFORE UPDATE ON deliveries FOR EACH ROW
+         WHEN (OLD.id = ${middle}) EXECUTE FUNCTION fail_update()`,
     );
-    await expect(replayDeliveries(context, { subscription: id })).rejects.toThrow('refused');
+    await expect(replayDeliveries(context, { subscription: id })).rejects.toThrow('update failed');
     const before = (await due()).length;
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(3 * each);
     expect(before % 1000).toBe(0);
-    await execute(sender.api.databaseUrl, 'DROP FUNCTION refuse CASCADE');
+    await execute(sender.api.databaseUrl, 'DROP FUNCTION fail_update CASCADE');
 
     expect(await replayDeliveries(context, { subscription: id })).toBe(3 * each);
     expect(await due()).toHaveLength(3 * each);
@@ -119,14 +119,14 @@ const longAgo = '2026-11-20T10:00:00Z';
 const countUnderWay = () => sender.api.prisma.webhookReplay.count({ where: { finishedAt: null } });
 
 describe('POST /webhooks/:id/replay', () => {
-  /** Goes on with replays as a worker does, until none is left; resolves to how many steps that took. */
+  /** Runs replays as a worker does until none is left. Returns the number of steps. */
   async function workOff(): Promise<number> {
     for (let steps = 0; ; steps++) if ((await replaySome(sender.api.prisma)) === undefined) return steps;
   }
 
   const settledAs = (rows: { state: string }[], ...of: string[]) => rows.filter(({ state }) => of.includes(state));
 
-  it('answers at once, and what is exhausted is sent again in the background', async () => {
+  it('responds to a replay request immediately and replays exhausted deliveries in the background', async () => {
     const { workspace, id, rows, due } = await start(3);
     const exhausted = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     const answer = await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -145,7 +145,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await countUnderWay()).toBe(0);
   });
 
-  it('takes what was made since, in the states asked for', async () => {
+  it('replays only deliveries created since the given time in the given states', async () => {
     const { workspace, id, rows, due } = await start(2);
     const [old] = settledAs(await rows(), 'DELIVERED') as Awaited<ReturnType<typeof rows>>;
     const createdAt = new Date(Date.now() - 3_600_000);
@@ -159,12 +159,12 @@ describe('POST /webhooks/:id/replay', () => {
     expect((await due()).map((row) => row.id)).not.toContain(old?.id);
   });
 
-  it('tells how far it is, and for a day that it is done', { timeout: 60_000 }, async () => {
+  it('reports the progress of a replay, and its completion for one day', { timeout: 60_000 }, async () => {
     const { workspace, context, id } = await start(1500);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
-    const [asked] = await listReplays(context, id, 5);
-    expect(asked).toMatchObject({ webhookId: id, matching: null, sent: 0, finishedAt: null });
-    const progress = () => getReplay(context, id, asked?.id ?? 0);
+    const [replay] = await listReplays(context, id, 5);
+    expect(replay).toMatchObject({ webhookId: id, matching: null, sent: 0, finishedAt: null });
+    const progress = () => getReplay(context, id, replay?.id ?? 0);
     await replaySome(sender.api.prisma);
     expect(await progress()).toMatchObject({ matching: 1500, sent: 1000, finishedAt: null });
     await workOff();
@@ -175,7 +175,7 @@ describe('POST /webhooks/:id/replay', () => {
       [other.context, id],
       [context, other.id],
     ] as const) {
-      await expect(getReplay(ofContext, ofWebhook, asked?.id ?? 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(getReplay(ofContext, ofWebhook, replay?.id ?? 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
     await pruneReplays(sender.api.prisma);
     await expect(progress()).resolves.toBeDefined();
@@ -184,7 +184,7 @@ describe('POST /webhooks/:id/replay', () => {
     await expect(progress()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('of a subscription that is deactivated meanwhile sends nothing', async () => {
+  it('sends nothing if the subscription is deactivated during the replay', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     await workspace.call('DELETE', `/webhooks/${id}`);
@@ -194,19 +194,19 @@ describe('POST /webhooks/:id/replay', () => {
   });
 
   it.each<[string, object, string]>([
-    ['no time', {}, 'since'],
-    ['a day', { since: '2026-11-20' }, 'since'],
-    ['the future', { since: '2126-11-20T10:00:00Z' }, 'since'],
-    ['no state', { since: longAgo, states: [] }, 'states'],
-    ['another state', { since: longAgo, states: ['PAUSED'] }, 'states.0'],
-  ])('refuses %s', async (_, body, path) => {
+    ['no start time', {}, 'since'],
+    ['a date without a time', { since: '2026-11-20' }, 'since'],
+    ['a time in the future', { since: '2126-11-20T10:00:00Z' }, 'since'],
+    ['an empty list of states', { since: longAgo, states: [] }, 'states'],
+    ['an unknown state', { since: longAgo, states: ['PAUSED'] }, 'states.0'],
+  ])('rejects a replay request with %s', async (_, body, path) => {
     const { workspace, id } = await start(1);
     const answer = await workspace.call('POST', `/webhooks/${id}/replay`, body);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('has what waits for another attempt sent at once, and each delivery once, where that is asked for', async () => {
+  it('sends pending retries immediately, and each delivery once, if a replay includes PENDING', async () => {
     const { workspace, id, rows, due } = await start(3);
     const before = await rows();
     const claim = '00000000-0000-4000-8000-000000000000';
@@ -216,27 +216,27 @@ describe('POST /webhooks/:id/replay', () => {
     const answer = await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states });
     expect(answer.body.data).toMatchObject({ states, matching: 6 });
     await workOff();
-    const wanted = settledAs(before, ...states) as typeof before;
+    const expected = settledAs(before, ...states) as typeof before;
     expect((await due()).map((row) => row.id)).toEqual(
-      wanted.map((row) => row.id).filter((each) => each !== inFlight?.id),
+      expected.map((row) => row.id).filter((each) => each !== inFlight?.id),
     );
     const [replay] = await listReplays(workspace.context, id, 1);
     expect(replay).toMatchObject({ sent: 5 });
   });
 
-  it('is refused while ten are under way', async () => {
+  it('rejects a replay request if ten replays are in progress', async () => {
     const { workspace, id } = await start(1);
-    const ask = () => workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
-    const answers = [];
-    for (let times = 0; times < 11; times++) answers.push(await ask());
-    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 400]);
-    expect(errorOf(answers[10] as (typeof answers)[0]).message).toContain('10 replays in progress');
+    const startReplay = () => workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    const responses = [];
+    for (let times = 0; times < 11; times++) responses.push(await startReplay());
+    expect(responses.map(({ status }) => status)).toEqual([...Array(10).fill(200), 400]);
+    expect(errorOf(responses[10] as (typeof responses)[0]).message).toContain('10 replays in progress');
     await workOff();
-    expect((await ask()).status).toBe(200);
+    expect((await startReplay()).status).toBe(200);
     await workOff();
   });
 
-  it('takes its turn with others, a batch each', { timeout: 60_000 }, async () => {
+  it('alternates between replays, one batch each', { timeout: 60_000 }, async () => {
     const [large, small] = [await start(3000), await start(1)];
     for (const { workspace, id } of [large, small]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -249,7 +249,9 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
-  it('has its turn as often whether another workspace has one under way or many', { timeout: 60_000 }, async () => {
+  it('gives each workspace an equal share of batches, however many replays another workspace has', {
+    timeout: 60_000,
+  }, async () => {
     const [many, one] = [await start(2000), await start(2000)];
     for (let times = 0; times < 5; times++) {
       await many.workspace.call('POST', `/webhooks/${many.id}/replay`, { since: longAgo, states: ['EXHAUSTED'] });
@@ -261,7 +263,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await many.due()).toHaveLength(2000);
   });
 
-  it('that fails each time keeps no other one from its turn', async () => {
+  it('continues with other replays if one replay fails in every batch', async () => {
     const [failing, other] = [await start(1), await start(1)];
     for (const { workspace, id } of [failing, other]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -269,32 +271,32 @@ describe('POST /webhooks/:id/replay', () => {
     const { databaseUrl } = sender.api;
     await execute(
       databaseUrl,
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-       CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW
-         WHEN (OLD.subscription_id = ${failing.id}) EXECUTE FUNCTION refuse()`,
+      `CREATE FUNCTION fail_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'update failed'; END $$;
+       CREATE TRIGGER fail_update BEFORE UPDATE ON deliveries FOR EACH ROW
+         WHEN (OLD.subscription_id = ${failing.id}) EXECUTE FUNCTION fail_update()`,
     );
     const steps = [];
     for (let times = 0; times < 3; times++) {
       steps.push(await replaySome(sender.api.prisma).catch((error: Error) => error.message));
     }
-    expect(steps[0]).toContain('refused');
+    expect(steps[0]).toContain('update failed');
     expect(await other.due()).toHaveLength(1);
-    await execute(databaseUrl, 'DROP FUNCTION refuse CASCADE');
+    await execute(databaseUrl, 'DROP FUNCTION fail_update CASCADE');
     await workOff();
     expect(await failing.due()).toHaveLength(1);
   });
 
-  it('of more than are counted is sent whole', async () => {
+  it('replays all deliveries even if there are more than the maximum count', async () => {
     const { workspace, context, id, due } = await start(5);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'CANCELLED'] });
     await replaySome(sender.api.prisma, { mostCounted: 3 });
-    const [asked] = await listReplays(context, id, 5);
-    expect(asked).toMatchObject({ matching: 3, sent: 5 });
+    const [replay] = await listReplays(context, id, 5);
+    expect(replay).toMatchObject({ matching: 3, sent: 5 });
     await workOff();
     expect(await due()).toHaveLength(10);
   });
 
-  it('of an inactive workspace waits', async () => {
+  it('holds the replay of an inactive workspace', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const setActive = (active: boolean) =>
@@ -307,11 +309,13 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(1);
   });
 
-  it('loses none and sends none twice while workers are cut off from the database', { timeout: 60_000 }, async () => {
+  it('replays each delivery exactly once while workers lose their database connections', {
+    timeout: 60_000,
+  }, async () => {
     const each = 4000;
     const { api } = sender;
     const { workspace, id } = await start(each);
-    // A receiver that takes everything at once, and remembers it.
+    // A trigger that delivers every replayed delivery immediately and records its id.
     await execute(
       api.databaseUrl,
       `CREATE TABLE taken (id bigint);
@@ -352,7 +356,7 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
   });
 
-  it('leaves out none that somebody else holds, and then leaves as it was', async () => {
+  it('replays a delivery that another transaction had locked and rolled back', async () => {
     const { workspace, id, rows, due } = await start(3);
     const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -372,7 +376,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(3);
   });
 
-  it('of very much leaves workers to read no more of it than they take', { timeout: 60_000 }, async () => {
+  it('claims from a large replay without reading more rows than the worker takes', { timeout: 60_000 }, async () => {
     const { workspace, id } = await start(5000);
     const { prisma, databaseUrl } = sender.api;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });
@@ -396,7 +400,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workspace.call('DELETE', `/webhooks/${id}`);
   });
 
-  it('is done by a worker, to whom nobody has to tell of it', async () => {
+  it('processes replays in a running worker without a notification', async () => {
     const receiver = await startReceiver();
     const { workspace, id } = await start(2);
     await workspace.call('PATCH', `/webhooks/${id}`, { url: receiver.url });

@@ -11,13 +11,13 @@ const day = 24 * hour;
 
 useSender();
 
-describe('retention', () => {
-  it('prunes what was settled 30 days ago, and never what is pending', async () => {
+describe('pruning of deliveries', () => {
+  it('prunes deliveries settled more than 30 days ago and keeps pending ones', async () => {
     const test = await start({ worker: false });
     const { api, workspace, id } = test;
     const { prisma } = api;
     await test.emit(8);
-    // The last event goes to a second subscription too.
+    // The last event also has a delivery of a second subscription.
     const { id: second } = await workspace.createWebhook();
     await test.emit(1);
     const deliveries = await prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
@@ -50,24 +50,24 @@ describe('retention', () => {
     await prisma.event.updateMany({ data: { createdAt: longAgo } });
     await prisma.delivery.updateMany({ data: { createdAt: longAgo, nextAttemptAt: longAgo } });
 
-    // A batch of two takes more than one round.
+    // Batches of two need several rounds.
     expect(await pruneSettled(prisma, 2)).toBe(4);
     const kept = deliveries.filter((_, index) => settledAgo[index]?.[2]);
     const left = await prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
     expect(left.map((each) => each.id)).toEqual(kept.map((each) => each.id));
     expect(await prisma.deliveryAttempt.count()).toBe(kept.length);
-    // The event of a delivery that waits elsewhere stays.
+    // Keeps the event of a delivery that is still pending for another subscription.
     const [waiting] = await prisma.delivery.findMany({ where: { subscriptionId: second } });
     const events = await prisma.event.findMany({ orderBy: { id: 'asc' } });
     expect(events.map((event) => event.id)).toEqual([...kept.map(({ eventId }) => eventId), waiting?.eventId]);
 
-    // And what has waited for longer than anything is kept is delivered nevertheless.
+    // Delivers an event that was pending for longer than the retention time.
     test.endpoint.status = 200;
     await test.startWorker();
     await eventually(() => expect(test.receiver.received).toHaveLength(2));
   });
 
-  it('passes by what somebody has sent again just then', async () => {
+  it('skips a delivery that a concurrent replay has locked', async () => {
     const test = await start({ worker: false });
     const { api } = test;
     await test.emit(3);
@@ -81,7 +81,7 @@ describe('retention', () => {
     expect(await pruneSettled(api.prisma)).toBe(0);
   });
 
-  it('is scheduled, and done by a worker', async () => {
+  it('schedules pruning, which a worker then runs', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);
@@ -92,19 +92,21 @@ describe('retention', () => {
     await eventually(async () => expect(await api.prisma.delivery.count()).toBe(0));
   });
 
-  it('that fails is told', async () => {
+  it('logs a failed pruning job', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);
     await test.settled(test.id);
     await api.prisma.delivery.updateMany({ data: { state: 'DELIVERED', settledAt: new Date(Date.now() - 31 * day) } });
-    const told: string[] = [];
-    const tell = ({ message }: Error) => told.push(message);
-    api.boss.on('error', tell);
+    const messages: string[] = [];
+    const onError = ({ message }: Error) => messages.push(message);
+    api.boss.on('error', onError);
     await withTrigger('BEFORE DELETE ON deliveries FOR EACH ROW', "RAISE 'not today'", async () => {
       await api.boss.send('webhook-retention', {});
-      await eventually(() => expect(told).toEqual([expect.stringMatching(/webhook-retention failed: .*not today/s)]));
+      await eventually(() =>
+        expect(messages).toEqual([expect.stringMatching(/webhook-retention failed: .*not today/s)]),
+      );
     });
-    api.boss.off('error', tell);
+    api.boss.off('error', onError);
   });
 });

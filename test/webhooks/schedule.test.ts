@@ -9,11 +9,11 @@ const day = 24 * hour;
 
 const at = new Date('2026-11-20T10:00:00.000Z');
 
-/** The wait after an attempt, in milliseconds, where the jitter has drawn `random`. */
+/** Returns the wait after an attempt in milliseconds, with `random` as the random number of the jitter. */
 const waitAfter = (attempt: number, random: number, retryAfter?: number) =>
   nextWait({ attempt, retryAfter }, () => random);
 
-describe('the next attempt', () => {
+describe('retry schedule', () => {
   it.each([
     [1, 5 * second],
     [2, 5 * minute],
@@ -24,57 +24,57 @@ describe('the next attempt', () => {
     [7, 14 * hour],
     [8, 20 * hour],
     [9, 24 * hour],
-  ])('after attempt %i is %i ms later, 20 %% more or less', (attempt, wait) => {
+  ])('schedules the retry after attempt %i in %i ms ± 20 %%', (attempt, wait) => {
     expect([0, 0.5, 1].map((random) => waitAfter(attempt, random))).toEqual([0.8 * wait, wait, 1.2 * wait]);
     const drawn = Array.from({ length: 200 }, () => nextWait({ attempt }) ?? Number.NaN);
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0.8 * wait);
     expect(Math.max(...drawn)).toBeLessThanOrEqual(1.2 * wait);
-    // What failed together is not repeated together.
+    // The jitter spreads deliveries that failed at the same time.
     expect(new Set(drawn).size).toBeGreaterThan(100);
   });
 
-  it('counts no attempts that were lost with their worker', () => {
+  it('does not count attempts of lost workers in the retry schedule', () => {
     const wait = (attempt: number, lost: number) => nextWait({ attempt, lost }, () => 0.5);
     expect([wait(2, 1), wait(12, 10)]).toEqual([5 * second, 5 * minute]);
     expect([wait(19, 10), wait(20, 10)]).toEqual([24 * hour, undefined]);
   });
 
-  it.each([10, 11, 1000])('is never after attempt %i, whatever the receiver asks for', (attempt) => {
+  it.each([10, 11, 1000])('schedules no retry after attempt %i, even with a Retry-After', (attempt) => {
     expect(nextWait({ attempt })).toBeUndefined();
     expect(nextWait({ attempt, retryAfter: hour })).toBeUndefined();
   });
 
   it.each([
-    ['a longer Retry-After to the millisecond', 1, minute, minute],
-    ['the schedule when it is longer', 3, minute, 24 * minute],
-    ['the schedule for 0', 1, 0, 4 * second],
-    ['a day at most', 9, day, day],
-  ])('waits for %s', (_, attempt, retryAfter, wait) => {
+    ['a longer Retry-After exactly', 1, minute, minute],
+    ['the schedule if its wait is longer', 3, minute, 24 * minute],
+    ['the schedule if Retry-After is 0', 1, 0, 4 * second],
+    ['at most one day', 9, day, day],
+  ])('combines the retry schedule and Retry-After: uses %s', (_, attempt, retryAfter, wait) => {
     expect(waitAfter(attempt, 0, retryAfter)).toBe(wait);
   });
 });
 
-it('a delivery is kept for its worker for twice as long as an attempt may take', () => {
+it('leases a delivery to a worker for twice the attempt timeout', () => {
   expect(claimLease).toBe(2 * deliverySchedule.attemptTimeout);
 });
 
-describe('Retry-After', () => {
+describe('parseRetryAfter', () => {
   it.each<[string, string | undefined, number | undefined]>([
-    ['nothing', undefined, undefined],
+    ['missing', undefined, undefined],
     ['seconds', '120', 120 * second],
-    ['seconds with spaces around', ' 120\t', 120 * second],
+    ['seconds surrounded by spaces', ' 120\t', 120 * second],
     ['zero', '0', 0],
     ['leading zeros', '007', 7 * second],
     ['a day', '86400', day],
-    ['a second more than a day', '86401', day],
-    ['seconds beyond every number', '9'.repeat(400), day],
+    ['one second more than a day', '86401', day],
+    ['seconds beyond the number range', '9'.repeat(400), day],
     ['an HTTP date', 'Fri, 20 Nov 2026 10:01:30 GMT', 90 * second],
     ['an HTTP date of RFC 850', 'Friday, 20-Nov-26 10:01:30 GMT', 90 * second],
     ['an HTTP date of asctime', 'Fri Nov 20 10:01:30 2026', 90 * second],
     ['a date that has passed', 'Thu, 19 Nov 2026 10:00:00 GMT', 0],
-    ['a date of long ago', 'Sun, 06 Nov 1994 08:49:37 GMT', 0],
-    ['a far date', 'Fri, 31 Dec 9999 23:59:59 GMT', day],
-    ['an empty one', '', undefined],
+    ['a date many years ago', 'Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    ['a date far in the future', 'Fri, 31 Dec 9999 23:59:59 GMT', day],
+    ['an empty string', '', undefined],
     ['garbage', 'soon', undefined],
     ['garbage that begins like a date', 'Friday or so', undefined],
     ['a negative number', '-5', undefined],
@@ -83,19 +83,19 @@ describe('Retry-After', () => {
     ['a number with a unit', '5s', undefined],
     ['an exponent', '1e3', undefined],
     ['hex', '0x10', undefined],
-    ['two of them in one', '60, 120', undefined],
-    ['a date without its day of the week', '20 Nov 2026 10:01:30 GMT', undefined],
-    ['a date with a letter for it', 'F, 20 Nov 2026 10:01:30 GMT', undefined],
-    ['an ISO date, which HTTP does not know', '2026-11-20T10:01:30Z', undefined],
-  ])('as %s', (_, header, wait) => {
+    ['two values in one header', '60, 120', undefined],
+    ['a date without the day of the week', '20 Nov 2026 10:01:30 GMT', undefined],
+    ['a date with one letter as the day of the week', 'F, 20 Nov 2026 10:01:30 GMT', undefined],
+    ["an ISO date, which HTTP doesn't allow", '2026-11-20T10:01:30Z', undefined],
+  ])('parses a Retry-After that is %s', (_, header, wait) => {
     expect(parseRetryAfter(header, at)).toBe(wait);
   });
 
-  it('as a date means the same in every time zone', () => {
+  it('parses a Retry-After date in UTC in every time zone', () => {
     const { TZ } = process.env;
     try {
       process.env.TZ = 'America/New_York';
-      // RFC 9110 §5.6.7: all three forms are to be understood, and all are in UTC.
+      // RFC 9110 §5.6.7 requires recipients to accept all three forms, all in UTC.
       for (const date of [
         'Fri, 20 Nov 2026 10:01:30 GMT',
         'Friday, 20-Nov-26 10:01:30 GMT',

@@ -11,7 +11,7 @@ import { webhook } from '../support/workspace.ts';
 const minute = 60_000;
 
 let sender: Sender;
-/** Listens on every address of this machine: whatever leads back here is a connection to it. */
+/** Listens on every address of this machine to detect connections to a private target. */
 let canary: Receiver;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   await sender.close();
 });
 
-/** Hosts that lead to this machine, where anything but a public address may be called. */
+/** Hosts that resolve to this machine. */
 const loopback = [
   '127.0.0.1',
   '127.1',
@@ -52,9 +52,9 @@ const loopback = [
   '[0:0:0:0:0:ffff:7f00:0001]',
 ];
 
-/** Addresses that are not public unicast, in the registries of IANA and in use. */
+/** Addresses that are not public unicast, from the IANA registries and from common use. */
 const special = [
-  // Private, carrier-grade NAT, link-local with the metadata services of clouds.
+  // Private networks, carrier-grade NAT, and link-local with the metadata services of cloud providers.
   '10.0.0.1',
   '0xa000001',
   '012.1',
@@ -70,7 +70,7 @@ const special = [
   '2852039166',
   '0251.0376.0251.0376',
   '169.254.170.2',
-  // Of the protocols, documentation, benchmarks, 6to4 relays, multicast, reserved, broadcast.
+  // Protocol assignments, documentation, benchmarks, 6to4 relays, multicast, reserved, broadcast.
   '0.1.2.3',
   '192.0.0.1',
   '192.0.0.192',
@@ -85,7 +85,7 @@ const special = [
   '240.0.0.1',
   '255.255.255.255',
   '0xffffffff',
-  // IPv4 within IPv6: mapped, translated, compatible, NAT64, 6to4, Teredo.
+  // IPv4 in IPv6: mapped, translated, compatible, NAT64, 6to4, Teredo.
   '[::ffff:10.0.0.1]',
   '[::ffff:a9fe:a9fe]',
   '[::ffff:0:127.0.0.1]',
@@ -98,7 +98,8 @@ const special = [
   '[2002:a9fe:a9fe::1]',
   '[2001::1]',
   '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
-  // Link-local, site-local, unique local with a metadata service, multicast, discard, documentation, benchmarks, ORCHID.
+  // Link-local, site-local, unique local with a metadata service, multicast, discard, documentation, benchmarks,
+  // ORCHID.
   '[fe80::1]',
   '[febf::1]',
   '[fec0::1]',
@@ -116,7 +117,7 @@ const special = [
   '[4000::1]',
 ];
 
-/** Names that can't be public. */
+/** Names that are never public. */
 const names = [
   'localhost',
   'LOCALHOST.',
@@ -127,8 +128,8 @@ const names = [
   'metadata.google.internal',
 ];
 
-/** What a name of the test resolves to at the first, second, … look-up; the last answer stays. */
-const answers: Record<string, string[][]> = {
+/** The addresses of each test name at the first, second and later look-ups. The last entry repeats. */
+const addresses: Record<string, string[][]> = {
   'loopback.example.com': [['127.0.0.1']],
   'loopback6.example.com': [['::1']],
   'private.example.com': [['10.0.0.1']],
@@ -149,13 +150,13 @@ const answers: Record<string, string[][]> = {
   'mixed6.example.com': [['::1', '2000::1']],
   'one-of-many.example.com': [['2000::1', '2000::2', '2000::3', '10.0.0.1']],
   'nothing.example.com': [[]],
-  // 2000::/16 is public unicast by its range and given to nobody, so that nothing of the test leaves the machine.
+  // 2000::/16 is in the public unicast range but unassigned, so the test sends nothing to other machines.
   'rebinding.example.com': [['2000::1'], ['127.0.0.1']],
 };
 const lookedUp: string[] = [];
 
 const lookup: LookupFunction = (hostname, options, callback) => {
-  const rounds = answers[hostname] ?? [];
+  const rounds = addresses[hostname] ?? [];
   const round = lookedUp.filter((name) => name === hostname).length;
   lookedUp.push(hostname);
   const found = (rounds[Math.min(round, rounds.length - 1)] ?? []).map(
@@ -165,14 +166,14 @@ const lookup: LookupFunction = (hostname, options, callback) => {
   else callback(null, found[0]?.address ?? '', found[0]?.family);
 };
 
-/** A stored subscription to that URL, past the check of the registration. */
+/** Stores a subscription without the check at registration. */
 async function store(url: string): Promise<number> {
   const { id } = await sender.workspace.createWebhook();
   await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url } });
   return id;
 }
 
-/** Emits an event to subscriptions, and resolves to the errors of the attempts that came of it. */
+/** Emits an event to subscriptions and returns the errors of the attempts. */
 async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
   await sender.workspace.createTicket();
   return Promise.all(
@@ -187,13 +188,13 @@ async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
   );
 }
 
-/** Deactivates subscriptions, so that the next event isn't for them. */
+/** Deactivates subscriptions, so that they don't get the next event. */
 async function remove(ids: number[]): Promise<void> {
   for (const id of ids) await sender.workspace.call('DELETE', `/webhooks/${id}`);
 }
 
-describe('a target that is not public', () => {
-  it.each([...loopback, ...special, ...names])('%s is refused at registration', async (host) => {
+describe('private webhook target', () => {
+  it.each([...loopback, ...special, ...names])('rejects the registration of a webhook to %s', async (host) => {
     for (const url of [`https://${host}/`, `https://${host}:${canary.port}/hook`]) {
       const answer = await sender.workspace.call('POST', '/webhooks', { ...webhook, url });
       expect(answer.status, url).toBe(400);
@@ -202,7 +203,7 @@ describe('a target that is not public', () => {
   });
 
   it.each(['[fe80::1%25lo]', '[::1%25lo]', '[::1%lo]', '[2000::1%251]', 'localhost%2e', '%6cocalhost'])(
-    'rejects the registration of %s, which has a zone or is encoded',
+    'rejects the registration of a webhook to %s, a host with a zone or with percent encoding',
     async (host) => {
       const url = `https://${host}:${canary.port}/hook`;
       const answer = await sender.workspace.call('POST', '/webhooks', { ...webhook, url });
@@ -210,7 +211,7 @@ describe('a target that is not public', () => {
     },
   );
 
-  it('is refused at delivery when it has got into the database', async () => {
+  it('fails the delivery if a stored webhook has a private address', async () => {
     const ids: number[] = [];
     for (const host of [...loopback, ...special, ...names])
       ids.push(await store(`https://${host}:${canary.port}/hook`));
@@ -231,20 +232,20 @@ describe('a target that is not public', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('is refused at delivery when a name leads to it', async () => {
-    const refused = Object.keys(answers).filter((name) => name !== 'rebinding.example.com');
+  it('fails the delivery if the host name resolves to a private address', async () => {
+    const privateNames = Object.keys(addresses).filter((name) => name !== 'rebinding.example.com');
     const ids: number[] = [];
-    for (const name of refused) ids.push(await store(`https://${name}:${canary.port}/hook`));
-    const why = refused.map((name) => `${name} resolves to an address that is not public`);
-    expect(await emitTo(ids)).toEqual(why);
+    for (const name of privateNames) ids.push(await store(`https://${name}:${canary.port}/hook`));
+    const errors = privateNames.map((name) => `${name} resolves to an address that is not public`);
+    expect(await emitTo(ids)).toEqual(errors);
     await remove(ids);
     expect(canary.connections).toBe(0);
   });
 
-  it('is refused at delivery when a name leads to it at the second look-up', async () => {
+  it('checks the address at each look-up if a host name later resolves to a private address', async () => {
     const host = 'rebinding.example.com';
     const id = await store(`https://${host}:${canary.port}/hook`);
-    // The connection goes to what has been checked: one look-up, and nothing at that address.
+    // The client resolves the name once and connects to the checked address.
     expect(await emitTo([id])).toEqual([expect.not.stringContaining('public')]);
     expect(lookedUp.filter((name) => name === host)).toHaveLength(1);
 
@@ -261,8 +262,8 @@ describe('a target that is not public', () => {
   });
 });
 
-describe('with private targets allowed', () => {
-  it('the same URLs and names reach the canary', async () => {
+describe('allowed private targets', () => {
+  it('delivers to the same private URLs and names if private targets are allowed', async () => {
     const open = await startSender({ connection: { lookup } });
     try {
       await open.startWorker();
@@ -278,7 +279,7 @@ describe('with private targets allowed', () => {
   });
 });
 
-describe('what is never called', () => {
+describe('targets that are always blocked', () => {
   const never = [
     '169.254.169.254',
     '[::ffff:a9fe:a9fe]',
@@ -293,16 +294,16 @@ describe('what is never called', () => {
     '2852039166',
     '[64:ff9b::a9fe:a9fe]',
   ];
-  const refused = 'is blocked for webhooks';
+  const blocked = 'is blocked for webhooks';
 
-  it.each(never)('%s is refused also with private targets allowed', (host) => {
+  it.each(never)('blocks %s even if private targets are allowed', (host) => {
     const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
     expect(() => policy.checkUrl(`http://${host}/latest/meta-data`)).toThrow(
-      `must have another host: its address ${refused}`,
+      `must have another host: its address ${blocked}`,
     );
   });
 
-  it('is refused at delivery too, with private targets allowed, by its address or by a name', async () => {
+  it('fails the delivery to a blocked address or name even if private targets are allowed', async () => {
     const open = await startSender({ connection: { lookup } });
     try {
       await open.startWorker();
@@ -320,7 +321,7 @@ describe('what is never called', () => {
             'url must have another host: its address',
             'metadata.example.com resolves to an address that',
           ][index];
-          expect(delivery?.history.map(({ error }) => error)).toEqual([`${prefix} ${refused}`]);
+          expect(delivery?.history.map(({ error }) => error)).toEqual([`${prefix} ${blocked}`]);
         });
       }
     } finally {
@@ -332,37 +333,37 @@ describe('what is never called', () => {
 it.each([
   ['::ffff:169.254.169.254', 'IPv4 within IPv6'],
   ['64:ff9b::a9fe:a9fe', 'NAT64'],
-  ['64:ff9b:1::a9fe:a9fe', "NAT64 of a network of one's own"],
+  ['64:ff9b:1::a9fe:a9fe', 'NAT64 with the local-use prefix'],
   ['::ffff:0:a9fe:a9fe', 'translated'],
   ['2002:a9fe:a9fe::', '6to4'],
-  ['2001:0:a9fe:a9fe::', 'a server of Teredo'],
-  ['2001:0:808:808:0:0:5601:5601', 'a client of Teredo'],
-])('never calls what tells a machine its credentials, as %s: %s', (address) => {
+  ['2001:0:a9fe:a9fe::', 'a Teredo server'],
+  ['2001:0:808:808:0:0:5601:5601', 'a Teredo client'],
+])('blocks the metadata service of cloud providers as %s: %s', (address) => {
   const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
   expect(policy.refusalOf(address)).toBe('is blocked for webhooks');
 });
 
 describe('WEBHOOK_REFUSED_NETWORKS', () => {
-  const refused = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
+  const networks = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
 
-  it('are refused as literals, within NAT64 addresses too, and what is beside them is not', () => {
-    const policy = createTargetPolicy({ allowPrivate: false, refusedNetworks: refused });
+  it('blocks literal addresses in these networks, including NAT64, and allows the addresses next to them', () => {
+    const policy = createTargetPolicy({ allowPrivate: false, refusedNetworks: networks });
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
     const why = 'must have another host: its address is blocked for webhooks';
     for (const host of ['198.41.0.4', '[64:ff9b::c629:4]', '[2600:1f18::1]', '9.9.9.9', '[::ffff:9.9.9.9]']) {
-      // An IPv4 address within IPv6 is not public by itself, unless it is one of a NAT64 gateway.
+      // IPv4 in IPv6 is not public, except behind a NAT64 gateway.
       expect(check(host), host).toThrow(host.includes('ffff') ? /must/ : why);
     }
     for (const host of ['198.42.0.4', '[64:ff9b::808:808]', '[2600:1f18:8000::1]', '9.9.9.10']) {
       expect(check(host), host).not.toThrow();
     }
-    // The other prefix of NAT64 is for local use, and not public in any case.
+    // The other NAT64 prefix is for local use and never public.
     expect(check('[64:ff9b:1::808:808]')).toThrow(
       'must have a public host: not localhost, a private address or an internal name',
     );
   });
 
-  it('are refused where they are written as IPv4 within IPv6', () => {
+  it('blocks IPv4-in-IPv6 forms of the configured networks', () => {
     const policy = createTargetPolicy({
       allowPrivate: true,
       refusedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
@@ -373,7 +374,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     expect(policy.refusalOf('10.2.0.1')).toBeUndefined();
   });
 
-  it('are refused when a name leads to them, and when a connection has', async () => {
+  it('blocks names that resolve to the configured networks, and connections to them', async () => {
     const targets = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.0/8'] });
     const attempt = async (url: string, policy = targets) => {
       const agent = createAgent({ targets: policy, lookup });
@@ -396,24 +397,28 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
   });
 });
 
-describe('private targets', () => {
+describe('targetPolicyOf', () => {
   const key = Buffer.alloc(32, 1).toString('base64');
 
   it.each<[string, Record<string, string>, boolean]>([
-    ['are allowed on a loopback HOST with the embedded PostgreSQL', {}, true],
-    ['are allowed on localhost', { HOST: 'localhost' }, true],
-    ['are allowed with a loopback PUBLIC_URL', { PUBLIC_URL: 'http://localhost:8080' }, true],
-    ['are not behind a proxy', { TRUST_PROXY: 'loopback' }, false],
-    ['are not with a public PUBLIC_URL', { PUBLIC_URL: 'https://itsm.example.com' }, false],
-    ['are not on another HOST', { HOST: '0.0.0.0' }, false],
-    ['are not with a database', { DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: key }, false],
+    ['allows them on a loopback HOST with the embedded PostgreSQL', {}, true],
+    ['allows them on localhost', { HOST: 'localhost' }, true],
+    ['allows them with a loopback PUBLIC_URL', { PUBLIC_URL: 'http://localhost:8080' }, true],
+    ['blocks them behind a proxy', { TRUST_PROXY: 'loopback' }, false],
+    ['blocks them with a public PUBLIC_URL', { PUBLIC_URL: 'https://itsm.example.com' }, false],
+    ['blocks them on another HOST', { HOST: '0.0.0.0' }, false],
     [
-      'are behind a proxy where it is asked for',
+      'blocks them with an external database',
+      { DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: key },
+      false,
+    ],
+    [
+      'allows them behind a proxy if WEBHOOK_ALLOW_PRIVATE_TARGETS is true',
       { TRUST_PROXY: 'loopback', WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' },
       true,
     ],
-    ['are not where it is forbidden', { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' }, false],
-  ])('%s', (_, env, allowed) => {
+    ['blocks them if WEBHOOK_ALLOW_PRIVATE_TARGETS is false', { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' }, false],
+  ])('reads the setting of private webhook targets: %s', (_, env, allowed) => {
     expect(targetPolicyOf(readSettings(env)).allowPrivate).toBe(allowed);
   });
 });

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 
 const limits = { total: 4, tenant: 4, subscription: 4, doubtful: 2 };
 
-/** Subscriptions of a tenant, each with more due than is ever sent. */
+/** Returns subscriptions of a tenant, each with more due deliveries than the test sends. */
 const subscriptionsOf = (tenantId: TenantId, count: number): SubscriptionRef[] =>
   Array.from({ length: count }, (_, index) => ({ tenantId, subscriptionId: tenantId * 1000n + BigInt(index) }));
 
-/** Sends so many times, one delivery ending at a time; resolves to which tenant each delivery is of. */
+/** Sends deliveries until `times` of them have ended, one at a time. Returns the tenant of each. */
 function send(waiting: RoundRobin, times: number): bigint[] {
   const inFlight = new InFlight(limits, { maxConcurrent: 64, maxPerSecond: 1000 });
   const sent: Parameters<InFlight['end']>[0][] = [];
@@ -28,8 +28,8 @@ function send(waiting: RoundRobin, times: number): bigint[] {
   return sent.map(({ tenantId }) => tenantId);
 }
 
-describe('the turns of what is due', () => {
-  it('go round by tenant, however many subscriptions one has', () => {
+describe('round robin of due deliveries', () => {
+  it('alternates between tenants, however many subscriptions one tenant has', () => {
     const waiting = new RoundRobin();
     for (const ref of [...subscriptionsOf(toTenantId(1), 200), ...subscriptionsOf(toTenantId(2), 1)]) waiting.add(ref);
     const tenants = send(waiting, 40);
@@ -37,7 +37,7 @@ describe('the turns of what is due', () => {
     expect(tenants.filter((tenantId) => tenantId === 2n).length).toBeGreaterThanOrEqual(15);
   });
 
-  it('go round by subscription within a tenant', () => {
+  it('alternates between the subscriptions of a tenant', () => {
     const waiting = new RoundRobin();
     const refs = subscriptionsOf(toTenantId(1), 3);
     for (const ref of [...refs, ...refs]) waiting.add(ref);
