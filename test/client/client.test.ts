@@ -33,8 +33,8 @@ beforeEach(async () => {
   client = new ItsmClient({ baseUrl, apiKey: workspace.key });
 });
 
-describe('the operations', () => {
-  it('pings without a key', async () => {
+describe('client operations', () => {
+  it('pings without an API key', async () => {
     expect(await new ItsmClient({ baseUrl: `${baseUrl}/` }).ping.get()).toEqual({ status: 'ok', version: 'v1' });
   });
 
@@ -49,7 +49,7 @@ describe('the operations', () => {
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
   });
 
-  it('make once what is sent again under its idempotency key', async () => {
+  it('creates a resource once if a request is repeated under its idempotency key', async () => {
     const first = await client.tickets.create(ticket, { idempotencyKey: 'once' });
     const { data, headers } = await client.tickets.create(ticket, { idempotencyKey: 'once' }).withResponse();
     expect(data).toEqual(first);
@@ -58,7 +58,7 @@ describe('the operations', () => {
     await expect(other).rejects.toMatchObject({ name: 'IdempotencyKeyReusedError', status: 400 });
   });
 
-  it('finds tickets by their number, and by what is not asked for often', async () => {
+  it('finds tickets by number and by rarely used filters', async () => {
     const [first, second] = [await client.tickets.create(ticket), await client.tickets.create(ticket)];
     expect(await client.tickets.get('INC-1')).toEqual(first);
     expect(await client.tickets.update('INC-2', { assigneeId: second.requesterId })).toMatchObject({ id: second.id });
@@ -69,7 +69,7 @@ describe('the operations', () => {
     await expect((async () => client.tickets.get('../users' as never))()).rejects.toThrow(TypeError);
   });
 
-  it('send what was given when they were called, whatever becomes of it afterwards', async () => {
+  it('sends the arguments as they were at the call, even if the caller changes the objects afterwards', async () => {
     const given: NewTicket = { ...ticket };
     const titles = ['row 0', 'row 1', 'row 2', 'row 3'];
     const made = titles.map((title) => {
@@ -89,15 +89,15 @@ describe('the operations', () => {
     expect(walked).toHaveLength(4);
   });
 
-  it('refuse a filter without a value, which would be none', async () => {
+  it('rejects a filter without a value, which would match everything', async () => {
     await expect(client.tickets.list({ assigneeId: [] })).rejects.toThrow(new TypeError('assigneeId is empty.'));
   });
 
-  it('tells whose key it is', async () => {
+  it('returns the workspace, user and key of an API key', async () => {
     expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
   });
 
-  it('reads one row of each kind', async () => {
+  it('reads one row of each resource', async () => {
     const made = await client.assets.create({ name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' });
     expect(await client.assets.get(made.id)).toEqual(made);
     const task = await workspace.createTask();
@@ -128,7 +128,7 @@ describe('the operations', () => {
     expect((await client.users.list({ role: 'REQUESTER', active: true, email })).data).toMatchObject([{ email }]);
   });
 
-  it('registers, lists and deactivates webhook subscriptions', async () => {
+  it('creates, lists and deactivates webhook subscriptions', async () => {
     const created = await client.webhooks.create({ ...webhook, events: ['ticket.created'] });
     expect((await client.webhooks.list()).data).toEqual([created]);
     expect(await client.webhooks.delete(created.id)).toMatchObject({ id: created.id, active: false });
@@ -136,8 +136,8 @@ describe('the operations', () => {
   });
 });
 
-describe('what a method answers', () => {
-  it('is a promise in every way', async () => {
+describe('result of a client method', () => {
+  it('returns a promise that supports then, catch and finally', async () => {
     const promise = client.tickets.create(ticket);
     expect(promise).toBeInstanceOf(ApiPromise);
     let ended = false;
@@ -145,13 +145,13 @@ describe('what a method answers', () => {
       ended = true;
     });
     expect(ended).toBe(true);
-    // One request, however often it is awaited.
+    // Awaiting the promise several times sends one request.
     expect((await promise).id).toBe(id);
     expect((await client.tickets.list()).meta.totalCount).toBe(1);
     expect(await client.tickets.get(id + 1_000_000).catch((error: Error) => error.name)).toBe('NotFoundError');
   });
 
-  it('tells status, headers, request id and limits', async () => {
+  it('returns status, headers, request id and rate limits with a response', async () => {
     const { data, status, headers, requestId, rateLimits } = await client.tickets.create(ticket).withResponse();
     expect(data.title).toBe(ticket.title);
     expect(status).toBe(201);
@@ -164,36 +164,36 @@ describe('what a method answers', () => {
     expect(ping).toMatchObject({ status: 200, rateLimits: [] });
   });
 
-  it('changes a resource only in the state that was read', async () => {
+  it('updates a resource only if its ETag still matches', async () => {
     const { data, etag } = await client.tickets.create(ticket).withResponse();
     const changed = await client.tickets.update(data.id, { title: 'Mine' }, { ifMatch: etag }).withResponse();
     expect(changed.etag).not.toBe(etag);
-    const refused = await client.tickets
+    const rejected = await client.tickets
       .update(data.id, { title: 'Theirs' }, { ifMatch: etag })
       .catch((error) => error);
-    expect(refused).toBeInstanceOf(PreconditionFailedError);
-    expect(refused).toMatchObject({ status: 412, docs: `${baseUrl}/docs/errors#PRECONDITION_FAILED` });
+    expect(rejected).toBeInstanceOf(PreconditionFailedError);
+    expect(rejected).toMatchObject({ status: 412, docs: `${baseUrl}/docs/errors#PRECONDITION_FAILED` });
     expect((await client.tickets.get(data.id)).title).toBe('Mine');
   });
 
-  it('answers what it was given while nothing has changed', async () => {
+  it('returns the given object if the resource has not been modified', async () => {
     const { id } = await client.tickets.create(ticket);
     const first = await client.tickets.get(id).withResponse();
     const again = await client.tickets.get(id, { ifNoneMatch: first }).withResponse();
     expect([again.status, again.data, again.etag]).toEqual([304, first.data, first.etag]);
     expect(await client.tickets.get(id, { ifNoneMatch: again })).toEqual(first.data);
     await client.tickets.update(id, { title: 'Other' });
-    const anew = await client.tickets.get(id, { ifNoneMatch: again }).withResponse();
-    expect([anew.status, anew.data.title]).toEqual([200, 'Other']);
+    const changedAgain = await client.tickets.get(id, { ifNoneMatch: again }).withResponse();
+    expect([changedAgain.status, changedAgain.data.title]).toEqual([200, 'Other']);
   });
 
-  it('takes headers for one call', async () => {
+  it('sends headers that are set for a single call', async () => {
     const { requestId } = await client.ping.get({ headers: { 'X-Request-Id': 'mine-1' } }).withResponse();
     expect(requestId).toBe('mine-1');
   });
 });
 
-describe('lists', () => {
+describe('client lists', () => {
   const ids = (rows: Ticket[]) => rows.map(({ id }) => id);
   let newestFirst: number[];
 
@@ -202,7 +202,7 @@ describe('lists', () => {
     for (let count = 0; count < 7; count += 1) newestFirst.unshift((await workspace.createTicket()).id);
   });
 
-  it('are pages that lead to the next one', async () => {
+  it('returns pages that have a method for the next page', async () => {
     const first = await client.tickets.list({ perPage: 3 });
     expect(ids(first.data)).toEqual(newestFirst.slice(0, 3));
     expect(first).toMatchObject({ hasNext: true, meta: { page: 1, perPage: 3, totalCount: 7 } });
@@ -212,12 +212,12 @@ describe('lists', () => {
     expect(await third?.next()).toBeUndefined();
   });
 
-  it('are pages with a response', async () => {
+  it('returns a page together with its response', async () => {
     const { data, status } = await client.tickets.list({ perPage: 3, page: 3 }).withResponse();
     expect([ids(data.data), status]).toEqual([newestFirst.slice(6), 200]);
   });
 
-  it('are walked row by row and page by page', async () => {
+  it('iterates over a list by row and by page', async () => {
     const rows: Ticket[] = [];
     for await (const row of client.tickets.list({ perPage: 2 })) rows.push(row);
     expect(ids(rows)).toEqual(newestFirst);
@@ -227,7 +227,7 @@ describe('lists', () => {
     expect(pages).toEqual([3, 1]);
   });
 
-  it('become an array, as long as it may be', async () => {
+  it('collects a list in an array, up to a maximum length', async () => {
     const list = client.tickets.list();
     expect(ids(await list.toArray())).toEqual(newestFirst);
     expect(ids(await list.toArray({ limit: 3 }))).toEqual(newestFirst.slice(0, 3));
@@ -235,7 +235,7 @@ describe('lists', () => {
     await expect(list.toArray({ limit: Number.NaN })).rejects.toThrow(TypeError);
   });
 
-  it('give a row once when others are inserted in mid-walk', async () => {
+  it('yields each row once if rows are inserted during the iteration', async () => {
     const walked: number[] = [];
     for await (const { id } of client.tickets.list({ perPage: 2 })) {
       walked.push(id);
@@ -244,7 +244,7 @@ describe('lists', () => {
     expect(walked).toEqual(newestFirst);
   });
 
-  it('end with an error where the API tells no more of them, and not where no more was wanted', async () => {
+  it('throws if the API has no further pages of a list, except if the caller needs no more rows', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createProject();
     await api.owner.pool.query(`INSERT INTO tasks (tenant_id, project_id, title, updated_at)
@@ -264,7 +264,7 @@ describe('lists', () => {
     expect(await tasks.list(id, { q: 'switch', page: 99 }).toArray({ limit: 200 })).toHaveLength(200);
   });
 
-  it('walk with 100 rows a page, and send nothing before they are read', async () => {
+  it('requests 100 rows per page, and only when the iteration needs them', async () => {
     const urls: string[] = [];
     const watched = new ItsmClient({
       baseUrl,
@@ -284,8 +284,8 @@ describe('lists', () => {
   });
 });
 
-describe('errors', () => {
-  it('have a class per code', async () => {
+describe('client errors', () => {
+  it('throws an error class per error code', async () => {
     const { id } = await workspace.createTicket();
     const wrong = new ItsmClient({ baseUrl, apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.get(id)).rejects.toBeInstanceOf(InvalidApiKeyError);
@@ -294,7 +294,7 @@ describe('errors', () => {
     await expect(client.projects.get(1)).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('name the fields, the request and what the server said', async () => {
+  it('includes the fields, the request and the message of the server in an error', async () => {
     const error = await client.tickets.create({ ...ticket, title: '' }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ValidationError);
     expect(error).toMatchObject({
@@ -307,14 +307,14 @@ describe('errors', () => {
     expect(String(error)).toBe('ValidationError: title must have at least 1 character');
   });
 
-  it('name the scope that is needed', async () => {
+  it('names the missing scope in an error', async () => {
     const apiKey = await workspace.createKey({ scopes: ['tickets:read'] });
     const error = await new ItsmClient({ baseUrl, apiKey }).webhooks.delete(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(InsufficientScopeError);
     expect(error).toMatchObject({ status: 403, requiredScope: 'webhooks:manage' });
   });
 
-  it('are known without instanceof', async () => {
+  it('recognizes client errors without instanceof', async () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect([isItsmError(error), isItsmError(error, 'NOT_FOUND'), isItsmError(error, 'TIMEOUT')]).toEqual([
       true,
@@ -326,15 +326,15 @@ describe('errors', () => {
     ).toBe(false);
   });
 
-  it('refuse ids that would lead elsewhere, before anything is sent', async () => {
+  it('rejects ids that would change the path before it sends a request', async () => {
     for (const id of ['..', '', '1/../2', '1?x=1', Number.NaN, -1]) {
       await expect(client.tickets.get(id as number)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
     }
   });
 });
 
-describe('rate limits', () => {
-  it('let a walk finish by itself, however few requests a window has', async () => {
+describe('client rate limits', () => {
+  it('finishes an iteration that needs more requests than a rate limit window allows', async () => {
     for (let count = 0; count < 12; count += 1) await workspace.createTicket();
     const limited = await startApi({ env: { RATE_LIMIT_GROUP: '4', RATE_LIMIT_WINDOW_SECONDS: '1' } });
     const warnings: string[] = [];
@@ -355,7 +355,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('are waited for by a write, and told when waiting is not wanted', async () => {
+  it('waits for the rate limit before a write, and throws RateLimitError if maxWaitMs is 0', async () => {
     const limited = await startApi({ env: { RATE_LIMIT_GROUP: '1', RATE_LIMIT_WINDOW_SECONDS: '3' } });
     const url = await limited.app.listen({ port: 0, host: '127.0.0.1' });
     const hasty = new ItsmClient({ baseUrl: url, apiKey: workspace.key });

@@ -25,7 +25,7 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill();
 });
 
-/** Runs an example as its head says. */
+/** Runs an example with the command in its first comment. */
 function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const file = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
@@ -38,13 +38,13 @@ function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Rec
   return {
     output: () => output,
     exit: new Promise<number | null>((resolve) => child.on('exit', resolve)),
-    /** Waits for a line that has an address. */
+    /** Waits for an output line with a URL. */
     url: () => eventually(() => /http:\S+/.exec(output)?.[0] ?? expect.fail(`It did not listen: ${output}`)),
   };
 }
 
 describe('examples/sync-tickets.ts', () => {
-  it('writes every ticket to a file', async () => {
+  it('writes every ticket to a file with examples/sync-tickets.ts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
     const file = join(folder, 'tickets.ndjson');
     try {
@@ -54,9 +54,9 @@ describe('examples/sync-tickets.ts', () => {
       const tickets = (await readFile(file, 'utf8')).trim().split('\n');
       expect(tickets.map((line) => JSON.parse(line))).toEqual([await client.tickets.get(id)]);
 
-      const refused = run('sync-tickets', { args: [file], env: { ITSM_KEY: 'itsm_wrong' } });
-      expect(await refused.exit).toBe(1);
-      expect(refused.output()).toMatch(
+      const rejected = run('sync-tickets', { args: [file], env: { ITSM_KEY: 'itsm_wrong' } });
+      expect(await rejected.exit).toBe(1);
+      expect(rejected.output()).toMatch(
         /^The API key is invalid, expired or revoked\. Send the complete key, or create a new one\. \(INVALID_API_KEY, page 1, request \w+\)\n$/,
       );
       expect((await readFile(file, 'utf8')).trim().split('\n')).toEqual(tickets);
@@ -67,7 +67,7 @@ describe('examples/sync-tickets.ts', () => {
 });
 
 describe('examples/follow-tickets.ts', () => {
-  it('keeps a copy in a file, and goes on where it was', async () => {
+  it('keeps a copy of all tickets in a file and resumes from it with examples/follow-tickets.ts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-follow-'));
     const file = join(folder, 'tickets.json');
     const read = async () => JSON.parse(await readFile(file, 'utf8'));
@@ -95,7 +95,7 @@ describe('examples/follow-tickets.ts', () => {
 });
 
 describe('examples/ticket-form.ts', () => {
-  it('creates a ticket from a form', async () => {
+  it('creates a ticket from a submitted form with examples/ticket-form.ts', async () => {
     const url = await run('ticket-form').url();
     const page = await fetch(url);
     expect(await page.text()).toContain('<form method="post">');
@@ -113,7 +113,7 @@ describe('examples/ticket-form.ts', () => {
 });
 
 describe('examples/webhook-receiver.ts', () => {
-  it('prints what the service delivers, once, and refuses what it did not sign', async () => {
+  it('prints each delivery once and rejects invalid signatures with examples/webhook-receiver.ts', async () => {
     const program = run('webhook-receiver', { env: { WEBHOOK_SECRET: 'next', WEBHOOK_SECRET_OLD: secret } });
     const url = await program.url();
     const { id } = await client.webhooks.create({ url, secret, events: ['ticket.created', 'ticket.updated'] });

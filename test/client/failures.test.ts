@@ -19,7 +19,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const apiKey = 'itsm_0123456789abcdefghijABCDEFGHIJ01234567';
 let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string; at: number }[];
-/** What is answered to one request after the other; the last one again and again. */
+/** The responses to successive requests. The last one repeats. */
 let answers: Answer[];
 let close: () => Promise<void>;
 let baseUrl: string;
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   client = new ItsmClient({ baseUrl, apiKey });
-  // Makes the back-off a twentieth of its length.
+  // Reduces the back-off to a twentieth of its length.
   vi.spyOn(Math, 'random').mockReturnValue(1.9);
   close = async () => {
     server.closeAllConnections();
@@ -61,7 +61,7 @@ const failure = (status: number, code: string, headers: Record<string, string> =
 const ok = json(200, { success: true, data: { id: 1 } });
 const hangUp: Answer = (response) => response.destroy();
 const silence: Answer = () => undefined;
-/** `totalCount` rows in pages of 2, for any query. */
+/** Responds to every query with pages of 2 of `totalCount` rows. */
 const pageOf =
   (totalCount: number): Answer =>
   (response, request) => {
@@ -70,15 +70,15 @@ const pageOf =
     json(200, { success: true, data, meta: { page, perPage: 2, totalCount } })(response, request);
   };
 
-describe('repeating', () => {
+describe('client retries', () => {
   const statuses = [408, 429, 500, 502, 503, 504];
-  it.each(statuses)('reads again after %s', async (status) => {
+  it.each(statuses)('retries a read after %s', async (status) => {
     answers = [failure(status, 'SOMETHING'), ok];
     expect(await client.tickets.get(1)).toEqual({ id: 1 });
     expect(requests).toHaveLength(2);
   });
 
-  it('reads again after a broken connection, twice', async () => {
+  it('retries a read after a dropped connection, at most twice', async () => {
     answers = [hangUp, hangUp, ok];
     expect(await client.tickets.get(1)).toEqual({ id: 1 });
     answers = [hangUp];
@@ -86,7 +86,7 @@ describe('repeating', () => {
     expect(requests).toHaveLength(6);
   });
 
-  it('reads again when the answer breaks off', async () => {
+  it('retries a read if the response ends early', async () => {
     answers = [
       (response) => {
         response.writeHead(200, { 'content-length': '1000' });
@@ -98,13 +98,13 @@ describe('repeating', () => {
     expect(await client.tickets.get(1)).toEqual({ id: 1 });
   });
 
-  it.each([400, 401, 403, 404])('does not read again after %s', async (status) => {
+  it.each([400, 401, 403, 404])('does not retry a read after %s', async (status) => {
     answers = [failure(status, 'NOT_FOUND')];
     await expect(client.tickets.get(1)).rejects.toMatchObject({ status });
     expect(requests).toHaveLength(1);
   });
 
-  it('writes again after 429, with the same body', async () => {
+  it('retries a write after 429 with the same body', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '0' }), ok];
     await client.tickets.create(ticket);
     expect(requests.map(({ method, body }) => [method, JSON.parse(body)])).toEqual([
@@ -113,7 +113,7 @@ describe('repeating', () => {
     ]);
   });
 
-  it('waits for a server that starts, whatever the method and maxRetries', async () => {
+  it('retries every method while the server starts, regardless of maxRetries', async () => {
     const starting = failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' });
     const writes = [
       () => client.tickets.create(ticket, { maxRetries: 0 }),
@@ -135,7 +135,7 @@ describe('repeating', () => {
 
   const notRepeated: [string, Answer][] = [408, 500, 503].map((status) => [String(status), failure(status, 'X')]);
   it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
-    'does not change again after %s',
+    'does not retry an update or delete after %s',
     async (_, answer) => {
       answers = [answer];
       for (const write of [() => client.tickets.update(1, { title: 'Changed' }), () => client.webhooks.delete(1)]) {
@@ -147,7 +147,7 @@ describe('repeating', () => {
   );
 
   it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
-    'makes again after %s under the same idempotency key',
+    'retries a create after %s under the same idempotency key',
     async (_, answer) => {
       answers = [answer, failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '0' }), ok];
       expect(await client.tickets.create(ticket, { idempotencyKey: 'order-4711' })).toEqual({ id: 1 });
@@ -155,7 +155,7 @@ describe('repeating', () => {
     },
   );
 
-  it('waits for as long as the first request is being answered, up to maxWaitMs', async () => {
+  it('waits while the first request with the idempotency key is in progress, up to maxWaitMs', async () => {
     const open = failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '1' });
     answers = [hangUp, open, open, open, ok];
     expect(await client.tickets.create(ticket)).toEqual({ id: 1 });
@@ -164,7 +164,7 @@ describe('repeating', () => {
     await expect(client.tickets.create(ticket, { maxWaitMs: 900 })).rejects.toMatchObject({ status: 409 });
   });
 
-  it('makes again under a key of its own, another one for each call', async () => {
+  it('generates an idempotency key for each create', async () => {
     answers = [hangUp, silence, ok];
     await client.tickets.create(ticket, { timeoutMs: 60 });
     await client.tickets.create(ticket);
@@ -176,7 +176,7 @@ describe('repeating', () => {
     expect(requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('is for the client and for the call to say', async () => {
+  it('takes maxRetries from the client or from the call', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
     const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });
     await expect(never.tickets.get(1)).rejects.toMatchObject({ name: 'InternalError' });
@@ -185,7 +185,7 @@ describe('repeating', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('waits as Retry-After says, in seconds or until a date', async () => {
+  it('waits for the seconds or until the date of Retry-After', async () => {
     const inTwo = () => new Date(Date.now() + 2000).toUTCString();
     answers = [
       failure(503, 'X', { 'retry-after': '1' }),
@@ -198,7 +198,7 @@ describe('repeating', () => {
     expect(third - second).toBeGreaterThanOrEqual(990);
   });
 
-  it('backs off ever longer, by a chance', async () => {
+  it('increases the back-off with each retry and adds jitter', async () => {
     vi.restoreAllMocks();
     const waits: number[] = [];
     const chatty = new ItsmClient({
@@ -216,15 +216,15 @@ describe('repeating', () => {
     expect(waits[1]).toBeLessThanOrEqual(1);
   });
 
-  it('tells a wait of more than ten minutes at once', async () => {
+  it('throws immediately if Retry-After is longer than ten minutes', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '3600' })];
     await expect(client.tickets.list().toArray()).rejects.toMatchObject({ retryAfterSeconds: 3600, page: 1 });
     expect(requests).toHaveLength(1);
   });
 });
 
-describe('walks', () => {
-  it('carry the page they reached when they fail, and go on from there', async () => {
+describe('failed client iterations', () => {
+  it('attaches the last page to the error of an iteration, which continues from there', async () => {
     answers = [pageOf(7), pageOf(7), failure(500, 'INTERNAL_ERROR')];
     const seen: number[] = [];
     const walk = async (page?: number) => {
@@ -238,7 +238,7 @@ describe('walks', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('carry it when they are aborted, too', async () => {
+  it('attaches the last page to the error of an aborted iteration', async () => {
     answers = [pageOf(7)];
     const abort = new AbortController();
     const walk = async () => {
@@ -251,7 +251,7 @@ describe('walks', () => {
     expect(error).toMatchObject({ page: 3, cause: new Error('enough') });
   });
 
-  it('last as long as the limit of 30 requests a minute makes them', async () => {
+  it('paces an iteration to the limit of 30 requests a minute', async () => {
     vi.useFakeTimers();
     const began = Date.now();
     let window = { ends: began + 60_000, left: 30 };
@@ -281,7 +281,7 @@ describe('walks', () => {
 });
 
 it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
-  'a %s that is no number is refused before anything is sent',
+  'rejects a %s that is not a number before it sends a request',
   async (name) => {
     const options = { [name]: Number('') / 0 };
     expect(() => new ItsmClient({ baseUrl, apiKey, ...options })).toThrow(new TypeError(`${name} is NaN.`));
@@ -290,8 +290,8 @@ it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
   },
 );
 
-describe('time and signals', () => {
-  it('gives up after timeoutMs', async () => {
+describe('client timeouts and signals', () => {
+  it('throws TimeoutError after timeoutMs', async () => {
     answers = [silence];
     const error = await client.tickets
       .update(1, { title: 'Changed' }, { timeoutMs: 60 })
@@ -304,18 +304,18 @@ describe('time and signals', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('gives up when the body does not end', async () => {
+  it('throws TimeoutError if the response body does not end', async () => {
     answers = [(response) => response.writeHead(200).write('{')];
     const impatient = new ItsmClient({ baseUrl, timeoutMs: 60, maxRetries: 0 });
     await expect(impatient.tickets.get(1)).rejects.toBeInstanceOf(TimeoutError);
   });
 
-  it('reads again after a timeout', async () => {
+  it('retries a read after a timeout', async () => {
     answers = [silence, ok];
     expect(await client.tickets.get(1, { timeoutMs: 60 })).toEqual({ id: 1 });
   });
 
-  it('ends with its signal: before, during and while waiting', async () => {
+  it('aborts with the signal before a request, during it and while waiting', async () => {
     answers = [silence];
     await expect(client.tickets.get(1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
     expect(requests).toHaveLength(0);
@@ -328,7 +328,7 @@ describe('time and signals', () => {
     await expect(waiting).rejects.toBeInstanceOf(AbortError);
   });
 
-  it('leaves no listener on a signal that lives on', async () => {
+  it('removes its listeners from a signal', async () => {
     answers = [failure(503, 'X'), ok];
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
@@ -340,8 +340,8 @@ describe('time and signals', () => {
   });
 });
 
-describe('answers that are not of this API', () => {
-  it('are told with what came', async () => {
+describe('unexpected responses', () => {
+  it('describes an unexpected response by its status and content type', async () => {
     answers = [(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>')];
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
@@ -352,20 +352,20 @@ describe('answers that are not of this API', () => {
   });
 
   it.each(['null', '[]', '"x"', '{"success":false}', '{"success":false,"error":"x"}'])(
-    'are known: %s',
+    'throws UNEXPECTED_ANSWER for the response body %s',
     async (body) => {
       answers = [(response) => response.writeHead(200).end(body)];
       await expect(client.tickets.get(1)).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 200 });
     },
   );
 
-  it('are not followed to another host', async () => {
+  it('does not follow redirects to another host', async () => {
     answers = [(response) => response.writeHead(302, { location: 'https://elsewhere.example/' }).end()];
     await expect(client.tickets.create(ticket)).rejects.toThrow('a redirect to https://elsewhere.example/');
     expect(requests).toHaveLength(1);
   });
 
-  it('are an ItsmError where only the code is unknown', async () => {
+  it('throws ItsmError for an unknown error code', async () => {
     answers = [failure(400, 'TEAPOT')];
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(Object.getPrototypeOf(error)).toBe(ItsmError.prototype);
@@ -377,8 +377,8 @@ describe('answers that are not of this API', () => {
   });
 });
 
-describe('errors', () => {
-  it('are whole as JSON', async () => {
+describe('serialized client errors', () => {
+  it('serializes all properties of an error to JSON', async () => {
     answers = [
       json(
         403,
@@ -416,7 +416,7 @@ describe('errors', () => {
     });
   });
 
-  it('say that a key is missing, and where it goes', async () => {
+  it('explains in an error how to pass an API key if it is missing', async () => {
     answers = [failure(401, 'INVALID_API_KEY')];
     const error = await new ItsmClient({ baseUrl }).tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
@@ -427,8 +427,8 @@ describe('errors', () => {
   });
 });
 
-describe('what is sent', () => {
-  it('repeats a parameter for each value of a filter', async () => {
+describe('client requests', () => {
+  it('repeats a query parameter for each value of a filter', async () => {
     answers = [json(200, { success: true, data: [], meta: { page: 1, perPage: 20, totalCount: 0 } })];
     await client.tickets.list({ status: ['OPEN', 'PENDING'], assigneeId: ['me', 7], q: 'a,b', priority: undefined });
     expect(requests[0]?.url).toBe(
@@ -436,7 +436,7 @@ describe('what is sent', () => {
     );
   });
 
-  it('is JSON with a bearer token and the names of program and client', async () => {
+  it('sends JSON with a bearer token and a User-Agent of program and client', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl, apiKey: ` ${apiKey}\n`, userAgent: 'my-sync/2.1' }).tickets.create(ticket);
     expect(requests[0]).toMatchObject({
@@ -449,14 +449,14 @@ describe('what is sent', () => {
     });
   });
 
-  it('goes below the path of the address', async () => {
+  it('keeps the path of baseUrl in requests', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl: `${baseUrl}/itsm/` }).ping.get();
     expect(requests[0]?.url).toBe('/itsm/api/public/v1/ping');
     expect(requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('is refused, and not repeated, where it can not be sent', async () => {
+  it("throws TypeError without a retry if a request can't be sent", async () => {
     const bad = client.tickets.get(1, { headers: { 'x-request-id': 'two\nlines' } });
     await expect(bad).rejects.toBeInstanceOf(TypeError);
     const circular: Record<string, unknown> = {};
@@ -465,7 +465,7 @@ describe('what is sent', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it('refuses settings that can not be right, without repeating them', () => {
+  it('rejects invalid baseUrl and apiKey settings', () => {
     for (const wrong of ['', 'acme.example.com', 'ftp://acme.example.com', `https://${apiKey}@acme.example.com`]) {
       expect(() => new ItsmClient({ baseUrl: wrong })).toThrow(
         "baseUrl must be the workspace's own address, such as https://acme.example.com.",
@@ -477,8 +477,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('the key', () => {
-  it('is in no log, no error and no client that is printed', async () => {
+describe('confidential API key', () => {
+  it('removes the API key from logs, errors and printed clients', async () => {
     const log: string[] = [];
     const leaky: ClientOptions['fetch'] = async (_, init) => {
       const headers = JSON.stringify([...new Headers(init.headers)]);
@@ -502,7 +502,7 @@ describe('the key', () => {
     expect(inspect(printed, { depth: 20, showHidden: true })).not.toContain(apiKey);
   });
 
-  it('is not looked for where there is nobody', async () => {
+  it('throws ConnectionError with the method and path if the server is not running', async () => {
     await close();
     close = async () => undefined;
     const error = await client.tickets.get(1, { maxRetries: 0 }).catch((reason: unknown) => reason);

@@ -7,8 +7,8 @@ let api: Api;
 let baseUrl: string;
 let workspace: Workspace;
 let requests: { method: string; path: string; key: string | null; items: number }[];
-/** What becomes of a request in place of being sent, where a test says so. */
-let interfere: (count: number, send: () => Promise<Response>) => Promise<Response>;
+/** Handles a request of the client. By default it sends the request. */
+let handleRequest: (count: number, send: () => Promise<Response>) => Promise<Response>;
 let client: ItsmClient;
 
 beforeAll(async () => {
@@ -19,18 +19,18 @@ afterAll(() => api.close());
 beforeEach(async () => {
   workspace = await createWorkspace(api);
   requests = [];
-  interfere = (_, send) => send();
+  handleRequest = (_, send) => send();
   client = newClient();
 });
 
 function newClient(options: Partial<ClientOptions> = {}): ItsmClient {
-  const watched: ClientOptions['fetch'] = (url, init) => {
+  const recordingFetch: ClientOptions['fetch'] = (url, init) => {
     const items = init.body ? (JSON.parse(String(init.body)).tickets?.length ?? 1) : 0;
     const key = new Headers(init.headers).get('idempotency-key');
     requests.push({ method: String(init.method), path: new URL(url).pathname, key, items });
-    return interfere(requests.length, () => fetch(url, init));
+    return handleRequest(requests.length, () => fetch(url, init));
   };
-  return new ItsmClient({ baseUrl, apiKey: workspace.key, fetch: watched, ...options });
+  return new ItsmClient({ baseUrl, apiKey: workspace.key, fetch: recordingFetch, ...options });
 }
 
 const titled = (count: number): NewTicket[] =>
@@ -38,7 +38,7 @@ const titled = (count: number): NewTicket[] =>
 const count = async () => (await client.tickets.list({ perPage: 1 })).meta.totalCount;
 
 describe('createMany', () => {
-  it('sends 100 in a request, in order, and tells what became of each', async () => {
+  it('sends 100 items per request, in order, and returns the result of each item', async () => {
     const items = titled(230).map((item, index) => (index === 120 ? { ...item, title: '' } : item));
     const progress: number[] = [];
     const { results, done, failed } = await client.tickets.createMany(items, {
@@ -66,40 +66,41 @@ describe('createMany', () => {
     expect(await client.tickets.createMany([])).toEqual({ results: [], done: [], failed: [] });
   });
 
-  it('goes on where it was, when it is called again under its key', async () => {
+  it('resumes createMany if it is called again with the same idempotency key', async () => {
     const items = titled(250);
-    interfere = (count, send) => (count === 2 ? send().then(() => Promise.reject(new Error('cut off'))) : send());
+    handleRequest = (count, send) => (count === 2 ? send().then(() => Promise.reject(new Error('cut off'))) : send());
     const first = await client.tickets.createMany(items, { idempotencyKey: 'import-1', maxRetries: 0 });
     expect([first.done.length, first.failed.length, requests.length]).toEqual([100, 150, 2]);
     expect(first.failed[0]?.error).toMatchObject({ code: 'CONNECTION_FAILED', method: 'POST' });
     expect(await count()).toBe(200);
-    interfere = (_, send) => send();
+    handleRequest = (_, send) => send();
     const second = await newClient().tickets.createMany(items, { idempotencyKey: 'import-1' });
     expect(second.done.slice(0, 100)).toEqual(first.done);
     expect([second.done.length, await count()]).toEqual([250, 250]);
   });
 
-  it('repeats by itself what was cut off, and makes nothing twice', async () => {
-    interfere = (count, send) => (count % 2 === 1 ? send().then(() => Promise.reject(new Error('cut off'))) : send());
+  it('retries an interrupted createMany request without creating duplicates', async () => {
+    handleRequest = (count, send) =>
+      count % 2 === 1 ? send().then(() => Promise.reject(new Error('cut off'))) : send();
     expect((await client.tickets.createMany(titled(130))).failed).toEqual([]);
     expect(requests.filter(({ path }) => path.endsWith('/bulk'))).toHaveLength(4);
-    interfere = (_, send) => send();
+    handleRequest = (_, send) => send();
     expect(await count()).toBe(130);
   });
 
-  it('puts less into a request where it would be too large', async () => {
+  it('splits a createMany request that would be too large', async () => {
     const large = titled(30).map((item) => ({ ...item, description: 'ü'.repeat(30_000) }));
     expect((await client.tickets.createMany(large)).done).toHaveLength(30);
     expect(requests.map((request) => request.items)).toEqual([17, 13]);
     requests = [];
-    // Few bytes, and yet too many values.
+    // Few bytes, but too many values.
     const tags = Array.from({ length: 400 }, (_, index) => index);
     const wide = titled(60).map((item) => ({ ...item, customFields: { tags } }));
     expect((await client.tickets.createMany(wide)).done).toHaveLength(60);
     expect(requests.map((request) => request.items)).toEqual([60, 30, 30]);
   });
 
-  it('goes on behind one that is too large by itself', async () => {
+  it('continues createMany after an item that is too large by itself', async () => {
     const items = titled(250).map((item, index) => ({
       ...item,
       ...(index === 119 && { description: 'ü'.repeat(600_000) }),
@@ -109,26 +110,26 @@ describe('createMany', () => {
     expect(failed).toMatchObject([{ index: 119, error: { code: 'PAYLOAD_TOO_LARGE' } }]);
   });
 
-  it('ends with its signal, tells what was done, and several are under way where they may be', async () => {
+  it('stops createMany on an abort signal, returns the results so far, and sends requests concurrently if allowed', async () => {
     const abort = new AbortController();
-    let underWay = 0;
-    let most = 0;
-    interfere = async (_, send) => {
-      most = Math.max(most, ++underWay);
+    let concurrent = 0;
+    let maxConcurrent = 0;
+    handleRequest = async (_, send) => {
+      maxConcurrent = Math.max(maxConcurrent, ++concurrent);
       return send().finally(() => {
-        underWay -= 1;
+        concurrent -= 1;
       });
     };
     const onProgress = ({ done }: { done: number }) => done >= 200 && abort.abort(new Error('enough'));
     const options = { concurrency: 2, signal: abort.signal, onProgress };
     const { done, failed } = await client.tickets.createMany(titled(600), options);
-    expect(most).toBe(2);
+    expect(maxConcurrent).toBe(2);
     expect(done.length).toBeGreaterThanOrEqual(200);
     expect(done.length + failed.length).toBe(600);
     expect(failed.at(-1)?.error).toMatchObject({ name: 'AbortError', cause: new Error('enough') });
   });
 
-  it('sends the items as they were when it was called, however many may be under way', async () => {
+  it('sends the items as they were when createMany was called, with any concurrency', async () => {
     const items = titled(150);
     const making = client.tickets.createMany(items, { concurrency: Number.POSITIVE_INFINITY });
     for (const item of items) item.title = 'changed';
@@ -139,7 +140,7 @@ describe('createMany', () => {
     expect(done.map(({ title }) => title)).toEqual(titled(150).map(({ title }) => title));
   });
 
-  it('rejects where nothing was answered for any item', async () => {
+  it('rejects createMany if the server rejects the first request', async () => {
     const wrong = newClient({ apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.createMany(titled(300))).rejects.toMatchObject({ name: 'InvalidApiKeyError' });
     expect(requests).toHaveLength(1);
@@ -147,7 +148,7 @@ describe('createMany', () => {
 });
 
 describe('updateMany', () => {
-  it('changes many, and one that is named twice in order', async () => {
+  it('updates many rows with updateMany, and applies two updates of one row in order', async () => {
     const { done } = await client.tickets.createMany(titled(3));
     const [first, second] = done.map(({ id }) => id);
     const changes = [
@@ -167,14 +168,14 @@ describe('updateMany', () => {
   });
 });
 
-describe('changes', () => {
-  /** Waits until so many are shown: other databases of the server hold them up for a moment. */
-  const shown = (rows: number) =>
+describe('client change feed', () => {
+  /** Waits until the feed contains `count` changes. Transactions in other databases of the server can delay them. */
+  const waitForChanges = (rows: number) =>
     expect.poll(async () => (await client.tickets.changes()).data.length, { timeout: 30_000 }).toBe(rows);
 
-  it('are a page, or all up to the present, and go on from their cursor', async () => {
+  it('returns one page or all current changes, and continues from their cursor', async () => {
     await client.tickets.createMany(titled(5));
-    await shown(5);
+    await waitForChanges(5);
     const page = await client.tickets.changes({ perPage: 2 });
     expect(page.data.map(({ title }) => title)).toEqual(['Item 0', 'Item 1']);
     expect(page.meta.hasMore).toBe(true);
@@ -185,22 +186,22 @@ describe('changes', () => {
     expect(titles).toEqual(['Item 2', 'Item 3', 'Item 4']);
 
     await workspace.createTicket({ title: 'Later' });
-    await shown(6);
+    await waitForChanges(6);
     const later = client.tickets.changes({ cursor: changes.cursor });
     for await (const { title } of later) titles.push(title);
     expect(titles.slice(3)).toEqual(['Later']);
   });
 
-  it('come again from the page that was not taken whole', async () => {
+  it('returns a page of changes again if the iteration stopped within the page', async () => {
     await client.tickets.createMany(titled(4));
-    await shown(4);
+    await waitForChanges(4);
     const changes = client.tickets.changes({ perPage: 2 });
     for await (const { title } of changes) if (title === 'Item 2') break;
     const again = client.tickets.changes({ cursor: changes.cursor });
     expect((await again).data.map(({ title }) => title)).toEqual(['Item 2', 'Item 3']);
   });
 
-  it('are those of every resource', async () => {
+  it('returns the changes of every resource', async () => {
     const project = await workspace.createProject();
     await Promise.all([workspace.createAsset(), client.tasks.create(project.id, { title: 'Order cables' })]);
     for (const resource of ['assets', 'projects', 'tasks', 'users'] as const) {
@@ -213,11 +214,11 @@ describe('changes', () => {
     }
   });
 
-  it('are followed through an outage, until the signal ends it', async () => {
+  it('follows changes through an outage until the signal aborts', async () => {
     const abort = new AbortController();
     const seen: string[] = [];
     let failures = 0;
-    interfere = (_, send) => {
+    handleRequest = (_, send) => {
       const isDown = seen.length === 1 && failures < 5;
       if (isDown) failures += 1;
       return isDown ? Promise.reject(new Error('down')) : send();
@@ -240,7 +241,7 @@ describe('changes', () => {
     expect(data.every(({ title }) => title === 'After')).toBe(true);
   });
 
-  it('are refused with what is wrong, also while following', async () => {
+  it('throws the error of a rejected changes request, also while following', async () => {
     const wrong = client.tickets.changes({ cursor: 'nothing', follow: true });
     await expect(wrong.pages().next()).rejects.toMatchObject({ name: 'ValidationError', cursor: 'nothing' });
   });

@@ -4,12 +4,12 @@ import { createAtOnce } from '../bench/pacing.ts';
 import { startApi } from '../support/api.ts';
 import { createWorkspace, ticket } from '../support/workspace.ts';
 
-describe('many calls at once', () => {
+describe('concurrent client calls', () => {
   it.each([
     { clients: 1, creates: 200, limit: 30 },
     { clients: 2, creates: 60, limit: 30 },
   ])(
-    'all arrive: $clients × $creates creates at $limit a window',
+    'creates all tickets: $clients × $creates creates with $limit requests per window',
     async (options) => {
       const limited = await startApi({
         env: { RATE_LIMIT_GROUP: String(options.limit), RATE_LIMIT_WINDOW_SECONDS: '1' },
@@ -20,7 +20,7 @@ describe('many calls at once', () => {
         const result = await createAtOnce(baseUrl, workspace.key, { ...options, windowSeconds: 1 });
         expect(result).toMatchObject({ made: options.clients * options.creates, rejected: {} });
         expect(result.refused).toBeLessThanOrEqual(options.clients === 1 ? 5 : 40);
-        // One line; a client that shares its key may come to wait once more.
+        // The client logs one line. A client that shares its key may wait a second time.
         expect(result.lines.length).toBeLessThanOrEqual(options.clients === 1 ? 1 : 6);
       } finally {
         await limited.close();
@@ -30,10 +30,10 @@ describe('many calls at once', () => {
   );
 });
 
-/** A service with the windows of the specification, in the time that the test makes. */
+/** Simulates a service with the rate limit windows of the specification, in fake time. */
 function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs = 20 } = {}) {
   const windows = new Map<string, { ends: number; left: number }>();
-  const seen = { requests: [] as { path: string; title?: string; at: number }[], refused: 0 };
+  const seen = { requests: [] as { path: string; title?: string; at: number }[], rejected: 0 };
   const windowOf = (name: string, limit: number) => {
     const known = windows.get(name);
     const window = known && known.ends > Date.now() ? known : { ends: Date.now() + windowSeconds * 1000, left: limit };
@@ -47,23 +47,23 @@ function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs
     });
     const { pathname } = new URL(url);
     const name = pathname.split('/')[4] ?? '';
-    const asked = [
+    const limits = [
       { name: 'global', limit: global, window: windowOf('global', global) },
       { name, limit: group, window: windowOf(name, group) },
     ];
-    const isRefused = asked.some(({ window }) => window.left === 0);
-    if (isRefused) seen.refused += 1;
-    else for (const { window } of asked) window.left -= 1;
+    const isRejected = limits.some(({ window }) => window.left === 0);
+    if (isRejected) seen.rejected += 1;
+    else for (const { window } of limits) window.left -= 1;
     seen.requests.push({ path: pathname, title: body ? JSON.parse(String(body)).title : undefined, at: Date.now() });
     const seconds = (ends: number) => Math.ceil((ends - Date.now()) / 1000);
     const headers = {
-      'ratelimit-policy': asked.map(({ name, limit }) => `"${name}";q=${limit};w=${windowSeconds}`).join(', '),
-      ratelimit: asked.map(({ name, window }) => `"${name}";r=${window.left};t=${seconds(window.ends)}`).join(', '),
+      'ratelimit-policy': limits.map(({ name, limit }) => `"${name}";q=${limit};w=${windowSeconds}`).join(', '),
+      ratelimit: limits.map(({ name, window }) => `"${name}";r=${window.left};t=${seconds(window.ends)}`).join(', '),
     };
     await new Promise((resolve) => setTimeout(resolve, latencyMs));
-    if (!isRefused) return Response.json({ success: true, data: { id: 1 } }, { headers });
+    if (!isRejected) return Response.json({ success: true, data: { id: 1 } }, { headers });
     const retryAfterSeconds = Math.max(
-      ...asked.flatMap(({ window }) => (window.left === 0 ? seconds(window.ends) : [])),
+      ...limits.flatMap(({ window }) => (window.left === 0 ? seconds(window.ends) : [])),
     );
     const error = { code: 'RATE_LIMIT_EXCEEDED', message: 'Wait.', retryAfterSeconds, requestId: 'r' };
     return Response.json(
@@ -74,14 +74,14 @@ function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs
   return { fetch, seen };
 }
 
-describe('a minute of the limits', () => {
+describe('client pacing', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
   const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'itsm_key' };
   const isOver = (moment: number) => vi.advanceTimersByTimeAsync(moment);
 
-  it('is used up and waited for, in the order of the calls', async () => {
+  it('uses the whole rate limit window, then waits for the next one in call order', async () => {
     const { fetch, seen } = limitedService();
     const warnings: string[] = [];
     const logger = { debug: () => undefined, warn: (line: string) => warnings.push(line) };
@@ -94,11 +94,11 @@ describe('a minute of the limits', () => {
       { name: 'global', limit: 60, remaining: 30, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
       { name: 'tickets', limit: 30, remaining: 0, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
     ]);
-    // The group beside it goes on.
+    // Requests of another group are not delayed.
     await Promise.all([client.assets.get(1), isOver(100)]);
     await Promise.all([all, isOver(7 * 60_000)]);
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
-    expect(seen.refused).toBe(0);
+    expect(seen.rejected).toBe(0);
     expect(warnings).toEqual([
       expect.stringMatching(
         /^waiting for the rate limit "tickets" of 30 in 60 s: 170, of which the next goes in 6[01] s$/,
@@ -108,7 +108,7 @@ describe('a minute of the limits', () => {
     expect(last - first).toBeLessThan(6 * 63_000);
   });
 
-  it('is shared by several clients with one key, each of which comes to its turn', async () => {
+  it('shares the rate limit of one key between several clients, and serves each of them', async () => {
     const { fetch, seen } = limitedService();
     const clients = Array.from({ length: 4 }, () => new ItsmClient({ ...options, fetch }));
     const ends = clients.map((client) => {
@@ -117,17 +117,17 @@ describe('a minute of the limits', () => {
     const began = Date.now();
     const [last] = await Promise.all([Promise.all(ends), isOver(12 * 60_000)]);
     expect(Math.max(...last) - began).toBeLessThan(8 * 60_000);
-    // At most a few for each window and client.
-    expect(seen.refused).toBeLessThan(4 * 8 * 4);
+    // Each window and client causes at most a few rejected requests.
+    expect(seen.rejected).toBeLessThan(4 * 8 * 4);
   });
 
-  it('is waited for no longer than maxWaitMs, and not at all with 0', async () => {
+  it('waits no longer than maxWaitMs for the rate limit, and not at all if maxWaitMs is 0', async () => {
     const { fetch, seen } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     await Promise.all([client.tickets.get(1), client.tickets.get(2), isOver(100)]);
     const outcome = async (maxWaitMs: number) => client.tickets.get(3, { maxWaitMs }).catch((error: unknown) => error);
 
-    // What is known to last longer is told at once.
+    // Throws immediately if the known wait is longer.
     const [atOnce] = await Promise.all([outcome(5000), isOver(0)]);
     expect(atOnce).toMatchObject({
       name: 'RateLimitError',
@@ -146,7 +146,7 @@ describe('a minute of the limits', () => {
     expect(settled.map(({ status }) => status)).toEqual([...Array(2).fill('fulfilled'), ...Array(4).fill('rejected')]);
   });
 
-  it('ends with the signal of a call, and lets the others go on', async () => {
+  it('aborts a waiting call by its signal and continues with the others', async () => {
     const { fetch } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     const abort = new AbortController();
@@ -161,7 +161,7 @@ describe('a minute of the limits', () => {
     expect(isItsmError(reason, 'ABORTED') && reason).toMatchObject({ method: 'GET', path: '/tickets/3' });
   });
 
-  it('is found again where answers do not tell of it', async () => {
+  it('detects the rate limit again if responses have no rate limit headers', async () => {
     const { fetch, seen } = limitedService();
     const silent: ClientOptions['fetch'] = async (url, init) => {
       const response = await fetch(url, init);
@@ -171,6 +171,6 @@ describe('a minute of the limits', () => {
     const client = new ItsmClient({ ...options, fetch: silent });
     const all = Promise.all(Array.from({ length: 100 }, () => client.tickets.create(ticket)));
     await Promise.all([all, isOver(5 * 60_000)]);
-    expect(seen.requests.length - seen.refused).toBe(100);
+    expect(seen.requests.length - seen.rejected).toBe(100);
   });
 });

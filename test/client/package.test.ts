@@ -26,10 +26,10 @@ const requireRuntime = createRequire(new URL('../runtimes/package.json', import.
 let api: Api;
 let workspace: Workspace;
 let baseUrl: string;
-/** Serves pages that may call the API, and the package. */
+/** Serves the package and pages that call the API. */
 let site: Server;
 let origin: string;
-/** An empty project into which the tarball has been installed. */
+/** An empty project in which the tarball is installed. */
 let project: string;
 let tarball: string;
 let installed: string;
@@ -60,8 +60,8 @@ afterAll(async () => {
   await rm(project, { recursive: true });
 });
 
-describe('the packed package', () => {
-  it('depends on nothing, and says what it is', async () => {
+describe('packed client package', () => {
+  it('contains package metadata and has no dependencies', async () => {
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
       expect(manifest).not.toHaveProperty(kind);
@@ -74,14 +74,14 @@ describe('the packed package', () => {
     expect(await readFile(join(installed, 'CHANGELOG.md'), 'utf8')).toContain(`## ${manifest.version}`);
   });
 
-  it('imports only its own files, in code and types', async () => {
+  it('imports only its own files in code and types', async () => {
     const files: string[] = [];
     for await (const file of glob('**/*', { cwd: installed })) files.push(file);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', join('dist', 'index.d.ts')]));
     for (const file of files.filter((name) => /\.(js|ts)$/.test(name))) {
       const source = await readFile(join(installed, file), 'utf8');
       for (const [, target = ''] of source.matchAll(/(?:from|import|import\() ?['"]([^'"]+)['"]/g)) {
-        // Examples in comments name the package itself.
+        // Examples in comments import the package by name.
         if (target.startsWith('@itsm-api/client')) continue;
         expect(target).toMatch(/^\.\/[\w-]+\.js$/);
         expect(existsSync(join(installed, dirname(file), target))).toBe(true);
@@ -90,7 +90,7 @@ describe('the packed package', () => {
     }
   });
 
-  it('has a hover text on every method and every field', async () => {
+  it('has doc comments for every method and every field', async () => {
     const undocumented: string[] = [];
     for (const name of ['generated', 'generated-resources', 'options', 'bulk', 'changes', 'list', 'api-promise']) {
       const lines = (await readFile(join(installed, `dist/${name}.d.ts`), 'utf8')).split('\n');
@@ -108,14 +108,14 @@ describe('the packed package', () => {
     expect(messages).toEqual([]);
   });
 
-  it('passes are-the-types-wrong, as a package of ES modules', async () => {
+  it('passes are-the-types-wrong as an ES module package', async () => {
     const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
     const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
     expect(stdout).toContain('OK (ESM)');
   });
 });
 
-describe('the installed package', () => {
+describe('installed client package', () => {
   const program = `
     import { ItsmClient, isItsmError } from '@itsm-api/client';
     import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
@@ -128,7 +128,7 @@ describe('the installed package', () => {
     const missing = await client.tickets.get(987654321).catch((error) => isItsmError(error, 'NOT_FOUND'));
     const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket: created }, 'secret');
     const event = await unwrap(body, headers, 'secret');
-    const refused = await unwrap(body, headers, 'other').catch((error) => error.code);
+    const rejected = await unwrap(body, headers, 'other').catch((error) => error.code);
     const { done } = await client.tickets.createMany([created, created].map(({ title, description, type, category }) => {
       return { title, description, type, category };
     }));
@@ -140,13 +140,13 @@ describe('the installed package', () => {
     limits: 'global,tickets',
     missing: true,
     same: true,
-    refused: 'SIGNATURE_INVALID',
+    rejected: 'SIGNATURE_INVALID',
     many: 2,
   };
 
   async function runWith(command: string, args: string[] = []): Promise<unknown> {
     const file = join(project, 'use.js');
-    await writeFile(file, `${program}\nconsole.log(JSON.stringify({ found, limits, missing, same, refused, many }));`);
+    await writeFile(file, `${program}\nconsole.log(JSON.stringify({ found, limits, missing, same, rejected, many }));`);
     const env = {
       BASE_URL: baseUrl,
       API_KEY: workspace.key,
@@ -158,7 +158,7 @@ describe('the installed package', () => {
     return JSON.parse(stdout);
   }
 
-  it('works under Node 24', async () => {
+  it('runs the installed package with Node 24', async () => {
     expect(process.version).toMatch(/^v24\./);
     expect(await runWith(process.execPath)).toEqual(expected);
   });
@@ -170,7 +170,7 @@ describe('the installed package', () => {
     { name: 'Node 26', installed: 'node-26', program: 'bin/node', args: [] },
     { name: 'Deno', installed: '@deno/linux-x64-glibc', program: 'deno', args: deno },
     { name: 'Bun', installed: '@oven/bun-linux-x64', program: 'bin/bun', args: ['run'] },
-  ])('works under $name', async ({ name, installed, program, args }, context) => {
+  ])('runs the installed package with $name', async ({ name, installed, program, args }, context) => {
     const command = packaged(installed, program);
     if (command === undefined) {
       if (process.env.CI) throw new Error(`The client can't be tried under ${name}: ${installed} is not installed.`);
@@ -180,7 +180,7 @@ describe('the installed package', () => {
     expect(await runWith(command, args)).toEqual(expected);
   });
 
-  it("runs the programs of the repository's README", async () => {
+  it('runs the programs of the README of the repository', async () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const [sync = '', receive = ''] = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
     await writeFile(join(project, 'sync.mjs'), sync);
@@ -190,7 +190,7 @@ describe('the installed package', () => {
     expect(await synced()).toMatch(/^(\d+) changed, \1 in all\n$/);
     await workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' });
     const copy = async () => JSON.parse(await readFile(join(project, 'tickets.json'), 'utf8')).tickets;
-    // Other databases of the server may hold back for a moment what was changed last.
+    // Transactions in other databases of the server can delay the newest changes.
     const priority = async () => {
       expect(await synced()).toMatch(/^[01] changed, \d+ in all\n$/);
       return (await copy())[id]?.priority;
@@ -220,7 +220,7 @@ describe('the installed package', () => {
     }
   }, 60_000);
 
-  it('works in Chromium, from another origin', async () => {
+  it('runs the installed package in Chromium from another origin', async () => {
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage();
@@ -232,10 +232,10 @@ describe('the installed package', () => {
         .replace(/import (\{.*\}) from '@itsm-api\/client'/, "const $1 = await import('/client/index.js')")
         .replace('process.env', JSON.stringify({ BASE_URL: baseUrl, API_KEY: workspace.key }));
       const result = await page.evaluate(
-        `(async () => { ${inPage}\n return { found, limits, missing, same, refused, many }; })()`,
+        `(async () => { ${inPage}\n return { found, limits, missing, same, rejected, many }; })()`,
       );
       expect(result).toEqual(expected);
-      // The ticket that is not there.
+      // The ticket does not exist.
       expect(complaints).toEqual([expect.stringContaining('404')]);
     } finally {
       await browser.close();
@@ -243,7 +243,7 @@ describe('the installed package', () => {
   }, 60_000);
 });
 
-/** The program that a package brings, which is installed where it runs. */
+/** Returns the path of a program in an installed package. */
 function packaged(name: string, program: string): string | undefined {
   try {
     return join(dirname(requireRuntime.resolve(`${name}/package.json`)), program);
@@ -252,7 +252,7 @@ function packaged(name: string, program: string): string | undefined {
   }
 }
 
-describe('the types', () => {
+describe('types of the client package', () => {
   const compilers = {
     'TypeScript 5.9': () => join(dirname(require.resolve('typescript-5.9/package.json')), 'bin/tsc'),
     'TypeScript 7': () => join(root, 'tools/node_modules/typescript/bin/tsc'),
@@ -293,7 +293,7 @@ describe('the types', () => {
       block.replace(/^ *\* ?/gm, ''),
     );
     expect(blocks.length).toBeGreaterThan(5);
-    // All sixteen operations, and the rest.
+    // All operations and some further examples.
     expect(examples.length).toBeGreaterThanOrEqual(22);
     const samples = Object.values(openApiDocument().paths).flatMap((item) =>
       Object.values(item).map((operation) => operation['x-codeSamples']?.[0]?.source ?? ''),
@@ -327,7 +327,7 @@ describe('the types', () => {
       Object.keys(settings).map((setting) => [name, setting, tsc] as const),
     ),
   )(
-    'and all examples compile under %s, for %s',
+    'compiles all examples with %s and the settings %s',
     async (_, setting, tsc) => {
       const command = [tsc(), '-p', join(project, setting)];
       const { stdout, stderr } = await execute(process.execPath, command).catch((error) => error);

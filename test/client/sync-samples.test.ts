@@ -10,8 +10,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * The programs that users copy to sync all tickets: more tickets than one rate limit window allows, and a kill -9 while
- * the program writes its file.
+ * Tests the programs that users copy to sync all tickets: with more tickets than one rate limit window allows, and with
+ * a kill -9 while the program writes its file.
  */
 const root = new URL('../../', import.meta.url);
 const count = 3100;
@@ -20,7 +20,7 @@ let workspace: Workspace;
 let origin: string;
 
 beforeAll(async () => {
-  // 31 pages of 100 need two windows.
+  // 31 pages of 100 rows need two windows.
   api = await startApi({ ownDatabase: true, env: { RATE_LIMIT_GROUP: '20', RATE_LIMIT_WINDOW_SECONDS: '1' } });
   workspace = await createWorkspace(api);
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
@@ -36,7 +36,7 @@ afterAll(() => api.close());
 
 interface Sample {
   source: string;
-  /** What it writes. */
+  /** The file that the program writes. */
   file: string;
   read(text: string): object[];
 }
@@ -54,8 +54,10 @@ const samples: Sample[] = [
   { source: 'examples/sync-tickets.ts', file: 'tickets.ndjson', read: lines },
 ];
 
-describe.each(samples)('the sync program of $source', ({ source, file, read }) => {
-  it('copies every ticket after it was killed while it wrote its file', { timeout: 60_000 }, async () => {
+describe.each(samples)('sync program of $source', ({ source, file, read }) => {
+  it('copies every ticket after kill -9 during a write with the sync program of $source', {
+    timeout: 60_000,
+  }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
     try {
       const program = await programOf(source, folder);
@@ -70,7 +72,7 @@ describe.each(samples)('the sync program of $source', ({ source, file, read }) =
         expect(status, (await errors).join('')).toBe(0);
         return read(await readFile(join(folder, file), 'utf8')).length;
       };
-      // Transactions in other databases of the server may delay the newest changes.
+      // Transactions in other databases of the server can delay the newest changes.
       await expect.poll(finish, { timeout: 40_000 }).toBe(count);
       await expect(access(join(folder, `${file}.part`))).rejects.toThrow('ENOENT');
     } finally {
@@ -79,7 +81,7 @@ describe.each(samples)('the sync program of $source', ({ source, file, read }) =
   });
 });
 
-/** The path of the program: that of an example, or of a file with the block of a page that writes a file. */
+/** Returns the path of the program: an example, or a file with the code block of a page that writes a file. */
 async function programOf(source: string, folder: string): Promise<string> {
   if (source.endsWith('.ts')) return fileURLToPath(new URL(source, root));
   const page = await readFile(new URL(source, root), 'utf8');
@@ -98,7 +100,7 @@ function run(program: string, folder: string) {
   });
 }
 
-/** The names of files as they change in a folder, until the program ends. */
+/** Yields the names of changed files in a folder until the program ends. */
 async function* namesWritten(folder: string, program: ReturnType<typeof run>): AsyncGenerator<string> {
   const ended = new AbortController();
   program.once('exit', () => ended.abort());

@@ -5,13 +5,13 @@ import type * as contract from '@itsm-api/contract';
 import type * as z from 'zod';
 
 /**
- * Read by the compiler alone (`pnpm types`): a difference between the client's types and the contract's own doesn't
- * compile.
+ * Checked only by the compiler (`pnpm types`): compilation fails if the types of the client differ from those of the
+ * contract.
  */
 
 type Equal<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
 
-/** Holds when every entry of its argument is true. */
+/** Compiles only if every entry of its argument is true. */
 function holds<_Claims extends Record<string, true>>(): void {}
 
 type Api = contract.Contract;
@@ -25,8 +25,7 @@ type Answer<Route> = Route extends { responses: { 200: infer Success extends z.Z
     : never;
 
 /**
- * Without what the client's types have beside the contract's: unknown values, arrays that may not be written to, and the form
- * that the number of a ticket has today.
+ * Removes what only the client's types have: unknown values, read-only arrays, and the template type of ticket numbers.
  */
 type Closed<T> = T extends client.Unknown
   ? never
@@ -35,17 +34,17 @@ type Closed<T> = T extends client.Unknown
     : T extends object
       ? { [Key in keyof T]: Key extends 'ticketNumber' ? string : Closed<T[Key]> }
       : T;
-/** The fields that have a name, of those that a server may answer. */
+/** The named fields of a response. */
 type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
 type Same<Left, Right> = Equal<Closed<Left>, Closed<Right>>;
 
 type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Data : never;
 type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
-/** The items of a bulk request, and the rows that are answered for those that were done. */
+/** The items of a bulk request, and the rows of the items that succeeded. */
 type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } ? Item[] : never;
 type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
-/** The arguments before the options, and what the promise resolves to. */
+/** The arguments before the options, and the resolved type of the promise. */
 type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.CallOptions]) => unknown
   ? Given
   : never;
@@ -56,7 +55,7 @@ type Done<Method> = Method extends (...given: never) => Promise<client.BulkResul
   ? Data
   : never;
 
-/** An object with all the fields that one of a choice has. */
+/** An object with all fields of a union. */
 type AllOf<Choice> = { [Name in Choice extends unknown ? keyof Choice : never]: true };
 
 type Me = ItsmClient['me'];
@@ -70,7 +69,7 @@ type Users = ItsmClient['users'];
 type Webhooks = ItsmClient['webhooks'];
 type Deliveries = ItsmClient['deliveries'];
 
-/** Every operation of the contract is a method, and there is no other. */
+/** The client has exactly one method per operation of the contract. */
 holds<{
   resources: Equal<Exclude<keyof ItsmClient, 'rateLimits'>, keyof Api>;
   ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
@@ -86,7 +85,7 @@ holds<{
   deliveries: Equal<keyof Deliveries, keyof Api['deliveries']>;
 }>();
 
-/** What is sent is what the contract takes. */
+/** Requests have the types of the contract. */
 holds<{
   ping: Same<Arguments<ItsmClient['ping']['get']>, []>;
   me: Same<Arguments<Me['get']>, []>;
@@ -157,7 +156,7 @@ holds<{
   webhookDelete: Same<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
 }>();
 
-/** What is answered is what the contract answers. */
+/** Responses have the types of the contract. */
 holds<{
   ping: Same<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
   me: Same<Item<Me['get']>, ItemOf<Api['me']['get']>>;
@@ -205,7 +204,7 @@ holds<{
   scope: Equal<client.Scope, contract.Scope>;
 }>();
 
-/** The events are those of the contract, told apart by type, and one more for those to come. */
+/** The events are those of the contract, a union discriminated by type, with one more for future types. */
 type EventOf<Type extends contract.EventType> = Extract<client.KnownEvent, { type: Type }>;
 holds<{
   types: Equal<client.KnownEvent['type'], contract.EventType>;
@@ -232,13 +231,13 @@ export function describeEvent(event: WebhookEvent): string {
   }
 }
 
-/** What is known of a change is typed; as a map of anything it goes where it went before it was. */
+/** Known fields of a change are typed. As a map of unknown values, a change stays backwards compatible. */
 export function describeChanges({ changes }: EventOf<'ticket.updated'>): string {
   const before: number | null | undefined = changes.assigneeId?.from;
   const status: client.Open<client.TicketStatus> | undefined = changes.status?.to;
   const ofNewerServer: unknown = changes.riskLevel?.to;
   const all: client.Changes = changes;
-  // @ts-expect-error: an assignee is no text
+  // @ts-expect-error: an assignee is not a string
   changes.assigneeId?.to satisfies string | undefined;
   return [before, status, ofNewerServer, ...Object.entries(all).map(([name, { to }]) => `${name} ${to}`)].join();
 }
@@ -250,31 +249,31 @@ export function describeError(error: unknown): string {
   return 'not ours';
 }
 
-/** What does not fit is refused. */
-export async function refused(api: ItsmClient): Promise<void> {
-  // @ts-expect-error: no such status can be asked for
+/** Invalid arguments don't compile. */
+export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
+  // @ts-expect-error: this status can't be used in a filter
   await api.tickets.list({ status: 'NEW' });
-  // @ts-expect-error: no such filter
+  // @ts-expect-error: unknown filter
   await api.projects.list({ priority: 'HIGH' });
   // @ts-expect-error: the description is missing
   await api.tickets.create({ title: 'VPN drops', type: 'INCIDENT', category: 'NETWORK' });
-  // @ts-expect-error: neither category is there
+  // @ts-expect-error: both categories are missing
   await api.tickets.create({ title: 'VPN drops', description: 'Since this morning.', type: 'INCIDENT' });
-  // @ts-expect-error: the type of a ticket cannot change
+  // @ts-expect-error: the type of a ticket can't be changed
   await api.tickets.update(1, { type: 'CHANGE' });
   const { status } = await api.tickets.get(1);
   switch (status) {
     case 'OPEN':
       break;
-    // @ts-expect-error: no such status is known
+    // @ts-expect-error: unknown status
     case 'OPNE':
       break;
   }
-  // @ts-expect-error: no such status is known
+  // @ts-expect-error: unknown status
   if (status === 'ON_HOLD_IN_2030') throw status;
 }
 
-/** A `switch` over all that is known leaves the values of a newer server, as text. */
+/** A `switch` over all known values leaves those of a newer server as string. */
 export function nameOf(status: client.Ticket['status']): string {
   switch (status) {
     case 'OPEN':
@@ -290,7 +289,7 @@ export function nameOf(status: client.Ticket['status']): string {
   }
 }
 
-/** What was read can be sent again, whole or in parts, and arrays may be read-only. */
+/** Responses can be sent again, whole or in part, and arrays may be read-only. */
 export async function sentAgain(api: ItsmClient): Promise<void> {
   const read = await api.tickets.get(1);
   const { title, description, type, category, categoryConfigId, priority, watcherUserIds, customFields } = read;
@@ -301,7 +300,7 @@ export async function sentAgain(api: ItsmClient): Promise<void> {
   await api.comments.create(read.ticketNumber, { body: 'Done.', visibility: 'PUBLIC' });
   await api.tickets.updateMany([{ id: read.ticketNumber, parentId: read.ticketNumber, priority }]);
   const text: string = read.ticketNumber;
-  // @ts-expect-error Any other text is none.
+  // @ts-expect-error Other strings are invalid.
   await api.tickets.get(`${text}`);
   const given = { title, description, type: 'INCIDENT', categoryConfigId: 'c-1', watcherUserIds: [1, 2] } as const;
   await api.tickets.create(given);

@@ -22,10 +22,10 @@ const delivery = {
 
 const untimed = { requireTimestamp: false };
 
-/** Why it is refused; fails when it is not. */
-async function refusal(...given: Parameters<typeof unwrap>): Promise<WebhookError> {
+/** Returns the reason why a delivery is rejected. Fails if it is accepted. */
+async function getRejection(...given: Parameters<typeof unwrap>): Promise<WebhookError> {
   const error = await unwrap(...given).catch((reason: unknown) => reason);
-  if (!isWebhookError(error)) throw new Error(`Not refused: ${String(error)}`);
+  if (!isWebhookError(error)) throw new Error(`Not rejected: ${String(error)}`);
   return error;
 }
 
@@ -35,18 +35,18 @@ function without(headers: Record<string, string>, ...names: string[]): Record<st
 
 describe('unwrap', () => {
   it.each([secret, encodedSecret, 'x', 'ümläut ✓'])(
-    "takes the service's own signatures, made with %s",
-    async (with_) => {
-      const headers = signatureHeaders(with_, delivery);
-      const event = await unwrap(delivery.body, headers, with_);
+    'accepts signatures of the service with %s',
+    async (signingSecret) => {
+      const headers = signatureHeaders(signingSecret, delivery);
+      const event = await unwrap(delivery.body, headers, signingSecret);
       expect(event).toEqual(JSON.parse(delivery.body));
       const plain = without(headers, 'webhook-id', 'webhook-timestamp', 'webhook-signature');
-      expect(await unwrap(delivery.body, plain, with_, untimed)).toEqual(event);
-      expect(await unwrap(delivery.body, without(headers, 'x-service-signature'), with_)).toEqual(event);
+      expect(await unwrap(delivery.body, plain, signingSecret, untimed)).toEqual(event);
+      expect(await unwrap(delivery.body, without(headers, 'x-service-signature'), signingSecret)).toEqual(event);
     },
   );
 
-  it('takes the new secret and the one before while both sign, as the libraries of the standard do', async () => {
+  it('accepts the new and the previous secret during a rotation, like the Standard Webhooks libraries', async () => {
     const before = 'whsec_b25lIHRoYXQgd2FzIHVzZWQgYmVmb3JlIGl0';
     const headers = signatureHeaders(encodedSecret, delivery, [before]);
     const { body } = delivery;
@@ -55,14 +55,14 @@ describe('unwrap', () => {
       expect(new StandardWebhook(each).verify(body, headers)).toMatchObject({ id: 'evt_1' });
       expect(() => new SvixWebhook(each).verify(body, headers)).not.toThrow();
     }
-    // The header that has room for one signature is the new secret's.
+    // The header with a single signature uses the new secret.
     const plain = without(headers, 'webhook-signature');
     expect(await unwrap(body, plain, encodedSecret, untimed)).toMatchObject({ id: 'evt_1' });
-    expect((await refusal(body, plain, before, untimed)).code).toBe('SIGNATURE_INVALID');
-    expect((await refusal(body, headers, secret)).code).toBe('SIGNATURE_INVALID');
+    expect((await getRejection(body, plain, before, untimed)).code).toBe('SIGNATURE_INVALID');
+    expect((await getRejection(body, headers, secret)).code).toBe('SIGNATURE_INVALID');
   });
 
-  it('takes signatures of a Standard Webhooks library', async () => {
+  it('accepts signatures of a Standard Webhooks library', async () => {
     const { id, timestamp, body } = delivery;
     const headers = {
       'webhook-id': id,
@@ -74,7 +74,7 @@ describe('unwrap', () => {
     expect(await unwrap(body, several, encodedSecret)).toMatchObject({ id });
   });
 
-  it('takes any kind of headers and of raw body', async () => {
+  it('accepts all types of headers and raw bodies', async () => {
     const headers = signatureHeaders(secret, delivery);
     const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
     const bytes = new TextEncoder().encode(`..${delivery.body}..`).subarray(2, -2);
@@ -86,13 +86,13 @@ describe('unwrap', () => {
     }
   });
 
-  it('takes one of several secrets', async () => {
+  it('accepts a delivery signed with any one of several secrets', async () => {
     const headers = signatureHeaders(secret, delivery);
     expect(await unwrap(delivery.body, headers, ['the next secret', secret])).toMatchObject({ id: 'evt_1' });
-    expect((await refusal(delivery.body, headers, ['the next secret', 'another'])).code).toBe('SIGNATURE_INVALID');
+    expect((await getRejection(delivery.body, headers, ['the next secret', 'another'])).code).toBe('SIGNATURE_INVALID');
   });
 
-  it('refuses another body, id, time, secret or signature', async () => {
+  it('rejects a delivery with another body, id, timestamp, secret or signature', async () => {
     const headers = signatureHeaders(secret, delivery);
     const cases: [string, Record<string, string>, string][] = [
       [delivery.body.replace('OPEN', 'CLOSED'), headers, secret],
@@ -108,54 +108,54 @@ describe('unwrap', () => {
       [`${delivery.body} `, { 'x-service-signature': headers['x-service-signature'] ?? '' }, secret],
     ];
     for (const [body, given, key] of cases) {
-      expect(await refusal(body, given, key, untimed)).toMatchObject({
+      expect(await getRejection(body, given, key, untimed)).toMatchObject({
         name: 'WebhookError',
         code: 'SIGNATURE_INVALID',
       });
     }
   });
 
-  it('refuses an old delivery whose time was taken off, unless told otherwise', async () => {
+  it('rejects an old delivery without its timestamp header, unless the option allows it', async () => {
     const headers = signatureHeaders(secret, { ...delivery, timestamp: new Date(0) });
     const plain = without(headers, 'webhook-id', 'webhook-timestamp', 'webhook-signature');
-    const error = await refusal(delivery.body, plain, secret);
+    const error = await getRejection(delivery.body, plain, secret);
     expect(error).toMatchObject({ name: 'WebhookError', code: 'TIMESTAMP_MISSING' });
     expect(error.message).toContain('requireTimestamp: false');
     expect(await unwrap(delivery.body, plain, secret, untimed)).toMatchObject({ id: 'evt_1' });
   });
 
-  it('refuses a request without a signature', async () => {
-    const error = await refusal(delivery.body, {}, secret);
+  it('rejects a request without a signature', async () => {
+    const error = await getRejection(delivery.body, {}, secret);
     expect(error).toBeInstanceOf(WebhookError);
     expect(error.code).toBe('SIGNATURE_MISSING');
   });
 
-  it('holds the time of the standard signature to a window, either way', async () => {
+  it('rejects timestamps of Standard Webhooks signatures outside the tolerance in both directions', async () => {
     const headers = signatureHeaders(secret, delivery);
     const at = (seconds: number) => new Date((Math.floor(delivery.timestamp.getTime() / 1000) + seconds) * 1000);
     for (const seconds of [-300, 0, 300]) {
       expect(await unwrap(delivery.body, headers, secret, { now: at(seconds) })).toMatchObject({ id: 'evt_1' });
     }
-    const late = await refusal(delivery.body, headers, secret, { now: at(301) });
+    const late = await getRejection(delivery.body, headers, secret, { now: at(301) });
     expect(late).toMatchObject({ code: 'TIMESTAMP_OUT_OF_RANGE', message: expect.stringContaining('301 seconds old') });
-    const early = await refusal(delivery.body, headers, secret, { now: at(-301) });
+    const early = await getRejection(delivery.body, headers, secret, { now: at(-301) });
     expect(early.message).toContain('301 seconds ahead');
     const wide = { now: at(301), toleranceSeconds: 400 };
     expect(await unwrap(delivery.body, headers, secret, wide)).toMatchObject({ id: 'evt_1' });
     const timeless = { ...delivery, timestamp: new Date(Number.NaN) };
-    expect((await refusal(delivery.body, signatureHeaders(secret, timeless), secret)).code).toBe(
+    expect((await getRejection(delivery.body, signatureHeaders(secret, timeless), secret)).code).toBe(
       'TIMESTAMP_OUT_OF_RANGE',
     );
   });
 
-  it('refuses a signed body that is no event', async () => {
+  it('rejects a signed body that is not an event', async () => {
     for (const body of ['', '{', 'null', '[]', '{"id":"evt_1"}']) {
       const headers = { 'x-service-signature': createHmac('sha256', secret).update(body).digest('hex') };
-      expect((await refusal(body, headers, secret, untimed)).code).toBe('BODY_INVALID');
+      expect((await getRejection(body, headers, secret, untimed)).code).toBe('BODY_INVALID');
     }
   });
 
-  it('answers an event that it does not know as unknown', async () => {
+  it('returns an unknown event with the type unknown', async () => {
     const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket }, secret);
     const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000);
     const newer = body.replace('ticket.created', 'ticket.merged');
@@ -164,7 +164,7 @@ describe('unwrap', () => {
     expect(event).toEqual({ id, type: 'unknown', timestamp: expect.any(String), body: JSON.parse(newer) });
   });
 
-  it('says what a receiver has forgotten', async () => {
+  it('names what is missing if the receiver passes incomplete arguments', async () => {
     const headers = signatureHeaders(secret, delivery);
     for (const missing of ['', [], [''], undefined] as string[]) {
       await expect(unwrap(delivery.body, headers, missing)).rejects.toThrow('unwrap needs the secret');
@@ -173,13 +173,14 @@ describe('unwrap', () => {
     await expect(unwrap(parsed, headers, secret)).rejects.toThrow('turn off the parsing of JSON');
   });
 
-  it('compares with WebCrypto, which takes the same time for every signature', async () => {
+  it('compares signatures with WebCrypto in constant time', async () => {
     const verify = vi.spyOn(crypto.subtle, 'verify');
-    await refusal(delivery.body, { ...signatureHeaders('other', delivery), 'webhook-signature': 'v1,AAAA v1,BBBB' }, [
-      secret,
-      encodedSecret,
-    ]);
-    // Every key with every signature, whatever came of the ones before.
+    await getRejection(
+      delivery.body,
+      { ...signatureHeaders('other', delivery), 'webhook-signature': 'v1,AAAA v1,BBBB' },
+      [secret, encodedSecret],
+    );
+    // Verifies every key with every signature, even after a match.
     expect(verify).toHaveBeenCalledTimes(6);
     verify.mockRestore();
   });
@@ -193,7 +194,7 @@ describe('signTestEvent', () => {
     { type: 'task.updated', task, changes },
   ];
 
-  it.each(testEvents)('makes a $type that unwrap takes and the contract knows', async (event) => {
+  it.each(testEvents)('signs a $type that unwrap accepts and that matches the contract', async (event) => {
     for (const each of [secret, encodedSecret]) {
       const { body, headers } = await signTestEvent(event, each);
       const unwrapped = await unwrap(body, headers, each);
@@ -203,7 +204,7 @@ describe('signTestEvent', () => {
     }
   });
 
-  it('signs as the service does', async () => {
+  it('signs test events like the service', async () => {
     const timestamp = new Date('2026-11-20T10:00:00.500Z');
     const event = { id: 'evt_9', timestamp: '2026-11-20T09:59:59.000Z', ...(testEvents[0] as TestEvent) };
     for (const each of [secret, encodedSecret]) {
