@@ -1,29 +1,29 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 
-/** What a call was answered: its text, as a model reads it. */
-export interface Said {
+/** The result of a tool call: its text as a model reads it. */
+export interface ToolResult {
   text: string;
   isError: boolean;
 }
 
-/** What a task cost. */
+/** The cost of a task. */
 export interface Cost {
   calls: number;
-  /** Tokens of the calls' names and arguments, and of their answers; the list of tools comes once to each conversation. */
+  /** Tokens of the names, arguments and results of the calls. The list of tools is counted once per conversation. */
   tokens: number;
   toolTokens: number;
 }
 
-/** Who works on a task: it knows the tools that its key may use, and the text that they answer. */
+/** Simulates an agent, which knows only the tools that its key can use and their results. */
 export interface Agent {
   tools: string[];
   cost: Cost;
-  call(tool: string, args?: Record<string, unknown>): Promise<Said>;
+  call(tool: string, args?: Record<string, unknown>): Promise<ToolResult>;
   close(): Promise<void>;
 }
 
-/** @param url of `/mcp` or `/mcp/readonly` */
+/** Connects an agent. @param url of `/mcp` or `/mcp/readonly` */
 export async function startAgent(url: string, key: string): Promise<Agent> {
   const client = new Client({ name: 'tasks', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -34,7 +34,7 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
     tools: tools.map(({ name }) => name),
     cost,
     async call(name, args = {}) {
-      const said = await client.callTool({ name, arguments: args }).then(
+      const result = await client.callTool({ name, arguments: args }).then(
         ({ content, isError = false }) => ({
           text: content.map((block) => (block.type === 'text' ? block.text : '')).join('\n'),
           isError,
@@ -42,15 +42,15 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
         ({ message }: Error) => ({ text: message, isError: true }),
       );
       cost.calls += 1;
-      cost.tokens += countTokens(name + JSON.stringify(args)) + countTokens(said.text);
-      return said;
+      cost.tokens += countTokens(name + JSON.stringify(args)) + countTokens(result.text);
+      return result;
     },
     close: () => client.close(),
   };
 }
 
-/** The rows of a list, by their columns: the names stand in its first line, a row in each that follows. */
-export function rowsIn({ text }: Said): Record<string, unknown>[] {
+/** Parses the rows of a list. The first line has the names of the columns, each later line has a row. */
+export function rowsIn({ text }: ToolResult): Record<string, unknown>[] {
   const [columns = [], ...rows] = text
     .split('\n')
     .filter((line) => line.startsWith('['))
@@ -58,17 +58,17 @@ export function rowsIn({ text }: Said): Record<string, unknown>[] {
   return rows.map((row) => Object.fromEntries(row.map((value, at) => [String(columns[at]), value])));
 }
 
-/** The ticket numbers of a list. */
-export function numbersIn(said: Said): string[] {
-  return rowsIn(said).map(({ ticketNumber }) => String(ticketNumber));
+/** Returns the ticket numbers of a list. */
+export function numbersIn(result: ToolResult): string[] {
+  return rowsIn(result).map(({ ticketNumber }) => String(ticketNumber));
 }
 
-/** The one id of a row in which this stands. */
-export function idOfRow(said: Said, words: string): unknown {
-  return rowsIn(said).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
+/** Returns the id of the row that contains a text. */
+export function idOfRow(result: ToolResult, words: string): unknown {
+  return rowsIn(result).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
 }
 
-/** How many rows a list says that there are in all. */
-export function totalIn({ text }: Said): number {
+/** Returns the total number of rows that a list reports. */
+export function totalIn({ text }: ToolResult): number {
   return Number(/totalCount (\d+)/.exec(text)?.[1]);
 }

@@ -2,18 +2,18 @@ import type { NewTicket, Project, Scope, Ticket, User } from '@itsm-api/contract
 import type { Api } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/** A service desk on a Monday morning, for one task. */
+/** A service desk with the data that a task needs. */
 export interface Ground extends Workspace {
   people: Record<'mara' | 'jonas' | 'otherJonas' | 'lena' | 'tim', User>;
   project: Project;
-  /** Tickets as they are now, by the API; all unless a query chooses. */
+  /** Returns the current tickets from the API, filtered by a query if given. */
   tickets(query?: string): Promise<Ticket[]>;
   ticket(number: string): Promise<Ticket>;
-  /** Bodies of the comments on a ticket. */
+  /** Returns the bodies of the comments on a ticket. */
   comments(number: string): Promise<string[]>;
 }
 
-/** Of these, one each; whoever looks through them must find the others among many. */
+/** Tickets that occur once. The agent must find them among many others. */
 const special: NewTicket[] = [
   { ...ticket, title: 'Printer on floor 3 prints blank pages', category: 'HARDWARE' },
   { ...ticket, title: 'Core switch in Leipzig is down', category: null, categoryConfigId: 'unsorted' },
@@ -33,7 +33,10 @@ const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 const categories = ['SOFTWARE', 'NETWORK', 'EMAIL'] as const;
 const complaints = ['Mail arrives late', 'VPN drops', 'Screen flickers', 'Login takes minutes', 'Disk is full'];
 
-/** INC-1 to INC-60 are made of a few complaints; Mara has every sixth. Then come the special ones, from INC-61. */
+/**
+ * Creates INC-1 to INC-60 with a few recurring complaints, every sixth assigned to Mara, then the special tickets from
+ * INC-61.
+ */
 export async function createGround(api: Api): Promise<Ground> {
   const workspace = await createWorkspace(api);
   const person = (name: string, more: Parameters<Workspace['createUser']>[0] = {}) =>
@@ -75,7 +78,7 @@ export async function createGround(api: Api): Promise<Ground> {
   };
 }
 
-/** What a key of an agent may do unless a task says otherwise. */
+/** The scopes of the agent's key, unless a task sets others. */
 export const agentScopes: Scope[] = [
   'tickets:read',
   'tickets:write',

@@ -1,9 +1,7 @@
 import { startVitest } from 'vitest/node';
 import type { Cost } from './agent.ts';
 
-/*
- * Has the tasks of tasks.test.ts done, and prints what each cost, as docs/agents.md has it: `pnpm agents`.
- */
+/* Runs the tasks of tasks.test.ts and prints the costs for docs/agents.md: `pnpm agents`. */
 const vitest = await startVitest('test', ['agents/tasks'], {
   root: new URL('..', import.meta.url).pathname,
   watch: false,
@@ -13,8 +11,8 @@ const done = vitest.state.getTestModules().flatMap((module) => [...module.childr
 const lines = done.map((test) => {
   const { cost } = test.meta() as { cost?: Cost };
   return cost === undefined
-    ? `| ${test.name} | failed | |`
-    : `| ${test.name} | ${cost.calls} | ${cost.tokens.toLocaleString('en')} |`;
+    ? `| ${test.name.replace('completes the task: ', '')} | failed | |`
+    : `| ${test.name.replace('completes the task: ', '')} | ${cost.calls} | ${cost.tokens.toLocaleString('en')} |`;
 });
 await vitest.close();
 const costs = done.flatMap((test) => (test.meta() as { cost?: Cost }).cost ?? []);

@@ -4,9 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/*
- * What agents can read beside the tools.
- */
+/* Tests the MCP resources. */
 let api: Api;
 let client: Client;
 
@@ -29,20 +27,20 @@ async function read(uri: string): Promise<string> {
   return (contents[0] as { text: string }).text;
 }
 
-it('are every guide and the list of all pages, as the site has them', async () => {
+it('serves every guide and the list of all pages as MCP resources with the text of the site', async () => {
   const { resources } = await client.listResources();
   for (const { uri } of resources) {
     const text = await read(uri);
     expect(text, uri).toBe((await api.call({ method: 'GET', path: new URL(uri).pathname })).text);
     expect(countTokens(text), uri).toBeLessThan(20_000);
   }
-  // What the list of all pages names by path is found at that path here.
+  // The paths in the list of all pages are also resource paths.
   const guides = (await read('itsm:///llms.txt')).match(/\/docs\/guides\/[\w-]+\.md/g) ?? [];
   expect(guides.length).toBeGreaterThan(10);
   const named = guides.map((path) => new URL(path, 'itsm:///llms.txt').href);
   expect(resources.map(({ uri }) => uri)).toEqual(['itsm:///llms.txt', ...named]);
 });
 
-it('are told apart from what is not there', async () => {
+it('returns an error for an unknown MCP resource', async () => {
   await expect(read('itsm:///../../package.json')).rejects.toThrow('Unknown resource. Call resources/list');
 });

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runTask, startGround } from './run.ts';
 import { tasks } from './tasks.ts';
 
-/*
- * What agents get done with the tools, by the calls that a reasonable one makes, looked at through the API.
- */
+/* Runs tasks with the calls that a reasonable agent makes, and checks the results through the API. */
 let ground: Awaited<ReturnType<typeof startGround>>;
 
 beforeAll(async () => {
@@ -13,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => ground.api.close());
 
 for (const task of tasks)
-  it(task.asked, async ({ task: { meta } }) => {
+  it(`completes the task: ${task.request}`, async ({ task: { meta } }) => {
     const cost = await runTask(ground, task);
     const { calls, tokens, toolTokens } = cost;
-    // For main.ts, which prints it.
+    // Printed by main.ts.
     Object.assign(meta, { cost });
     expect(toolTokens).toBeLessThanOrEqual(4000);
-    // A few hundred tokens for a call, however many rows there are.
+    // A few hundred tokens per call, whatever the number of rows.
     expect(tokens / calls).toBeLessThan(2000);
   });

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A span as it was sent. */
+/** A span as the process exported it. */
 export interface Span {
   service: string;
   traceId: string;
   spanId: string;
-  /** Empty where it has none. */
+  /** Empty if the span has no parent. */
   parentSpanId: string;
   name: string;
   /** 2 for a server, 3 for a client. */
@@ -16,12 +16,12 @@ export interface Span {
   failed: boolean;
 }
 
-/** What takes traces in OTLP over HTTP as JSON. */
+/** Receives traces in OTLP over HTTP as JSON. */
 export interface Collector {
-  /** What has a process send them here, soon. */
+  /** The environment that exports the traces of a process to this collector without a long delay. */
   env: Record<string, string>;
   spans: Span[];
-  /** All that was sent, as it came. */
+  /** Returns all received bodies as text. */
   text(): string;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ interface Attribute {
   value: { stringValue?: string; intValue?: number };
 }
 
-interface Sent {
+interface ExportRequest {
   resourceSpans: {
     resource: { attributes: Attribute[] };
     scopeSpans: {
@@ -44,15 +44,15 @@ interface Sent {
   }[];
 }
 
-/** @param answers whether it ever answers */
-export async function startCollector({ answers = true } = {}): Promise<Collector> {
+/** @param responds whether the collector responds to exports */
+export async function startCollector({ responds = true } = {}): Promise<Collector> {
   const spans: Span[] = [];
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
     const body = await text(request);
     bodies.push(body);
-    spans.push(...spansIn(JSON.parse(body)));
-    if (answers) response.setHeader('content-type', 'application/json').end('{}');
+    spans.push(...parseSpans(JSON.parse(body)));
+    if (responds) response.setHeader('content-type', 'application/json').end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -71,20 +71,20 @@ export async function startCollector({ answers = true } = {}): Promise<Collector
   };
 }
 
-function spansIn({ resourceSpans }: Sent): Span[] {
+function parseSpans({ resourceSpans }: ExportRequest): Span[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
       .flatMap(({ spans }) => spans)
       .map(({ parentSpanId = '', attributes, status, ...span }) => ({
         ...span,
         parentSpanId,
-        service: String(valuesOf(resource.attributes)['service.name']),
-        attributes: valuesOf(attributes),
+        service: String(toRecord(resource.attributes)['service.name']),
+        attributes: toRecord(attributes),
         failed: status.code === 2,
       })),
   );
 }
 
-function valuesOf(attributes: Attribute[]): Record<string, string | number> {
+function toRecord(attributes: Attribute[]): Record<string, string | number> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? '']));
 }

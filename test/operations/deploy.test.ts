@@ -8,9 +8,7 @@ import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/*
- * The alerts and the dashboard, beside what a process really answers: a metric that was renamed would leave them silent.
- */
+/* Compares the alerts and the dashboard with the metrics of a running process. A renamed metric would silence them. */
 const root = new URL('../../', import.meta.url);
 const readText = (name: string) => readFile(new URL(name, root), 'utf8');
 
@@ -26,14 +24,14 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-/** What Prometheus makes of a target itself. */
-const ofPrometheus = new Set(['up']);
-const labelsOfTargets = ['job', 'instance'];
+/** Metrics that Prometheus adds to each target. */
+const prometheusMetrics = new Set(['up']);
+const targetLabels = ['job', 'instance'];
 
 let database: TestDatabase;
 let server: ServerProcess;
 let operations: string;
-let answered: Scraped;
+let metrics: Scraped;
 let rules: Rule[];
 let panels: Panel[];
 
@@ -50,7 +48,7 @@ beforeAll(async () => {
   await server.ready;
   operations = `http://127.0.0.1:${operationsPort}`;
   await fetch(`http://127.0.0.1:${port}${pathPrefix}/ping`);
-  answered = scraped(await (await fetch(`${operations}/metrics`)).text());
+  metrics = scraped(await (await fetch(`${operations}/metrics`)).text());
   rules = parse(await readText('deploy/prometheus-alerts.yaml')).groups.flatMap(
     (group: { rules: Rule[] }) => group.rules,
   );
@@ -62,7 +60,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The metrics that an expression names, and the labels that it asks of each, or groups by. @throws when it can't be read */
+/**
+ * Returns the metrics in an expression, with the labels that it filters or groups by. @throws if the expression is not
+ * PromQL
+ */
 function readExpression(expr: string): { metric: string; labels: string[] }[] {
   const text = expr.replaceAll('$__rate_interval', '5m');
   const found: { metric: string; labels: string[] }[] = [];
@@ -81,28 +82,28 @@ function readExpression(expr: string): { metric: string; labels: string[] }[] {
   return found.map(({ metric, labels }) => ({ metric, labels: [...labels, ...grouping] }));
 }
 
-/** What is wrong with an expression, beside what the process answers. */
-function faultsOf(expr: string): string[] {
+/** Returns the differences between an expression and the metrics of the process. */
+function findMismatches(expr: string): string[] {
   return readExpression(expr).flatMap(({ metric, labels }) => {
-    if (ofPrometheus.has(metric)) return [];
+    if (prometheusMetrics.has(metric)) return [];
     const base = metric.replace(/_(bucket|sum|count)$/, '');
-    if (!answered.types.has(metric) && answered.types.get(base) !== 'histogram')
+    if (!metrics.types.has(metric) && metrics.types.get(base) !== 'histogram')
       return [`there is no ${metric}: ${expr}`];
-    // A histogram that nothing was observed of has no series yet, and with them no labels.
-    const known = answered.values(metric).length === 0 ? undefined : answered.labelsOf(metric);
-    const unknown = labels.filter((label) => known?.has(label) === false && !labelsOfTargets.includes(label));
+    // A histogram without observations has no series, so its labels are unknown.
+    const known = metrics.values(metric).length === 0 ? undefined : metrics.labelsOf(metric);
+    const unknown = labels.filter((label) => known?.has(label) === false && !targetLabels.includes(label));
     return unknown.map((label) => `${metric} has no label ${label}: ${expr}`);
   });
 }
 
-it('a mistake in an expression is found', () => {
-  expect(faultsOf('sum(itsm_deliveries_due)')).toEqual([]);
-  expect(faultsOf('sum(rate(itsm_http_request_total[5m]))')).toHaveLength(1);
-  expect(faultsOf('itsm_deliveries_total{result="failed"}')).toHaveLength(1);
-  expect(() => faultsOf('sum(itsm_deliveries_due')).toThrow('Not PromQL');
+it('reports an unknown metric, an unknown label and a syntax error in an expression', () => {
+  expect(findMismatches('sum(itsm_deliveries_due)')).toEqual([]);
+  expect(findMismatches('sum(rate(itsm_http_request_total[5m]))')).toHaveLength(1);
+  expect(findMismatches('itsm_deliveries_total{result="failed"}')).toHaveLength(1);
+  expect(() => findMismatches('sum(itsm_deliveries_due')).toThrow('Not PromQL');
 });
 
-it('every alert asks for what there is, and leads to what to do', async () => {
+it('queries only existing metrics in every alert, and links to a section of the runbook', async () => {
   const headings = [...(await readText('docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
@@ -111,7 +112,7 @@ it('every alert asks for what there is, and leads to what to do', async () => {
   );
   expect(rules.length).toBeGreaterThan(5);
   for (const { alert, expr, labels, annotations } of rules) {
-    expect(faultsOf(expr), alert).toEqual([]);
+    expect(findMismatches(expr), alert).toEqual([]);
     expect(['page', 'ticket'], alert).toContain(labels.severity);
     const [page, anchor] = annotations.runbook.split('#');
     expect(page, alert).toBe('docs/operations.md');
@@ -120,29 +121,29 @@ it('every alert asks for what there is, and leads to what to do', async () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 
-it('every panel of the dashboard shows what there is', () => {
+it('queries only existing metrics in the panels of the dashboard, and leaves no metric unused', () => {
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(shown.length).toBeGreaterThan(15);
-  expect(shown.flatMap(faultsOf)).toEqual([]);
-  // And the other way round: nothing of ours is counted for nobody.
+  expect(shown.flatMap(findMismatches)).toEqual([]);
+  // Every metric of ours is in an alert or a panel.
   const used = new Set(
     [...shown, ...rules.map(({ expr }) => expr)].flatMap((expr) => readExpression(expr).map(({ metric }) => metric)),
   );
-  const ours = [...answered.types].filter(([name]) => name.startsWith('itsm_'));
+  const ours = [...metrics.types].filter(([name]) => name.startsWith('itsm_'));
   const unused = ours.filter(([name, type]) => !used.has(type === 'histogram' ? `${name}_bucket` : name));
   expect(unused).toEqual([]);
 });
 
-it('a process tells of itself, and of what it stands on', async () => {
+it('exports metrics about the process, its database and its checks', async () => {
   for (const check of ['database', 'migrations', 'keyListener', 'rateLimitStore', 'wakeListener', 'workerLoops']) {
-    expect(answered.value('itsm_check_ok', { check }), check).toBeDefined();
+    expect(metrics.value('itsm_check_ok', { check }), check).toBeDefined();
   }
-  expect(answered.value('itsm_check_ok', { check: 'database' })).toBe(1);
-  expect(answered.value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
-  expect(answered.value('itsm_deliveries_due')).toBe(0);
-  expect(
-    answered.value('itsm_http_requests_total', { method: 'GET', route: `${pathPrefix}/ping`, status: '200' }),
-  ).toBe(1);
+  expect(metrics.value('itsm_check_ok', { check: 'database' })).toBe(1);
+  expect(metrics.value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+  expect(metrics.value('itsm_deliveries_due')).toBe(0);
+  expect(metrics.value('itsm_http_requests_total', { method: 'GET', route: `${pathPrefix}/ping`, status: '200' })).toBe(
+    1,
+  );
   expect(await (await fetch(`${operations}/tenants`)).json()).toEqual({
     minutes: 5,
     requests: [],

@@ -17,7 +17,7 @@ import { eventually, startReceiver, startSender } from '../support/receiver.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/** Called last first. */
+/** Called in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -30,16 +30,16 @@ interface Measured {
   tenants(): Promise<Record<string, { tenantId: number; requests: number }[]>>;
 }
 
-/** An API that is measured as `start` does. */
-async function measuredApi(options: ApiOptions = {}): Promise<Measured> {
+/** Starts an API with the same metrics as a server process. */
+async function startMeasuredApi(options: ApiOptions = {}): Promise<Measured> {
   const metrics = createMetrics([]);
   const api = await startApi({ ...options, metrics });
   stops.push(() => api.close());
   measureDatabases(metrics, api.databases);
-  return { api, metrics, ...asked(metrics) };
+  return { api, metrics, ...serveMetrics(metrics) };
 }
 
-function asked(metrics: Metrics): Pick<Measured, 'scrape' | 'tenants'> {
+function serveMetrics(metrics: Metrics): Pick<Measured, 'scrape' | 'tenants'> {
   const server = Fastify();
   addMetricsRoutes(server, metrics);
   stops.push(() => server.close());
@@ -53,16 +53,16 @@ function asked(metrics: Metrics): Pick<Measured, 'scrape' | 'tenants'> {
   };
 }
 
-describe('requests', () => {
-  it('are counted by route and status, and timed', async () => {
-    const { api, scrape } = await measuredApi();
+describe('metrics of requests', () => {
+  it('counts requests by route and status, and measures their duration', async () => {
+    const { api, scrape } = await startMeasuredApi();
     const workspace = await createWorkspace(api);
     const { id } = await workspace.createTicket();
     for (const path of [`/tickets/${id}`, `/tickets/${id}`, '/tickets/99999999', '/tickets?status=NONE', '/nothing']) {
       await workspace.call('GET', path);
     }
     await api.call({ method: 'GET', path: '/api/public/v1/tickets' });
-    // Who asks for the health of the process asks nothing of the API.
+    // Health checks are not counted as API requests.
     await api.call({ method: 'GET', path: '/readyz' });
 
     const { value, values } = await scrape();
@@ -82,9 +82,9 @@ describe('requests', () => {
     expect(values('itsm_http_requests_total').reduce((sum, each) => sum + each, 0)).toBe(7);
   });
 
-  it('make no more series, however many tenants, keys, paths and methods there are', async () => {
-    const { api, scrape, tenants } = await measuredApi();
-    const askOf = async (workspace: Workspace) => {
+  it('adds no series for more tenants, keys, paths and methods', async () => {
+    const { api, scrape, tenants } = await startMeasuredApi();
+    const sendRequests = async (workspace: Workspace) => {
       const { id } = await workspace.createTicket();
       const keys = await Promise.all([1, 2, 3].map(() => workspace.createKey()));
       for (const key of [workspace.key, ...keys, 'itsm_unknown']) {
@@ -96,46 +96,46 @@ describe('requests', () => {
       }
       return workspace;
     };
-    const first = await askOf(await createWorkspace(api));
+    const first = await sendRequests(await createWorkspace(api));
     const before = await scrape();
     const others = [];
-    for (let i = 0; i < 20; i++) others.push(await askOf(await createWorkspace(api)));
+    for (let i = 0; i < 20; i++) others.push(await sendRequests(await createWorkspace(api)));
     const after = await scrape();
 
-    const ofUs = (names: string[]) => names.filter((name) => name.startsWith('itsm_'));
-    expect(ofUs(after.series)).toEqual(ofUs(before.series));
+    const ownSeries = (names: string[]) => names.filter((name) => name.startsWith('itsm_'));
+    expect(ownSeries(after.series)).toEqual(ownSeries(before.series));
     expect(after.value('itsm_http_requests_total', { method: 'OTHER', route: 'unknown', status: '404' })).toBe(21 * 20);
     for (const { key } of [first, ...others]) expect(after.text).not.toContain(key);
     const labels = [...after.types.keys()].flatMap((name) =>
       ['', '_bucket'].flatMap((suffix) => [...after.labelsOf(name + suffix)]),
     );
-    const bounded = ['method', 'route', 'status', 'pool', 'window', 'reason', 'le'];
-    const ofNode = ['version', 'major', 'minor', 'patch', 'kind', 'space', 'type'];
-    expect([...new Set(labels)].filter((label) => ![...bounded, ...ofNode].includes(label))).toEqual([]);
+    const boundedLabels = ['method', 'route', 'status', 'pool', 'window', 'reason', 'le'];
+    const nodeLabels = ['version', 'major', 'minor', 'patch', 'kind', 'space', 'type'];
+    expect([...new Set(labels)].filter((label) => ![...boundedLabels, ...nodeLabels].includes(label))).toEqual([]);
 
     const { requests } = await tenants();
     expect(requests).toHaveLength(10);
     for (const each of requests ?? []) expect(each.requests).toBe(1 + 4 * 2);
   });
 
-  it('are counted by window when they are refused for the limits of their key', async () => {
-    const { api, scrape } = await measuredApi({ env: { RATE_LIMIT_GLOBAL: '5', RATE_LIMIT_GROUP: '3' } });
+  it('counts requests rejected by the rate limits of a key, by window', async () => {
+    const { api, scrape } = await startMeasuredApi({ env: { RATE_LIMIT_GLOBAL: '5', RATE_LIMIT_GROUP: '3' } });
     const { call } = await createWorkspace(api);
-    const refused = async () => {
+    const getRejections = async () => {
       const { value } = await scrape();
       return ['global', 'group'].map((window) => value('itsm_rate_limit_refusals_total', { window }));
     };
-    expect(await refused()).toEqual([0, 0]);
+    expect(await getRejections()).toEqual([0, 0]);
     for (let i = 0; i < 5; i++) await call('GET', '/tickets');
-    expect(await refused()).toEqual([0, 2]);
+    expect(await getRejections()).toEqual([0, 2]);
     for (let i = 0; i < 3; i++) await call('GET', '/users');
-    expect(await refused()).toEqual([1, 2]);
+    expect(await getRejections()).toEqual([1, 2]);
     await call('GET', '/tickets');
-    expect(await refused()).toEqual([2, 3]);
+    expect(await getRejections()).toEqual([2, 3]);
   });
 
-  it('are counted while they wait for their turn, and when they are refused for fair use', async () => {
-    const { api, scrape, tenants } = await measuredApi({
+  it('counts requests that wait for the concurrency limit and those that it rejects', async () => {
+    const { api, scrape, tenants } = await startMeasuredApi({
       env: { DATABASE_POOL_SIZE: '4', FAIR_USE_SHARE: '0.25', FAIR_USE_QUEUE: '1', FAIR_USE_WAIT_MS: '1500' },
     });
     const workspace = await createWorkspace(api);
@@ -150,42 +150,42 @@ describe('requests', () => {
       await lock.query('ROLLBACK');
     };
     const create = () => workspace.call('POST', '/tickets', ticket);
-    const asked: ReturnType<typeof create>[] = [];
-    const refused = async () => {
+    const requests: ReturnType<typeof create>[] = [];
+    const getRejections = async () => {
       const { value } = await scrape();
       return ['queue', 'wait', 'unread', 'keys'].map((reason) => value('itsm_fair_use_refusals_total', { reason }));
     };
 
     await whileCreatesWait(async () => {
-      asked.push(create(), create());
+      requests.push(create(), create());
       await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
       const { value } = await scrape();
       expect(value('itsm_database_connections_in_use', { pool: 'requests' })).toBe(1);
       expect((await create()).status).toBe(429);
-      expect(await refused()).toEqual([1, 0, 0, 0]);
-      await eventually(async () => expect(await refused()).toEqual([1, 1, 0, 0]));
+      expect(await getRejections()).toEqual([1, 0, 0, 0]);
+      await eventually(async () => expect(await getRejections()).toEqual([1, 1, 0, 0]));
     });
-    await Promise.all(asked);
+    await Promise.all(requests);
     await whileCreatesWait(async () => {
-      asked.push(create(), create());
+      requests.push(create(), create());
       await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
     });
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([201, 429, 201, 201]);
+    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([201, 429, 201, 201]);
     const { value } = await scrape();
     expect(value('itsm_fair_use_waiting')).toBe(0);
     expect(value('itsm_fair_use_wait_seconds_count')).toBe(1);
 
-    const [most] = (await tenants()).connectionMs ?? [];
-    expect(most).toMatchObject({ tenantId: Number(workspace.tenantId), requests: 6 });
-    expect(most).toHaveProperty(
+    const [highest] = (await tenants()).connectionMs ?? [];
+    expect(highest).toMatchObject({ tenantId: Number(workspace.tenantId), requests: 6 });
+    expect(highest).toHaveProperty(
       'connectionMs',
       expect.toSatisfy((spent: number) => spent > 1500),
     );
   });
 });
 
-it('connections are told by purpose, with who waited for them and what is prepared on them', async () => {
-  const { api, scrape } = await measuredApi({ env: { DATABASE_POOL_SIZE: '3' } });
+it('exports connections by pool, waiting requests and prepared statements', async () => {
+  const { api, scrape } = await startMeasuredApi({ env: { DATABASE_POOL_SIZE: '3' } });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   await workspace.call('GET', '/tickets');
@@ -205,7 +205,7 @@ it('connections are told by purpose, with who waited for them and what is prepar
   expect(value('itsm_database_prepared_statements', requests)).toBe(rows[0].count);
 });
 
-it('deliveries are counted by outcome and timed, and the backlog is told', { timeout: 40_000 }, async () => {
+it('counts deliveries by outcome, measures their duration, and exports the backlog', { timeout: 40_000 }, async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const { api, workspace } = sender;
@@ -226,7 +226,7 @@ it('deliveries are counted by outcome and timed, and the backlog is told', { tim
   expect(backlog.oldestDueSeconds).toBeLessThan(140);
 
   const metrics = createMetrics([]);
-  const { scrape, tenants } = asked(metrics);
+  const { scrape, tenants } = serveMetrics(metrics);
   const observer = measureDeliveries(metrics, pool);
   const stop = await startWebhooks({ ...api, logger: pino({ level: 'silent' }), observer });
   stops.push(stop);
@@ -245,7 +245,7 @@ it('deliveries are counted by outcome and timed, and the backlog is told', { tim
   expect(first.value('itsm_jobs_waiting', { queue: 'webhook-dispatch' })).toBeDefined();
   expect((await tenants()).deliveries).toMatchObject([{ tenantId: Number(workspace.tenantId), deliveries: 6 }]);
 
-  // One more, at once: its time is that of the way, from the change to the answer.
+  // The ticket is new, so the receipt time is only the latency from the change to the response.
   await workspace.createTicket();
   await eventually(() => expect(good.received).toHaveLength(4));
   await eventually(async () => expect((await scrape()).value('itsm_delivery_receipt_seconds_count')).toBe(4));
@@ -253,7 +253,7 @@ it('deliveries are counted by outcome and timed, and the backlog is told', { tim
   expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeGreaterThan(0);
   expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeLessThan(5);
 
-  // What failed waits, and is not due though its time comes while the circuit is open.
+  // Failed deliveries wait. They are not due while the circuit is open, even after the time of their next attempt.
   await stop();
   await api.prisma.webhookSubscription.updateMany({
     where: { id: failing },
@@ -269,7 +269,7 @@ it('deliveries are counted by outcome and timed, and the backlog is told', { tim
   expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
 });
 
-it('the backlog and `itsm doctor` count no time that a circuit was open for, and one delivery where it is half-open', async () => {
+it('excludes the time of an open circuit from the backlog age, and counts one due delivery for a half-open circuit', async () => {
   const { api, workspace, ...sender } = await startSender();
   stops.push(() => sender.close());
   const { pool, prisma } = api.databases.system;
@@ -289,11 +289,11 @@ it('the backlog and `itsm doctor` count no time that a circuit was open for, and
   }
 });
 
-it('the backlog is absent while the database does not tell it, and nobody waits for it', async () => {
+it("omits the backlog without delaying the scrape if the database doesn't respond in time", async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const metrics = createMetrics([]);
-  const { scrape } = asked(metrics);
+  const { scrape } = serveMetrics(metrics);
   measureDeliveries(metrics, sender.api.databases.system.pool);
   const lock = new pg.Client({ connectionString: sender.api.databaseUrl });
   await lock.connect();
@@ -306,8 +306,8 @@ it('the backlog is absent while the database does not tell it, and nobody waits 
   expect(value('itsm_deliveries_total', { outcome: 'delivered' })).toBe(0);
 });
 
-describe('who uses most', () => {
-  it('is told of the last five minutes', () => {
+describe('usage per tenant', () => {
+  it('reports the tenants with the highest usage of the last five minutes', () => {
     let now = 0;
     const { add, top } = createTenantUsage(() => now);
     for (let id = 1; id <= 12; id++) add(toTenantId(id), 'requests', id);
@@ -323,7 +323,7 @@ describe('who uses most', () => {
     expect(top().requests).toEqual([{ tenantId: 1, requests: 100, connectionMs: 0, deliveries: 0 }]);
   });
 
-  it('is remembered, and those who use least are not, when there are too many', () => {
+  it('keeps the tenants with the highest usage if there are more tenants than the limit', () => {
     const { add, top } = createTenantUsage(() => 0);
     add(toTenantId(1), 'connectionMs', 60_000);
     add(toTenantId(2), 'requests', 500);
@@ -335,9 +335,9 @@ describe('who uses most', () => {
   });
 });
 
-describe('changes', () => {
-  it('lag for as long as a transaction that writes is open, behind which others have ended', async () => {
-    const { api, metrics, scrape } = await measuredApi();
+describe('metrics of the change feed', () => {
+  it('reports the age of the oldest writing transaction as the lag of the change feed', async () => {
+    const { api, metrics, scrape } = await startMeasuredApi();
     let now = 0;
     measureChanges(metrics, api.databases.system.pool, () => now);
     const lag = async () => (await scrape()).value('itsm_changes_lag_seconds');
@@ -356,7 +356,7 @@ describe('changes', () => {
     expect(await lagAfter(60_000)).toBe(first + 60);
     await open.query('ROLLBACK');
     await open.end();
-    // Others of this server may have one open for a moment.
+    // Other databases of this server may have an open transaction for a moment.
     await expect.poll(() => lagAfter(1000), { timeout: 30_000 }).toBeLessThan(60);
   });
 });

@@ -1,21 +1,21 @@
 type Labels = Record<string, string>;
 
-/** What `/metrics` answered. */
+/** A parsed response of `/metrics`. */
 export interface Scraped {
   text: string;
-  /** Each series by its name and labels, in the order of their names. */
+  /** Each series by its name and labels, in the order of the names. */
   series: string[];
-  /** What kind each metric is, by its name. */
+  /** The type of each metric by its name. */
   types: Map<string, string>;
-  /** The names of the labels that a metric has. */
+  /** Returns the label names of a metric. */
   labelsOf(metric: string): Set<string>;
-  /** Of the series with just these labels; undefined where there is none. */
+  /** Returns the value of the series with exactly these labels, or undefined if there is none. */
   value(metric: string, labels?: Labels): number | undefined;
-  /** Of all series of a metric. */
+  /** Returns the values of all series of a metric. */
   values(metric: string): number[];
 }
 
-/** Reads the text format of Prometheus. */
+/** Parses the text format of Prometheus. */
 export function scraped(text: string): Scraped {
   const found = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
     name,

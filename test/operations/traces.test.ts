@@ -18,14 +18,14 @@ import { type Collector, type Span, startCollector } from './collector.ts';
 const key = Buffer.alloc(32, 1).toString('base64');
 const withoutPackages = ['--import', join(import.meta.dirname, 'without-opentelemetry.ts')];
 
-/** Called last first. */
+/** Called in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** A database of its own, and what makes its rows: in this process, which nobody traces. */
-async function ground(): Promise<Api> {
+/** Starts an API with its own database in this process, without tracing, to create rows. */
+async function startUntracedApi(): Promise<Api> {
   const api = await startApi({
     ownDatabase: true,
     secretKeys: [key],
@@ -35,7 +35,7 @@ async function ground(): Promise<Api> {
   return api;
 }
 
-async function collector(options?: { answers: boolean }): Promise<Collector> {
+async function collector(options?: { responds: boolean }): Promise<Collector> {
   const started = await startCollector(options);
   stops.push(() => started.close());
   return started;
@@ -46,7 +46,7 @@ interface Server extends ServerProcess {
   lines(): Record<string, unknown>[];
 }
 
-/** A server process over the database of the ground. */
+/** Starts a server process on the database of an API. */
 async function start(api: Api, env: Record<string, string>, nodeOptions?: string[]): Promise<Server> {
   const port = await steadyPort();
   const server = spawnServer(
@@ -104,11 +104,11 @@ function later(body: string): ReadableStream {
 
 const below = (spans: Span[], { spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
-describe('a trace', () => {
-  it('goes from its caller through SQL to the attempts in another process, and holds no secret', {
+describe('traces', () => {
+  it('traces a request from the caller through SQL to the delivery attempt of another process, without secrets', {
     timeout: 60_000,
   }, async () => {
-    const api = await ground();
+    const api = await startUntracedApi();
     const { env, spans, text } = await collector();
     const workspace = await createWorkspace(api);
     const failing = await receiver((_, response) => response.writeHead(503).end('what the receiver says'));
@@ -125,7 +125,7 @@ describe('a trace', () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const created = await server.call('/tickets?', workspace, {
       method: 'POST',
-      // It arrives when the headers have been looked at.
+      // The body arrives after the server has read the headers.
       body: later(JSON.stringify({ ...ticket, title: 'a title of this test' })),
       duplex: 'half',
       headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, 'x-request-id': 'of-this-test' },
@@ -166,7 +166,7 @@ describe('a trace', () => {
     expect(names).toMatch(/INSERT tickets/);
     expect(names).toMatch(/INSERT events.* deliveries/);
     expect(names).toMatch(/^COMMIT$/m);
-    // Each would be a line in PostgreSQL's log.
+    // PostgreSQL would log each failed statement.
     expect(statements.filter(({ failed }) => failed)).toEqual([]);
 
     expect(attempt).toMatchObject({ traceId, parentSpanId: request.spanId, service: 'itsm-worker', failed: true });
@@ -176,9 +176,9 @@ describe('a trace', () => {
       'itsm.subscription.id': String(subscription),
       'itsm.delivery.attempt': 1,
     });
-    // What a receiver is told is what the specification says.
+    // Receivers get only the headers of the specification.
     expect(Object.keys(failing.received[0]?.headers ?? {})).not.toContain('traceparent');
-    // What a worker does unasked is no trace.
+    // Periodic work of a worker creates no traces.
     expect(spans.filter(({ service }) => service === 'itsm-worker')).toEqual([attempt]);
 
     const ofRequest = { trace_id: traceId, span_id: request.spanId };
@@ -210,8 +210,8 @@ describe('a trace', () => {
     expect(await end(worker)).toMatchObject({ code: 0 });
   });
 
-  it('is left out to its end where its caller or the sampler leaves it out', { timeout: 60_000 }, async () => {
-    const api = await ground();
+  it('exports no spans of a trace that the caller or the sampler has not sampled', { timeout: 60_000 }, async () => {
+    const api = await startUntracedApi();
     const { env, spans } = await collector();
     const workspace = await createWorkspace(api);
     const { url, received } = await receiver();
@@ -239,15 +239,15 @@ describe('a trace', () => {
     expect(spans).toHaveLength(before);
   });
 
-  it('has the statements of who asked, whoever gave the connection back', async () => {
-    const asking = new AsyncLocalStorage<number>();
-    const followed: (number | undefined)[] = [];
+  it('assigns statements to the request that runs them, even on a connection that another request returned', async () => {
+    const requestStorage = new AsyncLocalStorage<number>();
+    const tracedRequests: (number | undefined)[] = [];
     const tracer: StatementTracer = {
       begin(texts) {
-        if (texts[0]?.includes('pg_sleep')) followed.push(asking.getStore());
+        if (texts[0]?.includes('pg_sleep')) tracedRequests.push(requestStorage.getStore());
         return undefined;
       },
-      outside: (work) => asking.exit(work),
+      outside: (work) => requestStorage.exit(work),
       keep: (callback) => AsyncLocalStorage.bind(callback as () => void) as typeof callback,
     };
     const { url, drop } = await cloneDatabase();
@@ -266,14 +266,16 @@ describe('a trace', () => {
       await drop();
     });
     const numbers = [...Array(20).keys()];
-    await Promise.all(numbers.map((i) => asking.run(i, () => databases.keyLookups.query('SELECT pg_sleep(0.01)'))));
-    expect(followed.toSorted((a = 0, b = 0) => a - b)).toEqual(numbers);
+    await Promise.all(
+      numbers.map((i) => requestStorage.run(i, () => databases.keyLookups.query('SELECT pg_sleep(0.01)'))),
+    );
+    expect(tracedRequests.toSorted((a = 0, b = 0) => a - b)).toEqual(numbers);
   });
 });
 
-describe('OpenTelemetry', () => {
-  it('is not loaded without its variables, nor where they say so', { timeout: 60_000 }, async () => {
-    const api = await ground();
+describe('OpenTelemetry packages', () => {
+  it('does not load OpenTelemetry without its variables or if they disable it', { timeout: 60_000 }, async () => {
+    const api = await startUntracedApi();
     const workspace = await createWorkspace(api);
     const settings: Record<string, string>[] = [
       {},
@@ -291,10 +293,10 @@ describe('OpenTelemetry', () => {
   it.each([
     ['OTEL_TRACES_EXPORTER', 'otlp'],
     ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://127.0.0.1:4318/v1/traces'],
-  ])('is asked for by %s, and the start says how to install it', async (name, value) => {
-    const server = await start(await ground(), { [name]: value }, withoutPackages);
+  ])('exits with the install command if %s is set and OpenTelemetry is not installed', async (name, value) => {
+    const server = await start(await startUntracedApi(), { [name]: value }, withoutPackages);
     await server.exited;
-    // The very versions that these tests are run with.
+    // The same versions that these tests run with.
     const packages = Object.entries(packageJson.devDependencies).map((each) => each.join('@'));
     const command = `npx -y pnpm@12 --filter @itsm-api/server add --save-prod ${packages.filter((each) => each.startsWith('@opentelemetry/')).join(' ')}`;
     const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
@@ -308,34 +310,37 @@ describe('OpenTelemetry', () => {
   it.each([
     ['OTEL_TRACES_SAMPLER', 'sometimes'],
     ['OTEL_TRACES_EXPORTER', 'pigeon'],
-  ])('refuses %s=%s in one line that names it', async (name, value) => {
-    const server = await start(await ground(), { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', [name]: value });
+  ])('rejects %s=%s with one line that names the variable and the value', async (name, value) => {
+    const server = await start(await startUntracedApi(), {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      [name]: value,
+    });
     await server.exited;
     expect(server.output()).toMatch(new RegExp(`^OTEL_\\*: [^\\n]*${name}[^\\n]*${value}[^\\n]*\\n$`));
     expect(server.child.exitCode).toBe(1);
   });
 
   it.each([
-    ['is away', true, { OTEL_EXPORTER_OTLP_TIMEOUT: '1000' }, 'ECONNREFUSED'],
-    ['never answers', false, { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, 'within 1500 ms'],
+    ['is unreachable', true, { OTEL_EXPORTER_OTLP_TIMEOUT: '1000' }, 'ECONNREFUSED'],
+    ['never responds', false, { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, 'within 1500 ms'],
   ])(
-    'keeps no request and no end waiting where its collector %s, and says so once',
+    'delays neither requests nor shutdown if the collector %s, and logs this once',
     { timeout: 90_000 },
-    async (_, answers, patience, reason) => {
-      const api = await ground();
+    async (_, responds, timeout, reason) => {
+      const api = await startUntracedApi();
       const workspace = await createWorkspace(api);
-      const { env, close } = await collector({ answers });
-      if (answers) await close();
-      const server = await start(api, { ...env, ...patience, ROLES: 'api', LOG_LEVEL: 'warn' });
+      const { env, close } = await collector({ responds });
+      if (responds) await close();
+      const server = await start(api, { ...env, ...timeout, ROLES: 'api', LOG_LEVEL: 'warn' });
       await server.ready;
       for (let i = 0; i < 30; i++) {
         expect((await server.call('/tickets?perPage=1', workspace)).status).toBe(200);
         await sleep(100);
       }
-      // 1 where it was given up in the end.
+      // The exit code would be 1 if the shutdown had timed out.
       expect(await end(server)).toMatchObject({ code: 0 });
-      const told = server.lines().filter(({ msg }) => msg === 'traces are not sent');
-      expect(told).toEqual([expect.objectContaining({ level: 40, reason: expect.stringContaining(reason) })]);
+      const warnings = server.lines().filter(({ msg }) => msg === 'traces are not sent');
+      expect(warnings).toEqual([expect.objectContaining({ level: 40, reason: expect.stringContaining(reason) })]);
     },
   );
 });

@@ -1,6 +1,9 @@
 import { registerHooks } from 'node:module';
 
-/** To be imported before a program: as if OpenTelemetry were not installed, but for the interface that prom-client has. */
+/**
+ * Import this file before a program to simulate that OpenTelemetry is not installed. Only the API package, which
+ * prom-client needs, can be imported.
+ */
 registerHooks({
   resolve(specifier, context, next) {
     if (!specifier.startsWith('@opentelemetry/') || context.parentURL?.includes('/prom-client/')) {

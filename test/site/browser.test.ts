@@ -26,13 +26,13 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   return page;
 }
 
-/** Each width and each theme once: what one hides, the other shows. */
+/** Covers each width and each theme once, since some elements are visible only in one of them. */
 const looks = [
   { colorScheme: 'light', viewport: wide },
   { colorScheme: 'dark', viewport: phone },
 ] as const;
 
-describe.each(looks)('in $colorScheme, $viewport.width wide', ({ colorScheme, viewport }) => {
+describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ colorScheme, viewport }) => {
   let context: BrowserContext;
   beforeAll(async () => {
     context = await browser.newContext({ colorScheme, viewport });
@@ -40,7 +40,7 @@ describe.each(looks)('in $colorScheme, $viewport.width wide', ({ colorScheme, vi
   afterAll(() => context.close());
 
   it.each(['/', '/docs/guides/manage-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'])(
-    'axe finds nothing wrong with %s, and nothing is cut off',
+    'has no axe violations and no horizontal overflow on %s',
     async (path) => {
       const page = await openPage(context, path);
       if (path === '/docs/') await page.getByRole('heading', { name: 'ITSM Public API' }).waitFor();
@@ -52,7 +52,7 @@ describe.each(looks)('in $colorScheme, $viewport.width wide', ({ colorScheme, vi
     60_000,
   );
 
-  it('axe finds nothing wrong with the search', async () => {
+  it('has no axe violations in the search of the site', async () => {
     const page = await openPage(context, '/');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('combobox', { name: 'Search' }).fill('secret');
@@ -62,7 +62,7 @@ describe.each(looks)('in $colorScheme, $viewport.width wide', ({ colorScheme, vi
   }, 60_000);
 });
 
-describe('by keyboard', () => {
+describe('keyboard navigation of the site', () => {
   let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
@@ -71,13 +71,13 @@ describe('by keyboard', () => {
   });
   afterAll(() => context.close());
 
-  it('the first key leads past the header', async () => {
+  it('skips the header with the first tab stop of a page', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
-  it('searches, and goes where it is told', async () => {
+  it('opens the search with a key, follows the selected result, and closes the search with Escape', async () => {
     await page.keyboard.press('/');
     await page.keyboard.type('rate_limit');
     await page.getByRole('option', { name: 'RATE_LIMIT_EXCEEDED' }).first().waitFor();
@@ -91,7 +91,7 @@ describe('by keyboard', () => {
   });
 });
 
-it('shows pages with some of the words if no page has all of them, rare words first', async () => {
+it('shows search results with some of the words if no page has all of them, rare words first', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -109,7 +109,7 @@ it('shows pages with some of the words if no page has all of them, rare words fi
   await context.close();
 }, 60_000);
 
-it('finds an operation, and the reference shows it', async () => {
+it('finds an operation by search and opens it in the API reference', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -122,7 +122,7 @@ it('finds an operation, and the reference shows it', async () => {
   await context.close();
 }, 60_000);
 
-it('shows all pages on a phone, and keeps the theme that was chosen', async () => {
+it('lists all pages in a menu on a phone, and stores the selected theme', async () => {
   const context = await browser.newContext({ viewport: phone, colorScheme: 'light' });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'All pages' }).click();
@@ -134,7 +134,7 @@ it('shows all pages on a phone, and keeps the theme that was chosen', async () =
   await context.close();
 }, 60_000);
 
-it('names the server that it is read from, in what is copied, too', async () => {
+it('uses the origin of the current server in code, also in copied code', async () => {
   const context = await browser.newContext({ viewport: wide });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await openPage(context, '/docs/guides/first-request');
@@ -143,7 +143,7 @@ it('names the server that it is read from, in what is copied, too', async () => 
   await context.close();
 }, 60_000);
 
-it('asks nobody but this server, once for each page', async () => {
+it('sends one request per page, and none to other servers', async () => {
   const context = await browser.newContext({ viewport: wide });
   const requested: string[] = [];
   context.on('request', (request) => requested.push(request.url()));

@@ -12,8 +12,8 @@ import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
 
 /*
- * From an empty folder to a file with all tickets and a webhook that was verified, with the landing page alone, in the
- * demo workspace.
+ * Runs the commands of the landing page in the demo workspace, from an empty folder to a file with all tickets and a
+ * verified webhook.
  */
 let api: Api;
 let folder: string;
@@ -34,7 +34,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('leads from an empty folder to a file of all tickets and a verified webhook', { timeout: 60_000 }, async () => {
+it('copies all tickets and receives a verified webhook with only the commands of the landing page', {
+  timeout: 60_000,
+}, async () => {
   const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   const page = await readFile(new URL('../../docs/index.md', import.meta.url), 'utf8');
   const [, ...steps] = page
@@ -45,12 +47,13 @@ it('leads from an empty folder to a file of all tickets and a verified webhook',
   const atPort = (code = '') => code.replaceAll('4000', port);
   await writeFile(join(folder, 'sync.mjs'), copy[0] ?? '');
   await writeFile(join(folder, 'receive.mjs'), atPort(webhook[0]));
-  // One shell, into which all is pasted.
+  // Pastes all commands into one shell.
   const shell = spawn('bash', ['-e'], { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(shell);
-  let said = '';
-  shell.stdout.on('data', (chunk) => (said += chunk));
-  // Other databases of the test's server may hold back for a moment what was changed last: it is run again, as the page says.
+  let output = '';
+  shell.stdout.on('data', (chunk) => (output += chunk));
+  // Transactions in other databases of the server can delay the newest changes. The program runs again, as the page
+  // recommends.
   const sync = "until node sync.mjs | grep '^41 '; do sleep 0.1; done\n";
   const paste = [...first, sync, atPort(webhook[1])].join('\necho\n');
   shell.stdin.write(
@@ -60,13 +63,13 @@ it('leads from an empty folder to a file of all tickets and a verified webhook',
       .replaceAll('curl ', 'curl -sS --fail-with-body '),
   );
 
-  await expect.poll(() => said, { timeout: 30_000 }).toContain(webhook[2]?.trim());
-  expect(said).toContain('"ticketNumber":"INC-19"');
-  expect(said).toContain('41 tickets in tickets.json');
+  await expect.poll(() => output, { timeout: 30_000 }).toContain(webhook[2]?.trim());
+  expect(output).toContain('"ticketNumber":"INC-19"');
+  expect(output).toContain('41 tickets in tickets.json');
   const [, hero = ''] = /^```json[^\n]*\n(.*?)^```$/ms.exec(page) ?? [];
-  const shown = JSON.parse(hero.replace(/,\s*…/, '')).data;
-  const answer = await api.call({ method: 'GET', path: '/api/public/v1/tickets/40', key });
-  expect(answer.body.data).toMatchObject({ ...shown, priority: 'CRITICAL' });
+  const expected = JSON.parse(hero.replace(/,\s*…/, '')).data;
+  const response = await api.call({ method: 'GET', path: '/api/public/v1/tickets/40', key });
+  expect(response.body.data).toMatchObject({ ...expected, priority: 'CRITICAL' });
   shell.stdin.end();
   if (shell.exitCode === null) await once(shell, 'exit');
 });

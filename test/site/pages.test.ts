@@ -22,7 +22,7 @@ async function get(path: string) {
 const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
 const anchorsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
 
-/** Every page that can be reached from the first one, but for the reference, which a script makes. */
+/** Returns every page that is linked from the first page, except the API reference, which a script renders. */
 async function walk(): Promise<Map<string, { headers: Record<string, string>; text: string }>> {
   const found = new Map<string, Awaited<ReturnType<typeof get>>>();
   const open = ['/'];
@@ -37,7 +37,7 @@ async function walk(): Promise<Map<string, { headers: Record<string, string>; te
   return found;
 }
 
-describe('the site', async () => {
+describe('site pages', async () => {
   let found: Awaited<ReturnType<typeof walk>>;
   let pages: [path: string, page: Awaited<ReturnType<typeof get>>][];
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('the site', async () => {
     pages = [...found].filter(([, { headers }]) => headers['content-type'] === 'text/html; charset=utf-8');
   });
 
-  it('has what it is about, all of it to be reached from the first page', async () => {
+  it('links all guides and main pages from the first page', async () => {
     expect(pages.map(([path]) => path)).toEqual(
       expect.arrayContaining(['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog']),
     );
@@ -54,7 +54,7 @@ describe('the site', async () => {
     expect(shown.sort()).toEqual(guides.sort());
   });
 
-  it('has no link that leads nowhere', () => {
+  it('contains no broken links', () => {
     const broken = pages.flatMap(([path, { text }]) =>
       linksIn(text).filter((href) => {
         const { host, pathname, hash } = new URL(href, `http://site${path}`);
@@ -65,7 +65,7 @@ describe('the site', async () => {
     expect(broken).toEqual([]);
   });
 
-  it('has an anchor of its own for each heading', () => {
+  it('has a unique anchor for each heading and one main heading per page', () => {
     for (const [path, { text }] of pages) {
       const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       expect(new Set(ids).size, path).toBe(ids.length);
@@ -73,7 +73,7 @@ describe('the site', async () => {
     }
   });
 
-  it('allows nothing but what is on the page, by its hash', () => {
+  it('allows only scripts and styles of the page by their hashes in the Content-Security-Policy', () => {
     for (const [path, { headers, text }] of pages.filter(([path]) => path !== '/docs/')) {
       const policy = headers['content-security-policy'] ?? '';
       expect(policy, path).toMatch(
@@ -85,14 +85,14 @@ describe('the site', async () => {
     }
   });
 
-  it('is light: one request for a page, a few kilobytes, and no script to be fetched', () => {
+  it('needs one request and at most 25 kB compressed per page, without external scripts', () => {
     for (const [path, { text }] of pages) {
       expect(brotliCompressSync(text).length, path).toBeLessThan(25_000);
       if (path !== '/docs/') expect(text, path).not.toMatch(/<script[^>]+src|<link[^>]+stylesheet/);
     }
   });
 
-  it('gives out every page as Markdown, whose links lead to Markdown', async () => {
+  it('serves every page as Markdown with links to Markdown', async () => {
     for (const [path, { headers, text }] of pages) {
       const alternate = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(text)?.[1] ?? '';
       expect(alternate).toBe(path.endsWith('/') ? `${path}index.md` : `${path}.md`);
@@ -105,7 +105,7 @@ describe('the site', async () => {
     }
   });
 
-  it('lists every page for programs that read', async () => {
+  it('lists every page in llms.txt', async () => {
     const { text } = await get('/llms.txt');
     expect(text).toMatch(/^# ITSM Public API\n\n> /);
     const listed = [...text.matchAll(/^- \[.+\]\((\/.*?)\): .+$/gm)].map(([, path = '']) => path);
@@ -113,7 +113,7 @@ describe('the site', async () => {
     expect(listed.filter((path) => path.endsWith('.md'))).toHaveLength(pages.length);
   });
 
-  it('finds operations, error codes and guides', async () => {
+  it('indexes operations, error codes and guides for search', async () => {
     const entries: { title: string; place: string; href: string; text: string }[] = JSON.parse(
       (await get('/docs/search.json')).text,
     );
