@@ -39,7 +39,7 @@ import type { UsageRecorder } from './usage/usage-recorder.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where rate limits are counted; its `state` says by whom. */
+    /** Counts rate limits. Its `state` shows whether this process or Redis counts. */
     rateLimitStore: RateLimitStore;
   }
 }
@@ -68,21 +68,21 @@ export interface AppDependencies {
     | 'FAIR_USE_WAIT_MS'
     | 'FAIR_USE_UNREAD_BYTES'
   >;
-  /** Milliseconds by a clock that is never set. */
+  /** A monotonic clock in milliseconds. */
   clock?: () => number;
-  /** What the process is doing; ready where it is left out. */
+  /** The phase of the process. Default: ready. */
   lifecycle?: Lifecycle;
-  /** Where it is added what the API stands on. */
+  /** The health checks of the process. The API adds its own. */
   checks?: HealthCheck[];
-  /** Where it is counted what happens; nothing is counted without. */
+  /** The metrics of the process, or undefined if metrics are off. */
   metrics?: Metrics | undefined;
-  /** Where requests are followed; nowhere without. */
+  /** The tracing of requests, or undefined if tracing is off. */
   traces?: Traces | undefined;
-  /** Where it is counted what is asked for with keys, and closed with the API; nowhere without. */
+  /** Counts requests per API key, and closes with the API. Undefined: requests aren't counted. */
   usage?: UsageRecorder | undefined;
 }
 
-/** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
+/** Builds the API from its dependencies. `close()` leaves the database open. */
 export async function buildApp({
   databases,
   services,
@@ -98,7 +98,7 @@ export async function buildApp({
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger for each request would take as long as its one line; what is logged of a request names it.
+    // Creating a logger per request costs as much as logging its one line. Each log entry names its request instead.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -110,16 +110,17 @@ export async function buildApp({
     clientErrorHandler: respondToClientError,
   });
 
-  // Before all others: what they do is part of it.
+  // First, so that a trace includes the work of all other hooks.
   traces?.followRequests(app, healthPaths);
   const { reachability } = databases.options;
-  // Who asks for the health of the process, every second, asks nothing of the API.
+  // Health checks arrive every second and would distort the metrics of the API.
   const meters = metrics && measureRequests(app, metrics, healthPaths);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
     now: services.now,
     onError: (err) => {
-      if (!reachability.explains(err, 'uses of keys')) logger.error({ err }, 'lastUsedAt not written');
+      if (!reachability.explains(err, 'uses of keys'))
+        logger.error({ err }, '`lastUsedAt` of API keys could not be written');
     },
   });
   if (usage !== undefined) recordRequests(app, usage);
@@ -127,12 +128,16 @@ export async function buildApp({
     databases,
     now: services.now,
     onTurnedAway: () => meters?.onRefused('keys'),
-    onAway: (err) => logger.warn({ err }, 'no notifications arrive: every request asks the database for its key'),
-    onBack: () => logger.warn('notifications arrive again: keys are remembered'),
+    onAway: (err) =>
+      logger.warn(
+        { err },
+        'Notifications of the database are unavailable. Every request looks up its key in the database.',
+      ),
+    onBack: () => logger.warn('Notifications of the database are available again. Keys are cached.'),
   });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
-  // Without it every request asks the database for its key.
+  // If the listener is down, every request looks up its key in the database.
   checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
   checks.push({ name: 'rateLimitStore', look: () => ({ ok: store.state !== 'redis away', state: store.state }) });
   app.addHook('onClose', async () => {
@@ -167,19 +172,19 @@ export async function buildApp({
   await addSite(app);
   addConditions(app);
   compressResponses(app);
-  const onRefused = ({ tenantId, cause, reason }: Rejection) => {
-    logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'refused for fair use');
+  const onRejected = ({ tenantId, cause, reason }: Rejection) => {
+    logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'request rejected by the tenant concurrency limit');
     meters?.onRefused(cause);
   };
   const fairUse = createTenantLimiter({
-    places: settings.DATABASE_POOL_SIZE,
+    maxConcurrent: settings.DATABASE_POOL_SIZE,
     share: settings.FAIR_USE_SHARE,
     workMs: settings.FAIR_USE_WORK_MS,
-    longestQueue: settings.FAIR_USE_QUEUE,
+    maxQueued: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
-    mostUnread: settings.FAIR_USE_UNREAD_BYTES,
-    unreadOf: countUnsentBytes(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
-    onRefused,
+    maxUnreadBytes: settings.FAIR_USE_UNREAD_BYTES,
+    getUnreadBytes: countUnsentBytes(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
+    onRejected,
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,
   });
@@ -192,7 +197,7 @@ export async function buildApp({
   return app;
 }
 
-/** Counts in this process, or in the Redis that all processes share. */
+/** Opens the counter of rate limits: in this process, or in the Redis that all processes share. */
 async function openRateLimitStore({
   settings,
   clock,
@@ -201,12 +206,12 @@ async function openRateLimitStore({
   const memory = createMemoryCounter(clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return new RateLimitStore(memory);
-  // Its client is 8 MB, which only installations with Redis load.
+  // The Redis client takes 8 MB, so only installations with Redis load it.
   const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,
-    onAway: (reason) => logger.warn({ reason }, 'Redis is away: rate limits are counted by this process alone'),
-    onBack: () => logger.warn('Redis is back: rate limits are shared again'),
+    onAway: (reason) => logger.warn({ reason }, 'Redis is unreachable. Rate limits are counted in this process.'),
+    onBack: () => logger.warn('Redis is reachable again. Rate limits are shared between processes.'),
   });
   return new RateLimitStore(memory, redis);
 }

@@ -31,7 +31,7 @@ describe('a command with the CELL of another database', { timeout: 60_000 }, () 
     const elsewhere = commandLine(database.url, { CELL: '1' });
     for (let times = 0; times < 2; times++) {
       const { code, stderr } = await elsewhere('tenants list');
-      expect([code, stderr]).toEqual([2, 'error: CELL: must be 0: this database has been that cell before\n']);
+      expect([code, stderr]).toEqual([2, 'error: CELL: must be 0, because this database belongs to cell 0.\n']);
     }
     const second = await itsm('tenants create --name Second --admin-email ada@second.example --json');
     expect(JSON.parse(second.stdout).tenant.id).toBeLessThan(1_000_000_000);
@@ -85,7 +85,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await itsm('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^error: The database is behind this version of the program: it lacks 20261125000000_baseline, .*/,
+      /^error: The database is older than this version of the program: it lacks 20261125000000_baseline, .*/,
     );
     expect(stderr).toContain('Run `itsm migrate` or start the server.');
     const untouched =

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 it('gives a task up that takes too long, and does the next one', async () => {
   const run = createWorkerPool<boolean, string>({
     worker: new URL('endless-worker.ts', import.meta.url),
-    ...{ longestQueue: 1, mostOfTenant: 1, retryAfterSeconds: 5 },
+    ...{ maxQueued: 1, maxPerTenant: 1, retryAfterSeconds: 5 },
     tooMany: (count) => `more than ${count}`,
-    time: { mostMs: 6000, tooLong: () => new ApiError('VALIDATION_ERROR', 'too long') },
+    timeout: { maxMs: 6000, tooLong: () => new ApiError('VALIDATION_ERROR', 'too long') },
   });
   const endless = expect(run(toTenantId(1), false)).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',

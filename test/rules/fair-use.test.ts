@@ -220,7 +220,7 @@ it('answers 429 to those that are too many, and to those that waited too long', 
     );
   }
   expect((await Promise.all(answers.first)).map(({ status }) => status)).toEqual([201, 201]);
-  const refusals = logged.filter(({ msg }) => String(msg).includes('refused for fair use'));
+  const refusals = logged.filter(({ msg }) => String(msg).includes('rejected by the tenant concurrency limit'));
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 

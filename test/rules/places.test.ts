@@ -23,8 +23,16 @@ afterEach(() => vi.useRealTimers());
 /** Fair use of which a test says who asks for a place, and when work ends. */
 function open(options: Partial<TenantLimiterOptions> = {}) {
   const fairUse = createTenantLimiter({
-    ...{ places: 4, share: 0.5, workMs: 100, longestQueue: 2, waitMs: 1000, mostUnread: 0, unreadOf: () => 0 },
-    onRefused: (refusal) => refusals.push(refusal),
+    ...{
+      maxConcurrent: 4,
+      share: 0.5,
+      workMs: 100,
+      maxQueued: 2,
+      waitMs: 1000,
+      maxUnreadBytes: 0,
+      getUnreadBytes: () => 0,
+    },
+    onRejected: (refusal) => refusals.push(refusal),
     onWaited: (milliseconds) => waits.push(milliseconds),
     onDone: (...each) => done.push(each),
     ...options,

@@ -29,8 +29,8 @@ function keptLog() {
   return { logger: createLogger('warn', stream), lines };
 }
 
-const away = 'Redis is away: rate limits are counted by this process alone';
-const back = 'Redis is back: rate limits are shared again';
+const away = 'Redis is unreachable. Rate limits are counted in this process.';
+const back = 'Redis is reachable again. Rate limits are shared between processes.';
 
 describe('a Redis that is not there at the start', () => {
   it('keeps no server from starting, which says so once', async () => {

@@ -20,8 +20,8 @@ it('a step that fails is logged, and the loop goes on', async () => {
   await eventually(() => expect(runs()).toBeGreaterThan(5));
   await loop.stop();
   expect(said).toMatchObject([
-    [{ loop: 'test', err: { message: 'run 1' } }, 'a step of a loop failed'],
-    [{ loop: 'test', err: { message: 'run 2' } }, 'a step of a loop failed'],
+    [{ loop: 'test', err: { message: 'run 1' } }, 'a loop step failed'],
+    [{ loop: 'test', err: { message: 'run 2' } }, 'a loop step failed'],
   ]);
 });
 
@@ -37,7 +37,7 @@ it('a step that takes too long is logged while it lasts, and never run beside it
   expect(said).toEqual([]);
   vi.advanceTimersByTime(31_000);
   expect(loop.health).toEqual({ ok: false, stepSeconds: 60 });
-  const text = 'a step of a loop takes longer than it may';
+  const text = 'a loop step is taking longer than 30 seconds';
   expect(said).toEqual([
     [{ loop: 'test', seconds: 30 }, text],
     [{ loop: 'test', seconds: 60 }, text],

@@ -364,7 +364,7 @@ describe('start', () => {
     const { port } = other.address() as { port: number };
     const server = start({ DATA_DIR, [setting]: String(port), LOG_LEVEL: 'error' });
     expect(await server.exited).toBe(1);
-    expect(server.output()).toBe(`${setting}: ${port} is in use on 127.0.0.1; set another one\n`);
+    expect(server.output()).toBe(`${setting}: ${port} is already in use on 127.0.0.1. Set another port.\n`);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
     other.close();
   });

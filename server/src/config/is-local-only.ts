@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from './env.ts';
 
-/** The headers in which a proxy passes on who has sent a request. */
+/** The headers in which a proxy forwards the address of the client. */
 export const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip'] as const;
 
 type Exposure = Pick<Settings, 'HOST' | 'TRUST_PROXY' | 'PUBLIC_URL'>;

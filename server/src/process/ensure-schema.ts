@@ -18,33 +18,33 @@ import { retentionQueue } from '../webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
 
 /*
- * What the program needs of a database before it works on it: the roles, the migrations, the job queues
- * (docs/decisions/schema-migrations.md). The server and `itsm migrate` see to it; everybody else only looks.
+ * Creates and checks the roles, the migrations and the job queues that the program needs in its database
+ * (docs/decisions/schema-migrations.md). The server and `itsm migrate` create them; all other commands only check them.
  */
 
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
 
 /**
- * As they must be in a database that has been migrated so far by a newer version: that knows best what options they have,
- * and an older one that is started beside it must not take them back. It is enough that they are there.
+ * Returns the required queues. If a newer version has migrated the database, existing queues keep their options: an older
+ * version must not reset the options that the newer one sets.
  */
-function queuesFor(ahead: string[]): Queue[] {
+function requiredQueues(ahead: string[]): Queue[] {
   return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
 }
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** How long each question may take of who only looks. Milliseconds. */
-const lookMs = 30_000;
+/** Maximum milliseconds per statement while the schema is only checked. */
+const maxCheckMs = 30_000;
 
-/** The database is behind this version of the program. The message is what it lacks, and what to do. */
+/** Thrown if the database lacks migrations, roles or queues. The message lists them, and the command that adds them. */
 export class SchemaOutdatedError extends Error {
-  override name = 'BehindError';
+  override name = 'SchemaOutdatedError';
   readonly says: string;
   readonly advice: string;
 
-  constructor(lacking: string[]) {
-    const says = `The database is behind this version of the program: it lacks ${lacking.join(', ')}.`;
+  constructor(missingParts: string[]) {
+    const says = `The database is older than this version of the program: it lacks ${missingParts.join(', ')}.`;
     const advice = 'Run `itsm migrate` or start the server.';
     super(`${says} ${advice}`);
     this.says = says;
@@ -53,23 +53,24 @@ export class SchemaOutdatedError extends Error {
 }
 
 /**
- * Brings a database up to date: roles, migrations, job queues. Resolves to the names of the migrations that it applied.
- * Any number of processes may call it at once. Where there is nothing to do it needs no rights.
+ * Migrates a database: roles, migrations, job queues. Several processes may call it concurrently. If the database is up to
+ * date, it needs no rights.
+ * @returns the names of the applied migrations
  * @throws RolesError or MigrationError
  */
 export async function migrateDatabase(databaseUrl: string, options: ApplyOptions = {}): Promise<string[]> {
   const { folder, onProgress } = options;
-  // Most often there is nothing to do, and no reason to wait without bound for a server that has fallen silent.
-  if (await withClient(databaseUrl, lookMs, (client) => isCurrent(client, folder))) return [];
+  // Usually the database is up to date. This check has a timeout, and the migration below has none.
+  if (await withClient(databaseUrl, maxCheckMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
     await acquireMigrationLock(client, onProgress);
     try {
       const applied = await applyMigrations(client, options);
-      const { jobs, ahead } = await look(client, folder);
+      const { jobs, ahead } = await inspectSchema(client, folder);
       if (!jobs) {
-        onProgress?.('Making the job queues …');
-        await migrateJobs(client, databaseUrl, queuesFor(ahead));
+        onProgress?.('Creating the job queues …');
+        await migrateJobs(client, databaseUrl, requiredQueues(ahead));
       }
       return applied;
     } catch (cause) {
@@ -81,29 +82,29 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
 }
 
 /**
- * Looks whether a database is up to date, and changes nothing. Resolves to the names of migrations that a newer version
- * of the program has applied.
- * @throws BehindError, or MigrationError when the database went another way
+ * Checks whether a database is up to date, without changes.
+ * @returns the names of migrations that a newer version of the program has applied
+ * @throws SchemaOutdatedError, or MigrationError if the history of the database doesn't match
  */
 export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
-  return withClient(databaseUrl, lookMs, async (client) => {
+  return withClient(databaseUrl, maxCheckMs, async (client) => {
     if ((await missingRoles(client)).length > 0) throw new SchemaOutdatedError(['the roles of its connections']);
-    const { missing, jobs, ahead } = await look(client);
+    const { missing, jobs, ahead } = await inspectSchema(client);
     if (missing.length > 0 || !jobs) throw new SchemaOutdatedError([...missing, ...(jobs ? [] : ['job queues'])]);
     return { ahead };
   });
 }
 
-/** The statements that the roles still need (database/roles.ts). */
+/** Returns the statements that create and grant the missing roles (database/roles.ts). */
 export function findMissingRoles(databaseUrl: string): Promise<string[]> {
-  return withClient(databaseUrl, lookMs, missingRoles);
+  return withClient(databaseUrl, maxCheckMs, missingRoles);
 }
 
-/** Whether there is nothing to do; not where somebody who is at work keeps that from being seen. */
+/** Returns true if the database is up to date. Returns false if locks of a running migration block the check. */
 async function isCurrent(client: pg.ClientBase, folder: string | undefined): Promise<boolean> {
   if ((await missingRoles(client)).length > 0) return false;
   try {
-    const { missing, jobs } = await look(client, folder);
+    const { missing, jobs } = await inspectSchema(client, folder);
     return missing.length === 0 && jobs;
   } catch (error) {
     if (errorCode(error) === QUERY_CANCELED) return false;
@@ -111,19 +112,19 @@ async function isCurrent(client: pg.ClientBase, folder: string | undefined): Pro
   }
 }
 
-/** What the database lacks, and what it has beyond. */
-async function look(client: pg.ClientBase, folder?: string) {
+/** Compares the database with the migrations and queues of this version. */
+async function inspectSchema(client: pg.ClientBase, folder?: string) {
   const migrations = await readMigrations(folder);
   const read = async () => {
     const { missing, ahead } = compareHistory(migrations, (await readApplied(client)) ?? []);
-    const jobs = missing.length === 0 && (await areJobsCurrent(client, queuesFor(ahead)));
+    const jobs = missing.length === 0 && (await areJobsCurrent(client, requiredQueues(ahead)));
     return { missing: missing.map(({ name }) => name), ahead, jobs };
   };
   try {
     return await read();
   } catch (error) {
     if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-    // Where somebody else migrates, the role of the URL need own nothing: it may take the others, and that is all.
+    // If another role owns the tables, the role of the URL can't read the history, but the system role can.
     await client.query(`SET ROLE ${systemRole}`);
     try {
       return await read();
@@ -134,8 +135,8 @@ async function look(client: pg.ClientBase, folder?: string) {
 }
 
 /**
- * Works on a connection of its own, whose end releases its locks.
- * @param statementMs how long each statement may take; without bound where it is 0
+ * Runs `work` on a dedicated connection. Closing the connection releases its locks.
+ * @param statementMs the statement timeout in milliseconds, or 0 for none
  */
 async function withClient<Result>(
   databaseUrl: string,
@@ -146,16 +147,16 @@ async function withClient<Result>(
     connectionString: databaseUrl,
     application_name: 'itsm-api migrate',
     connectionTimeoutMillis: 5000,
-    // A server that is gone without a word would be waited for for ever.
+    // Without keep-alive, a lost connection would never be detected.
     keepAlive: true,
     keepAliveInitialDelayMillis: 20_000,
     ...(statementMs > 0 && { query_timeout: statementMs + 1000 }),
   });
-  // Without a listener the error of a lost connection would end the process.
+  // Without a listener, the error of a lost connection would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // Set now, since older poolers refuse it as a parameter of the connection.
+    // SET, because older poolers reject it as a startup parameter.
     await client.query(`SET statement_timeout = ${statementMs}; ${utc}`);
     return await work(client);
   } finally {

@@ -1,28 +1,28 @@
-// Measured: after a SIGTERM to `npx pnpm start`, the server stops within 1 s; without this file it keeps running and holds its port.
+// After a SIGTERM to `npx pnpm start`, the server stops within 1 second. Without this file it keeps running and holds its port.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { isAlive } from '../embedded-postgres/cluster.ts';
 
-const lookEveryMs = 250;
+const pollIntervalMs = 250;
 
 /**
- * Calls back when the shell is gone in which npx, or a script of npm, has run the package manager that started this
- * process. npm tells that shell alone of a signal; it dies of it, and the package manager goes on without ever being told.
+ * Calls back when the shell exits in which npx, or an npm script, runs the package manager that started this process.
+ * npm sends a signal only to that shell. The shell exits, and the package manager never receives the signal.
  */
 export async function onLauncherExit(callback: () => void): Promise<void> {
-  const shell = await parentOf(process.ppid).catch(() => undefined);
+  const shell = await findParentPid(process.ppid).catch(() => undefined);
   if (shell === undefined || shell <= 1) return;
   const timer = setInterval(() => {
     if (isAlive(shell)) return;
     clearInterval(timer);
     callback();
-  }, lookEveryMs).unref();
+  }, pollIntervalMs).unref();
 }
 
-async function parentOf(pid: number): Promise<number | undefined> {
-  // Windows knows no signals, and many images of Linux no `ps`.
+async function findParentPid(pid: number): Promise<number | undefined> {
+  // Windows has no signals. Many Linux images have no `ps`, so Linux reads /proc.
   if (process.platform === 'win32') return undefined;
   if (process.platform === 'linux') {
     return Number(/^PPid:\s*(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);

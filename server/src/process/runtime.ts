@@ -16,17 +16,17 @@ import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys.ts';
 
-/** An open database that is up to date, and the services over it: what the server and the command line both stand on. */
+/** An open, migrated database and its services. The server and the command line both use it. */
 export interface Runtime {
   databases: Databases;
-  /** Over all tenants. */
+  /** The client of the system role, which sees the rows of all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
-  /** Whether PostgreSQL runs under `DATA_DIR`. */
+  /** Whether PostgreSQL is the embedded one in `DATA_DIR`. */
   embedded: boolean;
-  /** Where browsers find the server. */
+  /** The origin of the server for browsers. */
   publicUrl: string;
-  /** Opens the job queues, once. */
+  /** Opens the job queues with the first call. Later calls return the same instance. */
   openBoss(): Promise<PgBoss>;
   services: Services;
   close(): Promise<void>;
@@ -34,25 +34,25 @@ export interface Runtime {
 
 interface RuntimeOptions {
   holder: Holder;
-  /** Whether this process also keeps the job queues in order. */
+  /** Whether this process also maintains the job queues. */
   worker: boolean;
-  /** Migrates the database, or looks whether somebody has. */
+  /** Migrates the database, or checks that it is migrated. */
   prepare(databaseUrl: string): Promise<unknown>;
   onConnectionError: (error: Error) => void;
-  /** Told of what is done every night, or every hour, and has failed. */
+  /** Called when a nightly or hourly job has failed. */
   onJobFailed?: (error: Error) => void;
-  /** Told when the database can't be reached; tells nobody where it is left out. */
+  /** Receives database outages. Default: a tracker without a log. */
   reachability?: OutageTracker;
-  /** Where what happens is followed; nowhere where it is left out. */
+  /** The tracing of the process, or undefined if tracing is off. */
   traces?: Traces | undefined;
 }
 
-/** How long a job that runs, such as a batch of the nightly pruning, may take to end with the process. Milliseconds. */
-const jobsMs = 1500;
-/** How long the last wake-up of the workers may take. Milliseconds. */
-const wakeMs = 500;
+/** Maximum milliseconds at shutdown for a running job to finish, such as a batch of the nightly retention. */
+const maxJobMs = 1500;
+/** Maximum milliseconds at shutdown for the last notification of the workers. */
+const maxWakeMs = 500;
 
-/** Opens the database that the settings name, or the embedded one, and the services over it. */
+/** Opens the database of `DATABASE_URL`, or the embedded one, and its services. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
   const { holder, worker, prepare, onConnectionError, onJobFailed, reachability, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
@@ -81,23 +81,23 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
   const waker = createWaker(prisma);
   const close = async () => {
-    // It would open a connection again after the databases are closed.
-    await endsWithin(wakeMs, waker.close());
+    // A later notification would open a connection after the databases are closed.
+    await endsWithin(maxWakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
-    if (opened !== undefined) await endsWithin(jobsMs, opened.stop({ timeout: jobsMs }));
+    if (opened !== undefined) await endsWithin(maxJobMs, opened.stop({ timeout: maxJobMs }));
     await databases.close();
     await database.stop();
   };
 
   try {
-    // Loads Prisma's planner while PostgreSQL is asked, for a command that somebody waits for. What fails shows later.
+    // Commands load Prisma's query compiler while the database is checked, to start faster. Errors show with the first query.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
-    await enterCell(databases.system.pool, settings.CELL);
+    await assignCell(databases.system.pool, settings.CELL);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(databases.system.pool, secretCipher);
-    // A command may have nothing to put in.
+    // Most commands add no jobs.
     if (holder.type === 'server') await openBoss();
     const services = {
       now: () => new Date(),
@@ -109,7 +109,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };
-    // A command goes by the server that is there, whatever `PORT` was given to that one.
+    // A command uses the port of the running server, because `PORT` of the command may differ.
     const port = database.origin === undefined ? settings.PORT : new URL(database.origin).port || 80;
     const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     return { databases, prisma, databaseUrl: database.url, embedded, publicUrl, openBoss, services, close };
@@ -120,30 +120,30 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 }
 
 /**
- * Has the ids of new tenants come from the range of the cell (docs/decisions/failover-and-cells.md).
- * @throws SettingsError where they come from that of another one already
+ * Assigns the id range of the cell to new tenants (docs/decisions/failover-and-cells.md).
+ * @throws SettingsError if the database already uses the range of another cell
  */
-async function enterCell(pool: Pool, cell: number): Promise<void> {
+async function assignCell(pool: Pool, cell: number): Promise<void> {
   const { rows } = await pool.query('SELECT enter_cell($1) AS cell', [cell]);
   const [found] = rows;
   if (found.cell !== cell)
-    throw new SettingsError(`CELL: must be ${found.cell}: this database has been that cell before`);
+    throw new SettingsError(`CELL: must be ${found.cell}, because this database belongs to cell ${found.cell}.`);
 }
 
-/** The database that the settings name, reachable, or the embedded one, started. */
+/** Opens the database of `DATABASE_URL` and checks the connection, or starts the embedded one. */
 export async function openDatabase(settings: Settings, holder: Holder): Promise<Embedded> {
   const database = await findDatabase(settings, holder);
   if (settings.DATABASE_URL !== undefined) await checkConnection(database.url, timeoutsOf(settings));
   return database;
 }
 
-/** The database that the settings name, whether it can be used or not, or the embedded one, started. */
+/** Returns the database of `DATABASE_URL` without checking the connection, or starts the embedded one. */
 export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder: Holder): Promise<Embedded> {
   if (DATABASE_URL === undefined) return await openEmbedded({ dataDir: DATA_DIR, holder });
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 
-/** How long PostgreSQL may take. */
+/** Returns the timeouts of the settings. */
 export function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

@@ -4,32 +4,32 @@ import { onLauncherExit } from './launcher-watch.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A package manager repeats to its child what the terminal has told both: within this it is the same signal. */
+/** Milliseconds within which a second signal is a copy: the terminal and the package manager both send it. */
 const sameSignalMs = 1000;
 
 interface ShutdownOptions {
   /** Called once, also while the process is still starting. */
   stop(how: { drain: boolean }): Promise<void>;
-  /** What is not done by then is given up. Milliseconds. */
-  longestMs: number;
+  /** Maximum milliseconds for the shutdown. Then the process exits. */
+  maxShutdownMs: number;
   /** Whether npm started the package manager that started this process. */
   byNpm: boolean;
 }
 
 /**
- * Ends the process well on the first signal, and at once on a second one; an error that nobody caught ends it well,
- * too, but with 1. Requests are drained when a supervisor wants the process to end, and not when a person at its
- * terminal does.
+ * Handles signals and uncaught errors. The first signal starts a graceful shutdown, and a second one exits immediately.
+ * An uncaught error starts a graceful shutdown with exit code 1. Requests are drained if a supervisor stops the process,
+ * and not if a person stops it in a terminal.
  */
-export function handleShutdown({ stop, longestMs, byNpm }: ShutdownOptions): void {
+export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions): void {
   let drain = false;
   let stopping = false;
   const { close } = closeWithGrace(
     {
       skip: [...signals],
-      delay: longestMs,
+      delay: maxShutdownMs,
       logger: { error: (error) => report('error', error instanceof Error ? error.message : String(error)) },
-      onTimeout: () => report('error', `Not everything was done within ${longestMs / 1000} seconds.`),
+      onTimeout: () => report('error', `The shutdown did not finish within ${maxShutdownMs / 1000} seconds.`),
     },
     async ({ err }) => {
       stopping = true;
@@ -43,7 +43,7 @@ export function handleShutdown({ stop, longestMs, byNpm }: ShutdownOptions): voi
   const begin = (bySupervisor: boolean) => {
     if (signalledAt !== undefined) return;
     signalledAt = performance.now();
-    // What an error has begun goes on, and ends with its exit code.
+    // A shutdown after an error continues, and keeps its exit code.
     if (stopping) return;
     drain = bySupervisor;
     close();
@@ -56,7 +56,7 @@ export function handleShutdown({ stop, longestMs, byNpm }: ShutdownOptions): voi
   if (byNpm) void onLauncherExit(() => begin(true));
 }
 
-/** Writes to the terminal if a person watches it, else a line of the log, whatever LOG_LEVEL is. */
+/** Writes to the terminal if a person watches it. Otherwise, logs the message for every LOG_LEVEL. */
 function report(level: 'info' | 'error', message: string, err?: Error): void {
   if (isWatched()) process.stderr.write(`\n${message}\n${err === undefined ? '' : `${err.stack}\n`}`);
   else createLogger('info')[level]({ err }, message);

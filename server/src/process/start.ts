@@ -29,40 +29,40 @@ import { migrateDatabase } from './ensure-schema.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { printBanner } from './startup-banner.ts';
 
-/** Stops what was started. @param drainMs how long the API is still served, as not ready */
+/** Stops a part of the process. @param drainMs how long the API still handles requests while it reports not ready */
 type Stop = (drainMs: number) => Promise<void>;
 
-/** Builds the API, which is given so that this folder doesn't depend on all others. */
+/** Builds the API. It is a parameter, so that this folder doesn't import the folders of the API. */
 type BuildApi = (
   dependencies: Runtime & Omit<Starting, 'stops'> & { metrics: Metrics | undefined; usage: UsageRecorder },
 ) => Promise<FastifyInstance>;
 
-/** What each part of the process is started with. */
+/** The dependencies that each part of the process is started with. */
 interface Starting {
   settings: Settings;
   buildApi: BuildApi;
   lifecycle: Lifecycle;
   logger: Logger;
-  /** Where it is traced what happens; nothing is traced without. */
+  /** The tracing of the process, or undefined if tracing is off. */
   traces: Traces | undefined;
-  /** What the process stands on; each part adds its own. */
+  /** The health checks of the process. Each part adds its own. */
   checks: HealthCheck[];
-  /** What stops the parts, called last first; each part adds its own. */
+  /** The functions that stop the parts, called in reverse order. Each part adds its own. */
   stops: Stop[];
 }
 
 /**
- * Starts the roles that the settings ask for, says where they are, and tells `lifecycle` how far it is; resolves to what
- * stops them again.
+ * Starts the roles of the settings, prints their addresses, and updates the phase of `lifecycle`.
+ * @returns the function that stops them
  */
 export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: BuildApi): Promise<Stop> {
-  // Its lines say what they belong to, which traces know, whose trouble is told by it.
+  // The logger adds trace ids to its entries, and tracing logs its problems: each needs the other.
   let logger: Logger | undefined;
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
   logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
   const stops: Stop[] = traces === undefined ? [] : [traces.close];
   const starting: Starting = { settings, buildApi, lifecycle, logger, traces, checks: [], stops };
-  const stop: Stop = (drainMs) => stopInTurn(stops.splice(0).reverse(), drainMs);
+  const stop: Stop = (drainMs) => stopSequentially(stops.splice(0).reverse(), drainMs);
 
   try {
     const operations = await startOperations(starting);
@@ -74,26 +74,26 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
-    // What it fails with comes of what has failed before.
+    // An error while stopping is a consequence of the first error, which is thrown.
     await stop(0).catch(() => undefined);
     throw error;
   }
 }
 
-/** Has each of them stop, whatever another one fails with. @throws what the first one failed with */
-async function stopInTurn(stops: Stop[], drainMs: number): Promise<void> {
+/** Stops all parts in order, also if one fails. @throws the first error */
+async function stopSequentially(stops: Stop[], drainMs: number): Promise<void> {
   const failures: unknown[] = [];
   for (const stop of stops) await stop(drainMs).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-/** The same, side by side. */
-async function stopTogether(stops: Stop[], drainMs: number): Promise<void> {
+/** Stops all parts concurrently. @throws the first error */
+async function stopConcurrently(stops: Stop[], drainMs: number): Promise<void> {
   const ends = await Promise.allSettled(stops.map((stop) => stop(drainMs)));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** Answers operators from now on, where the settings name a port for them. */
+/** Starts the server for health checks and metrics, if `OPERATIONS_PORT` is set. */
 async function startOperations({ settings, lifecycle, logger, checks, stops }: Starting) {
   const { OPERATIONS_HOST, OPERATIONS_PORT } = settings;
   if (OPERATIONS_PORT === undefined) return undefined;
@@ -105,7 +105,7 @@ async function startOperations({ settings, lifecycle, logger, checks, stops }: S
   return { origin, metrics };
 }
 
-/** Opens the port of the API, which isn't there yet. A process that only delivers has none. */
+/** Opens the public port before the API is ready. A process without the role `api` has no public port. */
 async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) {
   const { HOST, PORT, ROLES } = settings;
   if (!ROLES.includes('api')) return undefined;
@@ -114,7 +114,7 @@ async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) 
   return { door, origin: await listen(door.app, { setting: 'PORT', port: PORT, host: HOST }) };
 }
 
-/** Opens the database, brings it up to date, and opens the services over it. @throws where tenants aren't kept apart */
+/** Opens and migrates the database, and opens the services. @throws TenantIsolationError if row-level security has a gap */
 async function openServices(
   starting: Starting,
   { origin, metrics }: { origin: string | undefined; metrics: Metrics | undefined },
@@ -131,42 +131,46 @@ async function openServices(
     },
     worker: settings.ROLES.includes('worker'),
     prepare: (url) => migrate(url, starting),
-    onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
+    onConnectionError: (err) => logger.warn({ err }, 'an idle connection to PostgreSQL was lost'),
     onJobFailed: (err) => logger.error({ err }, 'a scheduled job failed'),
     reachability: new OutageTracker(logger),
     traces,
   });
   stops.push(runtime.close);
   const { requests, system } = runtime.databases;
-  checks.unshift({ name: 'database', look: () => lookAt(system.pool, runtime.databases.options.reachability) });
+  checks.unshift({ name: 'database', look: () => checkDatabase(system.pool, runtime.databases.options.reachability) });
   await requests.pool.lend(assertTenantIsolation);
   const { ignoresCase } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
-  // Prisma loads its planner with the first question, for which no request is to wait.
+  // Prisma loads its query compiler with the first query. Loading it now keeps the first request fast.
   if (settings.ROLES.includes('api'))
     await tenantClient(requests, toTenantId(0)).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
   return runtime;
 }
 
-/** What the roles stand on. */
-interface Foundation {
+/** The dependencies of the roles. */
+interface RoleDependencies {
   runtime: Runtime;
   metrics: Metrics | undefined;
 }
 
-async function startRoles(starting: Starting, foundation: Foundation, door: StartupServer | undefined): Promise<void> {
+async function startRoles(
+  starting: Starting,
+  dependencies: RoleDependencies,
+  door: StartupServer | undefined,
+): Promise<void> {
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
-  // Deliveries end while requests are drained: no other process waits for this one to take note of it.
-  stops.push((drainMs) => stopTogether(roles.stops, drainMs));
-  if (settings.ROLES.includes('worker')) await startWorker(roles, foundation);
-  if (door !== undefined) await startApi(roles, foundation, door);
+  // Workers stop during the drain of requests: load balancers don't route deliveries.
+  stops.push((drainMs) => stopConcurrently(roles.stops, drainMs));
+  if (settings.ROLES.includes('worker')) await startWorker(roles, dependencies);
+  if (door !== undefined) await startApi(roles, dependencies, door);
 }
 
 async function startWorker(
   { settings, logger, traces, checks, stops }: Starting,
-  { runtime, metrics }: Foundation,
+  { runtime, metrics }: RoleDependencies,
 ): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
@@ -174,16 +178,16 @@ async function startWorker(
   const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
   const given = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
   stops.push(await startWebhooks({ ...runtime, ...given }));
-  const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
+  const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'ticket totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
   await scheduleUsageRetention(boss, runtime.prisma);
 }
 
-/** Has the API answer at the door. */
+/** Builds the API and routes requests of the public port to it. */
 async function startApi(
   { stops, ...starting }: Starting,
-  { runtime, metrics }: Foundation,
+  { runtime, metrics }: RoleDependencies,
   door: StartupServer,
 ): Promise<void> {
   const usage = createUsageRecorder({ ...runtime, now: runtime.services.now, logger: starting.logger });
@@ -191,18 +195,18 @@ async function startApi(
   stops.push(async (drainMs) => {
     await sleep(drainMs);
     await door.app.close();
-    await endsWithin(longestFlushMs, api.close());
+    await endsWithin(maxFlushMs, api.close());
   });
   await api.ready();
   door.lead(api);
 }
 
-/** How long uses of keys may take to be written at the end. Milliseconds. */
-const longestFlushMs = 1500;
+/** Maximum milliseconds at shutdown for writing when API keys were last used, and their usage. */
+const maxFlushMs = 1500;
 
-/** Brings the database up to date, and has it told. */
+/** Migrates the database, and reports its progress. */
 async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
-  // On a first start a person waits for the key, which 50 lines would push away.
+  // On a first start, a person reads the banner. Dozens of log lines would scroll it away.
   const level = isWatched() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
   let applied: string[] | undefined;
   checks.push({ name: 'migrations', look: () => ({ ok: applied !== undefined, applied }) });
@@ -214,7 +218,7 @@ async function migrate(url: string, { settings, lifecycle, logger, checks }: Sta
   });
 }
 
-async function lookAt(pool: Pool, { problem }: OutageTracker): Promise<Health> {
+async function checkDatabase(pool: Pool, { problem }: OutageTracker): Promise<Health> {
   if (problem !== undefined) return { ok: false, error: problem };
   const began = performance.now();
   const damage = await findDamage(pool);
@@ -223,9 +227,9 @@ async function lookAt(pool: Pool, { problem }: OutageTracker): Promise<Health> {
 }
 
 /**
- * Resolves to where it listens, and leaves it to be logged when all else is there.
- * @param app with a logger of its own
- * @throws in one line that names the setting when the port is taken
+ * Listens, and returns the origin. Silences Fastify's log entry, because the banner prints the origin later.
+ * @param app has its own logger
+ * @throws Error if the port is in use; its message is one line and names the setting
  */
 async function listen(
   app: FastifyInstance,
@@ -237,7 +241,7 @@ async function listen(
     return await app.listen({ port, host });
   } catch (error) {
     if (errorCode(error) !== 'EADDRINUSE') throw error;
-    throw new Error(`${setting}: ${port} is in use on ${host}; set another one`);
+    throw new Error(`${setting}: ${port} is already in use on ${host}. Set another port.`);
   } finally {
     app.log.level = level;
   }

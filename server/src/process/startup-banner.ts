@@ -7,43 +7,43 @@ import { isLocalOnly } from '../config/is-local-only.ts';
 import { connectionBudget, describeBudget } from '../database/connection-budget.ts';
 import { isWatched } from '../http/logger.ts';
 
-interface Greeting {
-  /** Where the API is; undefined in a process that only delivers webhooks. */
+interface BannerOptions {
+  /** The origin of the API, or undefined in a process that only delivers webhooks. */
   origin: string | undefined;
-  /** Where operators ask; undefined where that is off. */
+  /** The origin of the operations server, or undefined if it is off. */
   operationsOrigin: string | undefined;
   settings: Settings;
-  /** Made just now, on the first start: the one time that its key is shown. */
+  /** The demo workspace, if this start created it. Its key is shown only now. */
   demo: DemoWorkspace | undefined;
 }
 
-/** Tells the person who ran `start`, or else the log, where everything is: whatever LOG_LEVEL says, since it is asked for. */
-export function printBanner(greeting: Greeting, logger: Logger): void {
+/** Prints the addresses of the server to the terminal, or logs them at level info for every LOG_LEVEL. */
+export function printBanner(options: BannerOptions, logger: Logger): void {
   if (isWatched()) {
-    process.stdout.write(banner(greeting));
-    logger.debug(describeBudget(connectionBudget(greeting.settings)));
-  } else logger.child({}, { level: 'info' }).info(logLine(greeting), headline(greeting));
+    process.stdout.write(banner(options));
+    logger.debug(describeBudget(connectionBudget(options.settings)));
+  } else logger.child({}, { level: 'info' }).info(logLine(options), headline(options));
 }
 
-function headline({ origin }: Greeting): string {
+function headline({ origin }: BannerOptions): string {
   return origin === undefined ? 'The webhook worker is running.' : 'The ITSM API is running.';
 }
 
-function placeOfData({ DATABASE_URL, DATA_DIR }: Settings): string {
+function describeDataLocation({ DATABASE_URL, DATA_DIR }: Settings): string {
   return DATABASE_URL === undefined ? `${DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL';
 }
 
 const keyHelp = './itsm keys create --help';
 
-function banner(greeting: Greeting): string {
-  const { origin, operationsOrigin, settings, demo } = greeting;
+function banner(options: BannerOptions): string {
+  const { origin, operationsOrigin, settings, demo } = options;
   const lines = [
     '',
-    `  ${headline(greeting)}`,
+    `  ${headline(options)}`,
     '',
     ...(demo === undefined ? [] : isLocalOnly(settings) ? withKey(demo, origin) : withoutKey(demo)),
     ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/`]),
-    `  Data   ${placeOfData(settings)}`,
+    `  Data   ${describeDataLocation(settings)}`,
     ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
     `  Keys   ${keyHelp}`,
     '',
@@ -53,42 +53,51 @@ function banner(greeting: Greeting): string {
 
 function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
   return [
-    `  A demo workspace, "${demo.tenant}", is ready. Its key has all scopes and is shown this once:`,
+    `  A demo workspace, "${demo.tenant}", is ready. Its API key has all scopes and is shown only once:`,
     '',
     `    ${demo.key}`,
     '',
-    '  Its developer area, where keys and webhooks are managed; this link works once:',
+    '  Manage its API keys and webhooks in the developer area. This link works once:',
     '',
-    `    ${areaLink(demo, origin)}`,
+    `    ${developerAreaLink(demo, origin)}`,
     '',
     '  Try it:',
     '',
     `    ${tryIt(demo, origin)}`,
     '',
-    '  Another key for it:',
+    '  To create another API key:',
     '',
     `    ${keyCommand(demo)}`,
     '',
   ];
 }
 
-/** Where others can reach the server, they may read what it prints, too: in a log, most likely. */
+/** Omits the key: if others can reach the server, its output is likely to be collected in a log. */
 function withoutKey(demo: DemoWorkspace): string[] {
-  return [`  A demo workspace, "${demo.tenant}", is ready. To make a key for it:`, '', `    ${keyCommand(demo)}`, ''];
+  return [
+    `  A demo workspace, "${demo.tenant}", is ready. To create an API key for it:`,
+    '',
+    `    ${keyCommand(demo)}`,
+    '',
+  ];
 }
 
-/** The same as the fields of a line. */
-function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object {
+/** Returns the content of the banner as the fields of a log entry. */
+function logLine({ origin, operationsOrigin, settings, demo }: BannerOptions): object {
   return {
     ...(origin !== undefined && { api: `${origin}${pathPrefix}`, docs: `${origin}/` }),
     ...(operationsOrigin !== undefined && { operations: operationsOrigin }),
-    data: placeOfData(settings),
+    data: describeDataLocation(settings),
     uses: describeBudget(connectionBudget(settings)),
     keys: keyHelp,
     ...(demo !== undefined && {
       demo: {
         tenant: demo.tenant,
-        ...(isLocalOnly(settings) && { key: demo.key, try: tryIt(demo, origin), area: areaLink(demo, origin) }),
+        ...(isLocalOnly(settings) && {
+          key: demo.key,
+          try: tryIt(demo, origin),
+          area: developerAreaLink(demo, origin),
+        }),
         anotherKey: keyCommand(demo),
       },
     }),
@@ -99,8 +108,8 @@ function tryIt({ key }: DemoWorkspace, origin: string | undefined): string {
   return `curl -H 'Authorization: Bearer ${key}' '${origin}${pathPrefix}/tickets?perPage=3'`;
 }
 
-/** By name: browsers make no passkeys for bare addresses. */
-function areaLink({ invitation }: DemoWorkspace, origin: string | undefined): string {
+/** Uses the host name `localhost`: browsers don't create passkeys for IP addresses. */
+function developerAreaLink({ invitation }: DemoWorkspace, origin: string | undefined): string {
   const at = new URL(origin ?? 'http://localhost');
   at.hostname = 'localhost';
   return invitationLink(at.href, invitation);

@@ -1,12 +1,12 @@
 import type { Actor } from '@itsm-api/contract';
 
-/** Who asks: a request comes with the user and the key, the command line with neither. */
+/** The user and API key of a request. Both are absent for the command line. */
 export interface Acting {
   userId?: bigint | undefined;
   keyId?: bigint | undefined;
 }
 
-/** Who asks, as activity and events tell it. */
+/** Returns the actor of a change, for activity and events. */
 export function actorOf({ userId, keyId }: Acting): Actor {
   return userId === undefined ? null : { userId: Number(userId), keyId: keyId === undefined ? null : Number(keyId) };
 }

@@ -1,10 +1,10 @@
-const firstMs = 250;
-const longestMs = 2000;
+const initialDelayMs = 250;
+const maxDelayMs = 2000;
 
 /**
- * How long to wait before something is tried again that has failed so often: twice as long each time up to two seconds,
- * less up to a half of it by chance, so that not everybody comes back at once. Milliseconds.
+ * Returns the milliseconds to wait before the next attempt: exponential backoff from 250 ms up to 2 seconds. Jitter
+ * subtracts up to half, so that clients don't retry in step.
  */
 export function backoffMs(failures: number): number {
-  return Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
+  return Math.min(maxDelayMs, initialDelayMs * 2 ** failures) * (0.5 + Math.random() / 2);
 }

@@ -1,21 +1,21 @@
 import { ApiError } from './errors.ts';
 
-/** What `If-Match` or `If-None-Match` names: entity tags, or whatever is there. */
+/** The value of `If-Match` or `If-None-Match`: entity tags, or `*` for any. */
 export type Etags = readonly string[] | '*';
 
-/** What entity tags are made of. It is no field of a resource: nothing carries it but the `ETag`. */
+/** The parts of an entity tag that aren't fields of the resource. Clients see them only in `ETag`. */
 interface Version {
-  /** That of the row, which moves with what somebody changes of it. */
+  /** The version of the row, which each change by a client increments. */
   version: number;
-  /** Times that the service notes of it by itself. */
+  /** Timestamps that the server updates without a new version. */
   noted: readonly (string | null)[];
 }
 
 const versions = new WeakMap<object, Version>();
 
 /**
- * A resource that remembers the version of its row.
- * @param noted its fields, times, that the service writes by itself without a new version
+ * Attaches the version of the row to a resource, for its ETag.
+ * @param noted the values of timestamp fields that the server updates without a new version
  */
 export function withVersion<Resource extends { updatedAt: string }>(
   version: number,
@@ -27,16 +27,16 @@ export function withVersion<Resource extends { updatedAt: string }>(
 }
 
 /**
- * The entity tag of a resource as it was read (docs/decisions/optimistic-concurrency.md); undefined for what has no version. The
- * time is part of it, since in a database that was restored the same versions come again.
+ * Returns the entity tag of a resource, or undefined if it has no version (docs/decisions/optimistic-concurrency.md). The
+ * tag includes `updatedAt`, because versions repeat after a restore of the database.
  */
 export function etagOf(resource: object): string | undefined {
-  const parts = partsOf(resource);
+  const parts = getTagParts(resource);
   return parts && `"${[parts.written, ...parts.noted].join('-')}"`;
 }
 
-/** What the tag is joined from: what names the state that somebody has brought the resource into comes first. */
-function partsOf(resource: object): { written: string; noted: string[] } | undefined {
+/** Returns the parts of the tag. The part that changes of clients determine comes first, so `If-Match` can compare only that. */
+function getTagParts(resource: object): { written: string; noted: string[] } | undefined {
   const known = versions.get(resource);
   if (known === undefined) return undefined;
   const inBase36 = (time: string | null) => (time === null ? '' : Date.parse(time).toString(36));
@@ -46,30 +46,29 @@ function partsOf(resource: object): { written: string; noted: string[] } | undef
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
-/** The entity tags of a header, weak ones with their `W/`; undefined when it is none of RFC 9110 §13.1. */
+/** Parses the entity tags of a header, weak ones with their `W/`. Returns undefined if it violates RFC 9110 §13.1. */
 export function parseEtags(header: string): Etags | undefined {
   if (header.trim() === '*') return '*';
   const between = header.replace(tag, '');
   return /^[\s,]*$/.test(between) ? (header.match(tag) ?? undefined) : undefined;
 }
 
-/** Whether a header names the entity tag, by the weak comparison. One that can't be read names none. */
+/** Returns true if a header lists the entity tag, by weak comparison. An invalid header lists none. */
 export function names(header: string, entityTag: string): boolean {
   const tags = parseEtags(header) ?? [];
   return tags === '*' || tags.some((each) => each === entityTag || each === `W/${entityTag}`);
 }
 
 /**
- * Holds a change to the state that the caller knows: to be asked of the resource as it was read under its row's lock.
- * By the strong comparison, in which a weak tag is never the same; what the service has noted by itself since then keeps
- * nobody from changing what he knows.
+ * Checks `If-Match` against a resource that was read under the lock of its row. Uses strong comparison, so weak tags never
+ * match. Timestamps that the server has updated in the meantime don't count.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: object): void {
   if (ifMatch === undefined || ifMatch === '*') return;
-  const { written, noted } = partsOf(resource) ?? { noted: [] };
-  const beginning = noted.length > 0 ? `"${written}-` : `"${written}"`;
-  if (ifMatch.some((each) => each.startsWith(beginning))) return;
+  const { written, noted } = getTagParts(resource) ?? { noted: [] };
+  const prefix = noted.length > 0 ? `"${written}-` : `"${written}"`;
+  if (ifMatch.some((each) => each.startsWith(prefix))) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
     "`If-Match` doesn't match the current `ETag`. Fetch the resource again and retry.",

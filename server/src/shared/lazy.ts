@@ -1,13 +1,13 @@
-/** Made when it is first asked for, and then kept; what could not be made is tried again by whoever asks next. */
-export function lazy<T>(make: () => T | Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+/** Returns a function that creates a value with the first call and caches it. If creating fails, the next call tries again. */
+export function lazy<T>(create: () => T | Promise<T>): () => Promise<T> {
+  let cached: Promise<T> | undefined;
   return () => {
-    made ??= Promise.resolve()
-      .then(make)
+    cached ??= Promise.resolve()
+      .then(create)
       .catch((error: unknown) => {
-        made = undefined;
+        cached = undefined;
         throw error;
       });
-    return made;
+    return cached;
   };
 }

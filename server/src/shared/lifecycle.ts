@@ -1,7 +1,7 @@
-/** What a process is doing: in this order, but for `migrating`, which is left out where there is nothing to migrate. */
+/** The phases of a process, in order. A process skips `migrating` if the database is up to date. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'stopping';
 
-/** The phase of a process, which main.ts and start.ts tell and whoever answers for the process reads. */
+/** Holds the phase of a process. main.ts and start.ts set it; health checks and the servers read it. */
 export class Lifecycle {
   #phase: Phase;
 
@@ -13,21 +13,21 @@ export class Lifecycle {
     return this.#phase;
   }
 
-  /** Nothing comes after `stopping`: a signal may arrive while the process still starts. */
+  /** Enters a phase. `stopping` is final, because a signal can arrive while the process starts. */
   enter(phase: Phase): void {
     if (this.#phase !== 'stopping') this.#phase = phase;
   }
 }
 
-/** One thing that a process stands on. */
+/** A health check of one dependency of the process. */
 export interface HealthCheck {
-  /** As the detail of `/readyz` names it, in camel case. */
+  /** The name in the details of `/readyz`, in camel case. */
   name: string;
-  /** Resolves to how it is; what it throws, or doesn't say in a second, is told as its failure. */
+  /** Returns the health. An error, or no result within 1 second, counts as unhealthy. */
   look(): Health | Promise<Health>;
 }
 
-/** Whether it does what it is for, and what else an operator may want to know of it. No ids, keys or people's data. */
+/** The result of a health check, with details for operators. It contains no ids, keys or personal data. */
 export interface Health {
   ok: boolean;
   [detail: string]: unknown;

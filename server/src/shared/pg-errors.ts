@@ -1,18 +1,18 @@
-/** The code of an error of Node.js (`ENOENT`) or of PostgreSQL (`42P04`). */
+/** Returns the code of an error of Node.js (`ENOENT`) or PostgreSQL (`42P04`). */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** The code of our own that the SQL function `require_condition` raises. */
+/** The custom error code that the SQL function `require_condition` raises. */
 export const CONDITION_NOT_MET = 'IT001';
 
-/** What PostgreSQL answers to a statement that has waited too long for a lock. */
+/** The error code of a statement that exceeded `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-/** What PostgreSQL answers to a statement that has taken too long, or that an administrator ends. */
+/** The error code of a statement that exceeded `statement_timeout` or that an administrator cancelled. */
 export const QUERY_CANCELED = '57014';
 
-/** Whether PostgreSQL has said this code, whoever wraps what it said. */
+/** Returns true if an error, or one that it wraps, has this PostgreSQL error code. */
 export function hasPgCode(error: unknown, code: string): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (errorCode(each) === code) return true;

@@ -1,46 +1,47 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { backoffMs } from './backoff.ts';
 
-/** A step that takes longer is logged, and again after each such interval. Milliseconds. */
+/** Milliseconds after which a running step is logged, and again after each further interval. */
 const maxStepMs = 30_000;
 
 export interface Loop {
-  /** Runs the step as soon as it isn't running. */
+  /** Runs the step immediately or, if it is running, again after it. */
   wake(): void;
-  /** How it is; not well while its last step failed, or its step takes longer than it may. */
+  /** The health. Not ok if the last step failed, or if the running step exceeds 30 seconds. */
   readonly health: LoopHealth;
-  /** Runs it no more; resolves when it has ended. */
+  /** Stops the loop. Resolves when the running step has finished. */
   stop(): Promise<void>;
 }
 
 export interface LoopHealth {
   ok: boolean;
-  /** For how long the step that runs has been running; 0 between two. */
+  /** The seconds since the running step started, or 0 if none is running. */
   stepSeconds: number;
 }
 
 interface LoopOptions {
-  /** What it does, for the log. */
+  /** The name in the log. */
   name: string;
-  /** How long it waits between two steps unless it is woken. Milliseconds. */
+  /** Milliseconds between two steps, unless `wake()` is called. */
   interval: number;
-  /** Resolves to whether there is more to do at once. */
+  /** Runs one step. Resolves to true if the next one should follow immediately. */
   step(): Promise<boolean>;
   logger: Pick<FastifyBaseLogger, 'error'>;
-  /** Whether a step failed since the database can't be reached; whoever says so has it logged. */
+  /** Whether an error is part of a database outage, which is logged elsewhere. */
   isOutage(error: unknown): boolean;
 }
 
 /**
- * Runs a step over and over, never twice at a time: at once when the last one said that there is more or when woken,
- * else after the interval. A step that throws is logged, and the next one comes later each time, woken or not.
+ * Runs a step repeatedly, never concurrently. The next step starts immediately if the last one returned true or `wake()` was
+ * called, and otherwise after the interval. An error is logged and delays the next step with exponential backoff, also after
+ * `wake()`.
  */
 export function createLoop({ name, interval, step, logger, isOutage }: LoopOptions): Loop {
   let stopped = false;
   let woken = false;
   let failures = 0;
   let endWait = () => {};
-  let began: number | undefined;
+  let startedAt: number | undefined;
 
   const wake = () => {
     woken = true;
@@ -59,9 +60,9 @@ export function createLoop({ name, interval, step, logger, isOutage }: LoopOptio
   }
 
   async function watchedStep(): Promise<boolean> {
-    began = performance.now();
+    startedAt = performance.now();
     const watchdog = setInterval(() => {
-      logger.error({ loop: name, seconds: secondsOf() }, 'a step of a loop takes longer than it may');
+      logger.error({ loop: name, seconds: getStepSeconds() }, 'a loop step is taking longer than 30 seconds');
     }, maxStepMs);
     try {
       const more = await step();
@@ -69,16 +70,16 @@ export function createLoop({ name, interval, step, logger, isOutage }: LoopOptio
       return more;
     } catch (err) {
       failures++;
-      if (!isOutage(err)) logger.error({ err, loop: name }, 'a step of a loop failed');
+      if (!isOutage(err)) logger.error({ err, loop: name }, 'a loop step failed');
       return false;
     } finally {
-      began = undefined;
+      startedAt = undefined;
       clearInterval(watchdog);
     }
   }
 
-  function secondsOf(): number {
-    return began === undefined ? 0 : Math.round((performance.now() - began) / 1000);
+  function getStepSeconds(): number {
+    return startedAt === undefined ? 0 : Math.round((performance.now() - startedAt) / 1000);
   }
 
   const ended = (async () => {
@@ -92,7 +93,7 @@ export function createLoop({ name, interval, step, logger, isOutage }: LoopOptio
   return {
     wake,
     get health() {
-      return { ok: failures === 0 && secondsOf() * 1000 < maxStepMs, stepSeconds: secondsOf() };
+      return { ok: failures === 0 && getStepSeconds() * 1000 < maxStepMs, stepSeconds: getStepSeconds() };
     },
     async stop() {
       stopped = true;

@@ -1,66 +1,66 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The status of a request whose client was gone before it was answered, as nginx has it: nobody is told of one. */
+/** The status of a request whose client disconnected before the response, as in nginx. It is never sent. */
 const clientClosed = 499;
 
-type Tell = (request: FastifyRequest, reply: FastifyReply) => void;
+type Listener = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Tells of each request when it is over, with its status: when it was answered, or its client was gone before. To be called
- * before any route is registered.
+ * Calls the listener when a request ends, with its status: after the response, or when the client disconnects. Call it
+ * before you register routes.
  */
 export function onEnd(
   app: FastifyInstance,
-  tell: (request: FastifyRequest, reply: FastifyReply, status: number) => void,
+  listener: (request: FastifyRequest, reply: FastifyReply, status: number) => void,
 ): void {
-  onAbort(app, (request, reply) => tell(request, reply, clientClosed));
+  onAbort(app, (request, reply) => listener(request, reply, clientClosed));
   app.addHook('onResponse', (request, reply, done) => {
-    tell(request, reply, reply.statusCode);
+    listener(request, reply, reply.statusCode);
     done();
   });
 }
 
-/** Who is told, of each app. */
-const listeners = new WeakMap<FastifyInstance, Tell[]>();
+/** The listeners of each app. */
+const listeners = new WeakMap<FastifyInstance, Listener[]>();
 
 /**
- * Tells of requests whose clients are gone before they were answered: `onResponse` is never called for them. What was begun is
- * done all the same, and nobody learns what came of it. To be called before any route is registered.
+ * Calls the listener for each request whose client disconnects before the response. Fastify doesn't call `onResponse` for
+ * these requests, and their handlers still run to the end. Call it before you register routes.
  */
-export function onAbort(app: FastifyInstance, tell: Tell): void {
+export function onAbort(app: FastifyInstance, listener: Listener): void {
   const known = listeners.get(app);
-  if (known !== undefined) return void known.push(tell);
-  const all = [tell];
+  if (known !== undefined) return void known.push(listener);
+  const all = [listener];
   listeners.set(app, all);
   watch(app, (request, reply) => {
     for (const each of all) each(request, reply);
   });
 }
 
-function watch(app: FastifyInstance, tell: Tell): void {
-  /** The requests of each connection that are not answered: those behind others don't notice themselves that it closes. */
-  const openOn = new WeakMap<Socket, Map<FastifyRequest, FastifyReply>>();
+function watch(app: FastifyInstance, listener: Listener): void {
+  /** The pending requests of each connection. Pipelined requests behind others get no `close` event of their own. */
+  const pendingBySocket = new WeakMap<Socket, Map<FastifyRequest, FastifyReply>>();
 
-  function openOf(socket: Socket): Map<FastifyRequest, FastifyReply> {
-    const known = openOn.get(socket);
+  function getPending(socket: Socket): Map<FastifyRequest, FastifyReply> {
+    const known = pendingBySocket.get(socket);
     if (known !== undefined) return known;
-    const open = new Map<FastifyRequest, FastifyReply>();
-    openOn.set(socket, open);
+    const pending = new Map<FastifyRequest, FastifyReply>();
+    pendingBySocket.set(socket, pending);
     socket.once('close', () => {
-      // What was written to its end counts as answered.
-      for (const [request, reply] of open) if (!reply.raw.writableFinished) tell(request, reply);
-      open.clear();
+      // A response that was written completely counts as sent.
+      for (const [request, reply] of pending) if (!reply.raw.writableFinished) listener(request, reply);
+      pending.clear();
     });
-    return open;
+    return pending;
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    openOf(request.raw.socket).set(request, reply);
+    getPending(request.raw.socket).set(request, reply);
     done();
   });
   app.addHook('onResponse', (request, _, done) => {
-    openOn.get(request.raw.socket)?.delete(request);
+    pendingBySocket.get(request.raw.socket)?.delete(request);
     done();
   });
 }

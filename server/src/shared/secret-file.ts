@@ -3,16 +3,16 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { errorCode } from './pg-errors.ts';
 
 /**
- * A secret that is made once and kept in a file, readable by the owner alone. Of several processes that make it at once one
- * does, and the file is there with all of it or not at all, wherever one is killed or the disk is full.
+ * Reads a secret from a file, or creates the file, readable only by its owner. If several processes create it concurrently,
+ * one wins and all return its secret. The file appears atomically, also if a process is killed or the disk is full.
  */
-export async function readOrCreateSecret(file: string, make: () => string): Promise<string> {
+export async function readOrCreateSecret(file: string, create: () => string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(ignoreMissing);
   if (found !== undefined) return found.trim();
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
-    await writeFile(draft, `${make()}\n`, { mode: 0o600 });
-    // It fails where another process was quicker.
+    await writeFile(draft, `${create()}\n`, { mode: 0o600 });
+    // Fails if another process has already created the file.
     await link(draft, file).catch(ignoreExisting);
   } finally {
     await rm(draft, { force: true });

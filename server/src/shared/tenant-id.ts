@@ -1,14 +1,14 @@
 declare const brand: unique symbol;
 
-/** The id of a tenant. SQL takes it as it is, in memory it is compared as a number. */
+/** The id of a tenant. The type keeps other ids from being used as one. */
 export type TenantId = bigint & { readonly [brand]: 'TenantId' };
 
-/** Reads an id as rows, JSON or text have it. */
+/** Converts the id of a row, of JSON or of text. */
 export function toTenantId(id: bigint | number | string): TenantId {
   return BigInt(id) as TenantId;
 }
 
-/** Returns the id as logs, traces and jobs have it: text, which keeps all 64 bits. */
+/** Converts the id to text for logs, traces and jobs. Text keeps all 64 bits. */
 export function tenantIdToJson(id: TenantId): string {
   return String(id);
 }

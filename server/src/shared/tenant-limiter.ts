@@ -2,41 +2,42 @@ import { ApiError } from './errors.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface TenantLimiterOptions {
-  /** How many requests may use the database at once: the connections for requests. */
-  places: number;
-  /** The part of them that one tenant may hold at once, from 0 to 1. */
+  /** Maximum concurrent requests of all tenants: the number of database connections for requests. */
+  maxConcurrent: number;
+  /** Maximum share of `maxConcurrent` for one tenant, from 0 to 1. */
   share: number;
   /**
-   * How much work of one tenant may be under way at once: the longer its requests have been taking, the fewer run side by
-   * side, and one always does. Milliseconds.
+   * Maximum concurrent work of one tenant in milliseconds: its concurrent requests times their usual duration. One request
+   * may always run.
    */
   workMs: number;
-  /** Requests of one tenant that may wait for a place. */
-  longestQueue: number;
-  /** How long one may wait. Milliseconds. */
+  /** Maximum queued requests of one tenant. */
+  maxQueued: number;
+  /** Maximum milliseconds that a request waits in the queue. */
   waitMs: number;
-  /** How much of a tenant's answers may wait to be read by its clients, and how much does. Bytes. */
-  mostUnread: number;
-  unreadOf(tenantId: TenantId): number;
-  /** Told of each refusal. */
-  onRefused(refusal: Rejection): void;
-  /** Told how long a request waited that had to, when it got its place. Milliseconds. */
+  /** Maximum bytes of responses that the clients of one tenant have not read. */
+  maxUnreadBytes: number;
+  /** Returns the bytes of responses that the clients of a tenant have not read. */
+  getUnreadBytes(tenantId: TenantId): number;
+  /** Called for each rejected request. */
+  onRejected(rejection: Rejection): void;
+  /** Called when a queued request starts, with its wait in milliseconds. */
   onWaited?: ((milliseconds: number) => void) | undefined;
-  /** Told how long a request had its place. Milliseconds. */
+  /** Called when a request finishes, with its duration in milliseconds. */
   onDone?: ((tenantId: TenantId, milliseconds: number) => void) | undefined;
 }
 
-/** What a tenant had too much of: requests that wait (`queue`), or wait too long (`wait`), or answers that nobody reads. */
+/** Which limit the tenant exceeded: queued requests (`queue`), the wait (`wait`), or unread bytes of responses (`unread`). */
 export type RejectionReason = 'queue' | 'wait' | 'unread';
 
 export interface Rejection {
   tenantId: TenantId;
   cause: RejectionReason;
-  /** For the client and the log. */
+  /** The text for the client and the log. */
   reason: string;
 }
 
-/** A tenant asks for more at once than is its share. The request costs it nothing of its limits. */
+/** The error of a request beyond a concurrency limit of its tenant. The request doesn't count against the rate limits. */
 export class TenantLimitExceeded extends ApiError {
   constructor(reason: string) {
     const message = `Too many concurrent requests for this workspace: ${reason}. Reduce concurrency and retry in 1 second.`;
@@ -46,129 +47,131 @@ export class TenantLimitExceeded extends ApiError {
 
 export interface TenantLimiter {
   /**
-   * Runs `work` in a place of the tenant's, at once or when it is its turn.
-   * @throws TenantLimitExceeded when too many of the tenant's wait already, it waited too long, or answers wait to be read
+   * Runs `work` immediately, or queues it until the tenant has capacity.
+   * @throws TenantLimitExceeded if the queue is full, the wait is too long, or clients have too many unread responses
    */
   run<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result>;
-  /** Requests that wait for a place. */
+  /** The number of queued requests of all tenants. */
   readonly waiting: number;
 }
 
-interface Waiting {
+interface QueuedRequest {
   start(): void;
 }
 
-/** One tenant that has something running or waiting. */
-interface Line {
+/** The running and queued requests of a tenant. */
+interface TenantQueue {
   running: number;
-  /** How long its requests take, those of late above all. Milliseconds. */
+  /** The moving average of the duration of its requests, in milliseconds. */
   usualMs: number;
-  waiting: Set<Waiting>;
+  waiting: Set<QueuedRequest>;
 }
 
-/** How much the last request counts in what is usual. */
+/** The weight of the last request in the moving average. */
 const weightOfLast = 0.2;
 
 /**
- * Keeps one tenant from using the database up (docs/decisions/rate-and-concurrency-limits.md): each holds a share of the places, the
- * tenants that wait are served in turn, and within a tenant who came first goes first.
+ * Limits the concurrent requests of each tenant, so that none uses all connections
+ * (docs/decisions/rate-and-concurrency-limits.md). Tenants with queued requests take turns. Requests of one tenant start in
+ * the order of their arrival.
  */
 export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
-  const { places, share, workMs, longestQueue, waitMs, mostUnread, unreadOf, onRefused, onWaited, onDone } = options;
-  const ofTenant = Math.max(1, Math.floor(places * share));
-  /** In the order of their turns. */
-  const lines = new Map<TenantId, Line>();
-  let free = places;
+  const { maxConcurrent, share, workMs, maxQueued, waitMs, maxUnreadBytes, getUnreadBytes, onRejected } = options;
+  const { onWaited, onDone } = options;
+  const maxPerTenant = Math.max(1, Math.floor(maxConcurrent * share));
+  /** Ordered by turn: the first tenant is served next. */
+  const queues = new Map<TenantId, TenantQueue>();
+  let free = maxConcurrent;
 
-  function hasRoom({ running, usualMs }: Line): boolean {
-    return running < Math.min(ofTenant, Math.max(1, Math.floor(workMs / usualMs)));
+  function hasRoom({ running, usualMs }: TenantQueue): boolean {
+    return running < Math.min(maxPerTenant, Math.max(1, Math.floor(workMs / usualMs)));
   }
 
-  function refuse(refusal: Rejection): TenantLimitExceeded {
-    onRefused(refusal);
-    return new TenantLimitExceeded(refusal.reason);
+  function reject(rejection: Rejection): TenantLimitExceeded {
+    onRejected(rejection);
+    return new TenantLimitExceeded(rejection.reason);
   }
 
-  function refuseUnread(tenantId: TenantId): void {
-    const bytes = unreadOf(tenantId);
-    if (bytes <= mostUnread) return;
-    throw refuse({ tenantId, cause: 'unread', reason: `its clients have not read ${bytes} bytes of responses` });
+  function checkUnread(tenantId: TenantId): void {
+    const bytes = getUnreadBytes(tenantId);
+    if (bytes <= maxUnreadBytes) return;
+    throw reject({ tenantId, cause: 'unread', reason: `its clients have not read ${bytes} bytes of responses` });
   }
 
-  function wait(tenantId: TenantId, { waiting }: Line): Promise<void> {
-    if (waiting.size >= longestQueue) {
-      throw refuse({ tenantId, cause: 'queue', reason: `${waiting.size} requests are already waiting` });
+  function wait(tenantId: TenantId, { waiting }: TenantQueue): Promise<void> {
+    if (waiting.size >= maxQueued) {
+      throw reject({ tenantId, cause: 'queue', reason: `${waiting.size} requests are already waiting` });
     }
-    const since = performance.now();
-    return new Promise((resolve, reject) => {
+    const queuedAt = performance.now();
+    return new Promise((resolve, fail) => {
       const timer = setTimeout(() => {
-        waiting.delete(mine);
-        reject(refuse({ tenantId, cause: 'wait', reason: `this request waited ${waitMs} ms` }));
+        waiting.delete(entry);
+        fail(reject({ tenantId, cause: 'wait', reason: `this request waited ${waitMs} ms` }));
       }, waitMs);
-      const mine = {
+      const entry = {
         start() {
           clearTimeout(timer);
-          waiting.delete(mine);
-          onWaited?.(performance.now() - since);
+          waiting.delete(entry);
+          onWaited?.(performance.now() - queuedAt);
           resolve();
         },
       };
-      waiting.add(mine);
+      waiting.add(entry);
     });
   }
 
-  /** Gives free places to those that wait, a tenant after the other. */
+  /** Starts queued requests, one per tenant in turn, while there is capacity. */
   function startNext(): void {
-    for (const [tenantId, line] of lines) {
+    for (const [tenantId, queue] of queues) {
       if (free === 0) return;
-      const [next] = line.waiting;
-      if (next === undefined || !hasRoom(line)) continue;
-      take(line);
+      const [next] = queue.waiting;
+      if (next === undefined || !hasRoom(queue)) continue;
+      acquire(queue);
       next.start();
-      // To the end of the row.
-      lines.delete(tenantId);
-      lines.set(tenantId, line);
+      // Moves the tenant to the end of the order.
+      queues.delete(tenantId);
+      queues.set(tenantId, queue);
     }
   }
 
-  function take(line: Line): void {
+  function acquire(queue: TenantQueue): void {
     free--;
-    line.running++;
+    queue.running++;
   }
 
-  function giveBack(line: Line, tookMs: number): void {
+  function release(queue: TenantQueue, durationMs: number): void {
     free++;
-    line.running--;
-    line.usualMs += weightOfLast * (tookMs - line.usualMs);
+    queue.running--;
+    queue.usualMs += weightOfLast * (durationMs - queue.usualMs);
     startNext();
   }
 
   return {
     async run(tenantId, work) {
-      refuseUnread(tenantId);
-      const line = lines.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<Waiting>() };
-      lines.set(tenantId, line);
+      checkUnread(tenantId);
+      const queue = queues.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<QueuedRequest>() };
+      queues.set(tenantId, queue);
       try {
-        // Nobody waits where there is room: whoever gave a place back has seen to that.
-        if (free > 0 && hasRoom(line)) take(line);
-        else await wait(tenantId, line);
-        const began = performance.now();
+        // If there is capacity, no request of this tenant is queued: `release` has started them.
+        if (free > 0 && hasRoom(queue)) acquire(queue);
+        else await wait(tenantId, queue);
+        const startedAt = performance.now();
         try {
-          // Those before it may have been answered while it waited.
-          refuseUnread(tenantId);
+          // The responses of earlier requests may have grown while this one waited.
+          checkUnread(tenantId);
           return await work();
         } finally {
-          const tookMs = performance.now() - began;
-          giveBack(line, tookMs);
-          onDone?.(tenantId, tookMs);
+          const durationMs = performance.now() - startedAt;
+          release(queue, durationMs);
+          onDone?.(tenantId, durationMs);
         }
       } finally {
-        if (line.running === 0 && line.waiting.size === 0) lines.delete(tenantId);
+        if (queue.running === 0 && queue.waiting.size === 0) queues.delete(tenantId);
       }
     },
 
     get waiting() {
-      return [...lines.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
+      return [...queues.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for what is to end, and no longer than so many milliseconds; resolves to whether it ended in time. */
+/** Waits for a promise, for at most `milliseconds`. Resolves to true if it settled in time. */
 export async function endsWithin(milliseconds: number, ending: Promise<unknown>): Promise<boolean> {
-  const over = new AbortController();
+  const timer = new AbortController();
   try {
-    return await Promise.race([ending.then(() => true), sleep(milliseconds, false, { signal: over.signal })]);
+    return await Promise.race([ending.then(() => true), sleep(milliseconds, false, { signal: timer.signal })]);
   } finally {
-    over.abort();
+    timer.abort();
   }
 }

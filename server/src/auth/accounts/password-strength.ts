@@ -12,11 +12,11 @@ const minScore = 3;
  */
 const estimate = createWorkerPool<Estimating, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
-  longestQueue: 50,
-  mostOfTenant: 5,
+  maxQueued: 50,
+  maxPerTenant: 5,
   tooMany: () => 'Too many concurrent password checks. Retry in 5 seconds.',
-  time: {
-    mostMs: 5000,
+  timeout: {
+    maxMs: 5000,
     tooLong: () =>
       invalidField('VALIDATION_ERROR', 'password', 'takes too long to check. Choose a shorter password, or try again.'),
   },
