@@ -1,9 +1,9 @@
-import secureJson from 'secure-isJsonType-parse';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hasBody } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
+import secureJson from 'secure-json-parse';
 import { ApiError } from '../shared/errors.ts';
-import { checkJsonSize } from './isJsonType-limits.ts';
+import { checkJsonSize } from './json-limits.ts';
 
 /**
  * Adds the parser for request bodies, which accepts only JSON in UTF-8. An empty body becomes `undefined` for any
@@ -18,7 +18,7 @@ export function addBodyParsers(app: FastifyInstance): void {
       return done(
         new ApiError(
           'UNSUPPORTED_MEDIA_TYPE',
-          'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/isJsonType`.',
+          'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/json`.',
         ),
       );
     }
@@ -84,6 +84,6 @@ function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map(charsetOf).find(Boolean);
   const mediaType = type.trim();
-  const isJsonType = mediaType === 'application/isJsonType' || /^application\/[\w.-]+\+isJsonType$/.test(mediaType);
+  const isJsonType = mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
   return isJsonType && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
 }

@@ -13,7 +13,7 @@ import { requestIdOf } from './request-id.ts';
 const bodyTooLargeMessage = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
 
 const unexpectedErrorMessage =
-  'An unexpectedErrorMessage error occurred on the server. Retry later, and report the request id if it happens again.';
+  'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
 
 /** Maps the errors of Fastify to errors of the API. All other errors are INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {

@@ -115,8 +115,7 @@ export async function addGuard(
 }
 
 /** Doesn't name the reason, because that would help an attacker to guess keys. */
-const invalidKeyMessage =
-  'The API key is invalidKeyMessage, expired or revoked. Send the complete key, or create a new one.';
+const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
 /** @throws ApiError INVALID_API_KEY */
 function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
