@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** What the part that calls the API may weigh: bundled, minified and gzipped. Bytes. */
+/** Maximum size of the client without webhooks: bundled, minified and gzipped. Bytes. */
 const sizeLimit = 8000;
 
 const root = join(import.meta.dirname, '..');
@@ -15,7 +15,7 @@ const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/pack
 await rm(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
 
-// The compiler rewrites the imports of the code, and leaves those of the declarations.
+// The compiler rewrites `.ts` imports in the code, but not in the declarations.
 for await (const file of glob(join(dist, '*.d.ts'))) {
   const declarations = await readFile(file, 'utf8');
   await writeFile(file, declarations.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
@@ -29,5 +29,5 @@ const { outputFiles } = await build({
   write: false,
 });
 const size = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
-process.stdout.write(`The part that calls the API takes ${size} of ${sizeLimit} bytes, gzipped.\n`);
+process.stdout.write(`Client size: ${size} of ${sizeLimit} bytes, gzipped.\n`);
 if (size > sizeLimit) process.exitCode = 1;

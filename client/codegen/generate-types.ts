@@ -3,42 +3,42 @@ import * as z from 'zod';
 import { literal } from '../../contract/src/openapi/literal.ts';
 import { factsOf } from './hover-texts.ts';
 
-/** As Biome breaks lines. */
+/** Line width of Biome. */
 export const lineWidth = 120;
 
-/** Whether a type is for what is sent, whose arrays may be read-only, or for what is answered, whose enums are open. */
-type Side = 'request' | 'answer';
+/** Whether a type is for requests, with read-only arrays, or for responses, with open enums. */
+type Side = 'request' | 'response';
 
-/** TypeScript types of schemas, the named ones declared once. */
+/** Converts schemas to TypeScript types, and declares the named ones once. */
 export class Types {
   readonly declarations = new Map<string, string>();
-  /** The declared ones that methods take or answer. */
+  /** The declared types in the signatures of methods. */
   readonly ofMethods = new Set<string>();
 
-  /** The type as it is written where it is used. */
+  /** Returns the type expression of a schema. */
   print(schema: z.ZodType, side: Side): string {
-    const known = openEnum.get(schema);
-    if (known !== undefined) return this.print(known, 'request');
-    const named = namedOf(schema);
+    const existing = openEnum.get(schema);
+    if (existing !== undefined) return this.print(existing, 'request');
+    const named = findNamed(schema);
     const { id, description } = named?.meta() ?? {};
     if (named === undefined || id === undefined) return this.#inline(schema, side);
     this.declare(id, named, { side, description });
     return named instanceof z.ZodEnum || named instanceof z.ZodTemplateLiteral ? `Open<${id}>` : id;
   }
 
-  /** Declares the body of an event; answers its name. */
+  /** Declares the body of an event and returns its name. */
   addEvent(type: EventType): string {
     const name = `${type.split('.').map(capital).join('')}Event`;
-    this.declare(name, deliveryBody(type), { side: 'answer', description: events[type].when });
+    this.declare(name, deliveryBody(type), { side: 'response', description: events[type].when });
     return name;
   }
 
   declare(name: string, schema: z.ZodType, { side, description }: { side: Side; description?: string | undefined }) {
     const head = description === undefined ? '' : comment([description], '');
     const declaration = head + this.#declaration(name, schema, side);
-    const known = this.declarations.get(name);
-    if (known !== undefined && known !== declaration) {
-      throw new Error(`${name} is not the same in requests and in answers; give one another id.`);
+    const existing = this.declarations.get(name);
+    if (existing !== undefined && existing !== declaration) {
+      throw new Error(`${name} has different types in requests and responses. Give one of them another id.`);
     }
     this.declarations.set(name, declaration);
   }
@@ -51,7 +51,7 @@ export class Types {
       const fields = `{\n${this.#fields(Object.fromEntries(rest), side).join('\n')}\n}`;
       const { catchall } = schema.def;
       if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
-        // An interface has no room for fields beside its own whose type is another.
+        // An interface can't have an index signature of another type than its fields.
         return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
       }
       if (choice.length === 0) return `export interface ${name} ${fields}`;
@@ -80,7 +80,7 @@ export class Types {
       case 'literal':
         return union(def.values.map(literal));
       case 'enum':
-        return side === 'answer' ? `Open<${enumOf(schema as z.ZodEnum)}>` : enumOf(schema as z.ZodEnum);
+        return side === 'response' ? `Open<${printEnum(schema as z.ZodEnum)}>` : printEnum(schema as z.ZodEnum);
       case 'nullable':
         return union([print(def.innerType), 'null']);
       case 'optional':
@@ -88,9 +88,9 @@ export class Types {
       case 'default':
         return print(def.innerType);
       case 'array':
-        return arrayOf(print(def.element), side);
+        return printArray(print(def.element), side);
       case 'record':
-        // Such maps are read and written back as they are.
+        // Such maps are read and then written back unchanged.
         return `Record<string, ${this.print(def.valueType as z.ZodType, 'request')}>`;
       case 'union':
         return union(def.options.map(print));
@@ -101,64 +101,67 @@ export class Types {
       case 'object':
         return `{\n${this.#fields(def.shape, side).join('\n')}\n}`;
       default:
-        throw new Error(`The client has no type for a schema of the type ${def.type}.`);
+        throw new Error(`There is no TypeScript type for the schema type ${def.type}. Add it to generate-types.ts.`);
     }
   }
 
-  /** What the contract's preprocessing of paths and queries takes: text, or the value itself; one filter, or several. */
+  /**
+   * Returns the input type of the contract's preprocessing for paths and queries: text or the value, one filter or
+   * several.
+   */
   #fromText(schema: z.ZodType): string {
-    // The items of a bulk request, each checked by itself.
+    // The items of a bulk request, each of which is validated separately.
     if (schema instanceof z.ZodArray && schema.element instanceof z.ZodCatch) return this.print(schema, 'request');
     if (schema instanceof z.ZodArray) {
       const element = this.print(schema.element as z.ZodType, 'request');
-      return union([element, arrayOf(element, 'request')]);
+      return union([element, printArray(element, 'request')]);
     }
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
-    // Words beside the number leave no room for other text.
+    // A union of a number and texts accepts no other texts.
     if (schema instanceof z.ZodUnion) return this.print(schema, 'request');
     return union([this.print(schema, 'request'), 'string']);
   }
 
   #fields(shape: z.core.$ZodShape, side: Side): string[] {
     return Object.entries(shape as Record<string, z.ZodType>).map(([name, schema]) => {
-      const words = factsOf(schema);
-      const head = words === '' ? '' : comment([words], '  ');
+      const text = factsOf(schema);
+      const head = text === '' ? '' : comment([text], '  ');
       return `${head}  ${this.#field(name, schema, side)};`;
     });
   }
 
   #field(name: string, schema: z.ZodType, side: Side): string {
-    // What is made of a value before it is looked at doesn't make it optional.
+    // A field with preprocessing isn't optional just because the preprocessing accepts undefined.
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
-    // The fields of an object without a name stand within it.
+    // Fields of an unnamed object are nested in it.
     const type = this.print(schema, side).replaceAll('\n', '\n  ');
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
   }
 }
 
-/** The schema itself where it has a name, or the one that it says in other words. */
-function namedOf(schema: z.ZodType): z.ZodType | undefined {
+/** Returns the schema itself if it has a name, or the named schema that it derives from. */
+function findNamed(schema: z.ZodType): z.ZodType | undefined {
   if (schema.meta()?.id !== undefined) return schema;
   const { parent } = schema._zod as { parent?: z.ZodType };
-  return parent && namedOf(parent);
+  return parent && findNamed(parent);
 }
 
-/** A part of a template that stands for several texts. */
+/** Returns whether a part of a template literal is a schema. */
 function isSchema(part: unknown): part is z.core.$ZodType {
   return typeof part === 'object' && part !== null;
 }
 
-function enumOf(schema: z.ZodEnum): string {
+function printEnum(schema: z.ZodEnum): string {
   return union(schema.options.map(literal));
 }
 
-function arrayOf(element: string, side: Side): string {
+function printArray(element: string, side: Side): string {
   const array = element.includes(' | ') ? `(${element})[]` : `${element}[]`;
   return side === 'request' ? `readonly ${array}` : array;
 }
 
-/** A field that may be left out, as one that may not. */
+/** Returns the schema of a field without `optional`. */
 function withoutOptional(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
 }

@@ -22,7 +22,7 @@ import { literal } from '../../contract/src/openapi/literal.ts';
 import { tags } from '../../contract/src/openapi/prose.ts';
 import { capital, comment, lineWidth, Types, union } from './generate-types.ts';
 
-/** An endpoint with what its method needs. */
+/** An endpoint with the parts that its method needs. */
 interface Operation extends Call {
   resource: string;
   name: string;
@@ -30,8 +30,8 @@ interface Operation extends Call {
 }
 
 /**
- * The files of the client that are made from the contract, so that it can be published without it: the types and the
- * route table in one, which needs nothing else, and the methods in another, which need the rest of the client.
+ * Generates the files of the client from the contract, so that the client can be published without it. One file has the
+ * types and the route table, and imports nothing. The other has the methods.
  */
 export function clientSources(): Record<string, string> {
   const types = new Types();
@@ -45,7 +45,7 @@ export function clientSources(): Record<string, string> {
   };
 }
 
-/** A resource of the contract, with the methods that the client has for it, as source. */
+/** A resource of the contract with the source of its methods. */
 interface Resource {
   resource: string;
   operations: Operation[];
@@ -54,7 +54,7 @@ interface Resource {
 
 function typesSource(resources: Resource[], types: Types): string {
   const eventNames = (Object.keys(events) as EventType[]).map((type) => types.addEvent(type));
-  for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'answer');
+  for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'response');
   types.declare('Scope', Scope, { side: 'request', description: 'A permission of an API key.' });
 
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -140,7 +140,7 @@ function operationOf(resource: string, name: string, route: Endpoint): Operation
   return { ...call, params, resource, name, route };
 }
 
-/** `id` where it is the resource's own; `/projects/:id/tasks` takes a `projectId`. */
+/** Returns `id` for the resource's own id. For `/projects/:id/tasks`, it is `projectId`. */
 function argumentName(resource: string, path: string, param: string): string {
   const owner = new RegExp(`/(\\w+)s/:${param}/`).exec(path)?.[1];
   return owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
@@ -148,7 +148,7 @@ function argumentName(resource: string, path: string, param: string): string {
 
 function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, kind, params, body, items } = operation;
-  const rowType = types.print(row, 'answer');
+  const rowType = types.print(row, 'response');
   types.ofMethods.add(rowType);
   const parameters = params.map(([param, schema]) => {
     const type = types.print(schema, 'request');
@@ -220,7 +220,7 @@ function exampleOf(operation: Operation): string {
   return `const ${variable} = await ${source};`;
 }
 
-/** The route of each method, as the client reads it at run time: as short as can be read, since it is most of its size. */
+/** Generates the route of each method. The format is short, because the table is most of the client's size. */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {
     const routes = operations.map((operation) => `    ${operation.name}: ${literal(routeOf(operation))},`);
@@ -236,7 +236,7 @@ function routeTable(resources: Resource[]): string {
 function routeOf({ route, kind, body, items }: Operation): string {
   const { group, scope } = route.metadata;
   if (scope !== null && scope !== 'any' && group !== scope.split(':')[0]) {
-    throw new Error(`${route.path} has another limit than its scope says.`);
+    throw new Error(`${route.path} has a rate limit group that differs from its scope.`);
   }
   const takes = kind === 'list' ? 'query' : kind === 'changes' ? 'changes' : body && 'body';
   const access = scope === 'any' ? group : scope;

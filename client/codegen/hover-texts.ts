@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
 /**
- * What a hover text says of a field or a parameter: what the contract says of it, then its limits and its default, which
- * the contract says to programs only.
+ * Returns the hover text of a field or parameter: the description of the contract, then limits and default of the
+ * schema.
  */
 export function factsOf(schema: z.ZodType): string {
   const { description = '' } = outermost(schema, 'description') ?? {};
   const { default: value } = outermost(schema, 'default') ?? { default: defaultOf(schema) };
   const facts = [
     sentence(String(description)),
-    sentence(limitsOf(core(schema))),
+    sentence(limitsOf(unwrap(schema))),
     value === undefined ? '' : `${JSON.stringify(value)} by default.`,
   ];
   return facts.filter((fact) => fact !== '').join(' ');
@@ -17,7 +17,7 @@ export function factsOf(schema: z.ZodType): string {
 
 type Words = { description?: unknown; default?: unknown };
 
-/** What the schema says of itself or, where it doesn't, the one within it. */
+/** Returns the metadata of the outermost schema that has this property. */
 function outermost(schema: z.ZodType, word: keyof Words): Words | undefined {
   const meta = schema.meta() as Words | undefined;
   if (meta?.[word] !== undefined) return meta;
@@ -30,10 +30,10 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
   return 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
 }
 
-/** Without `optional`, `nullable`, `default` and what is made of a value before it is looked at. */
-function core(schema: z.ZodType): z.ZodType {
+/** Removes `optional`, `nullable`, `default` and preprocessing. */
+function unwrap(schema: z.ZodType): z.ZodType {
   const inner = innerOf(schema);
-  return inner === undefined ? schema : core(inner);
+  return inner === undefined ? schema : unwrap(inner);
 }
 
 function defaultOf(schema: z.ZodType): unknown {
@@ -51,7 +51,7 @@ const formats: Record<string, string> = {
 
 function limitsOf(schema: z.ZodType): string {
   if (schema instanceof z.ZodArray) {
-    const element = core(schema.element as z.ZodType);
+    const element = unwrap(schema.element as z.ZodType);
     const many = range(check(schema, 'min_length'), check(schema, 'max_length'), 'items');
     return [many, element instanceof z.ZodEnum ? '' : limitsOf(element)].filter(Boolean).join('. ');
   }
@@ -64,7 +64,7 @@ function limitsOf(schema: z.ZodType): string {
   return [known, range(minLength ?? undefined, maxLength ?? undefined, 'characters')].filter(Boolean).join(', ');
 }
 
-/** How many an array may hold, as its checks have it. */
+/** Returns a length limit of an array from its checks. */
 function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | undefined {
   for (const { _zod } of schema.def.checks ?? []) {
     const def = _zod.def as { check: string; minimum?: number; maximum?: number };
@@ -73,15 +73,15 @@ function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | 
   return undefined;
 }
 
-/** A bound that somebody has set. */
+/** Returns a bound, unless it is a default of Zod. */
 function finite(bound: number | null): number | undefined {
   return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
-function range(least: number | undefined, most: number | undefined, of: string): string {
-  // That ids, pages and texts begin at one says nothing.
-  if (most === undefined) return least === undefined || least <= 1 ? '' : `At least ${least} ${of}`.trim();
-  return `${least === undefined || least === 0 ? 'At most' : `${least} to`} ${most} ${of}`.trim();
+function range(min: number | undefined, max: number | undefined, of: string): string {
+  // The minimum 1 of ids, pages and texts is not worth a sentence.
+  if (max === undefined) return min === undefined || min <= 1 ? '' : `At least ${min} ${of}`.trim();
+  return `${min === undefined || min === 0 ? 'At most' : `${min} to`} ${max} ${of}`.trim();
 }
 
 function sentence(words: string): string {

@@ -1,22 +1,22 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** What was answered, with what the envelope and the headers say of it. */
+/** A response, with its status, headers and rate limits. */
 export interface ApiResponse<Data> {
-  /** What the call itself resolves to. */
+  /** The value that the call itself resolves to. */
   data: Data;
-  /** The HTTP status; 304 where `ifNoneMatch` still holds. */
+  /** The HTTP status. It is 304 if the resource is unchanged since `ifNoneMatch`. */
   status: number;
-  /** All headers of the answer; a page in a browser may read those that the service allows. */
+  /** All response headers. In a browser, only those that the server exposes. */
   headers: Headers;
-  /** Names the state that a single resource is in, for `ifMatch`; undefined on lists. */
+  /** The ETag of a single resource, for `ifMatch`. Undefined for lists. */
   etag: string | undefined;
-  /** Names the request to whoever runs the service; undefined where a page may not read the header. */
+  /** The request id, for reports to the operator of the server. Undefined if a browser page may not read the header. */
   requestId: string | undefined;
-  /** The limits of the key, the global one first; empty on ping. */
+  /** The rate limits of the key, the global one first. Empty for ping. */
   rateLimits: RateLimit[];
 }
 
-/** A promise of what was answered, the envelope taken off. */
+/** A promise of the data of a response. */
 export class ApiPromise<Data> implements Promise<Data> {
   readonly [Symbol.toStringTag] = 'ApiPromise';
   readonly #send: () => Promise<ApiResponse<Data>>;
@@ -28,7 +28,7 @@ export class ApiPromise<Data> implements Promise<Data> {
   }
 
   /**
-   * The answer with its status and headers.
+   * Resolves to the data with the status and headers of the response.
    *
    * @example
    * const { data, status, requestId, rateLimits } = await client.tickets.get(1042).withResponse();
@@ -38,16 +38,16 @@ export class ApiPromise<Data> implements Promise<Data> {
     return this.#response;
   }
 
-  /** What is done with the data, as of every promise. */
+  /** Attaches callbacks for the data, as for every promise. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
     this.withResponse()
       .then(({ data }) => data)
       .then(onFulfilled, onRejected);
 
-  /** What is done with an `ItsmError`. */
+  /** Attaches a callback for an `ItsmError`. */
   readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
 
-  /** What is done either way. */
+  /** Attaches a callback for both cases. */
   readonly finally: Promise<Data>['finally'] = (onFinally) => this.then().finally(onFinally);
 }

@@ -5,41 +5,41 @@ import type { ClientOptions, PostOptions } from './options.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { aborted, maxDelayMs } from './wait.ts';
 
-/** What is to be sent. */
+/** A request to send. */
 export interface Request {
   method: string;
   path: string;
-  /** Whose limit holds it, and what the key needs; both undefined on ping. */
+  /** The group of the rate limit and the required scope. Both are undefined for ping. */
   group?: string | undefined;
   scope?: string | undefined;
   query?: object | undefined;
-  /** As JSON: what becomes of the object that was given changes nothing. */
+  /** The body as JSON, so that later changes of the passed object have no effect. */
   body?: string | undefined;
   options?: PostOptions | undefined;
 }
 
-/** The options of a client, looked at. @throws TypeError for a `baseUrl`, an `apiKey` or a number that can't be one */
-export function checkOptions(given: ClientOptions): ClientOptions {
-  checkNumbers(given);
-  return { ...given, baseUrl: checkBaseUrl(given.baseUrl), apiKey: checkApiKey(given.apiKey) };
+/** Validates the options of a client. @throws TypeError if `baseUrl`, `apiKey` or a number is invalid */
+export function checkOptions(options: ClientOptions): ClientOptions {
+  checkNumbers(options);
+  return { ...options, baseUrl: checkBaseUrl(options.baseUrl), apiKey: checkApiKey(options.apiKey) };
 }
 
-/** @throws TypeError for NaN, which is what becomes of a number that an environment doesn't have */
+/** @throws TypeError for NaN, which results from parsing a missing environment variable */
 export function checkNumbers(options: object): void {
   for (const [name, value] of Object.entries(options)) {
-    if (Number.isNaN(value)) throw new TypeError(`${name} is NaN.`);
+    if (Number.isNaN(value)) throw new TypeError(`${name} is NaN. Pass a number.`);
   }
 }
 
-/** Sends a request once. @throws ItsmError on whatever is no success; TypeError on what can't be sent */
+/** Sends a request once. @throws ItsmError if it doesn't succeed; TypeError if it can't be sent */
 export type Attempt = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
-/** The one place that speaks to the network. */
+/** Creates the only function that sends network requests. */
 export function createAttempt(client: ClientOptions): Attempt {
   const { baseUrl, apiKey } = client;
-  const ownHeaders = headersOf(client);
+  const ownHeaders = createHeaders(client);
 
-  /** Whatever others put into their messages, the key does not get out. */
+  /** Removes the key from texts, because messages of others may contain it. */
   const hideKey = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]'));
 
   return async function attempt<Envelope>(request: Request): Promise<ApiResponse<Envelope>> {
@@ -47,14 +47,14 @@ export function createAttempt(client: ClientOptions): Attempt {
     const { response, text } = await fetchText(request);
     const { status } = response;
     const rateLimits = readRateLimits(response.headers);
-    const unchanged = status === 304 && options.ifNoneMatch !== undefined;
-    const envelope = unchanged ? { success: true, data: options.ifNoneMatch?.data } : parse(text);
-    if ((response.ok || unchanged) && envelope?.success === true) {
+    const isUnchanged = status === 304 && options.ifNoneMatch !== undefined;
+    const envelope = isUnchanged ? { success: true, data: options.ifNoneMatch?.data } : parse(text);
+    if ((response.ok || isUnchanged) && envelope?.success === true) {
       const etag = response.headers.get('etag') ?? undefined;
       const requestId = response.headers.get('x-request-id') ?? undefined;
       return { data: envelope as Envelope, status, headers: response.headers, etag, requestId, rateLimits };
     }
-    // A proxy's page of errors may repeat the request.
+    // The error page of a proxy may repeat the request with the key.
     const headers = new Headers(
       Array.from(response.headers, ([name, value]): [string, string] => [name, hideKey(value)]),
     );
@@ -69,34 +69,34 @@ export function createAttempt(client: ClientOptions): Attempt {
       retryAfterSeconds: retryAfter(headers) ?? error?.retryAfterSeconds,
     };
     if (typeof error?.code !== 'string') {
-      const message = hideKey(unexpected(`${method} ${baseUrl}${pathPrefix}${path}`, response));
+      const message = hideKey(describeUnexpected(`${method} ${baseUrl}${pathPrefix}${path}`, response));
       throw createError(message, { ...failure, code: 'UNEXPECTED_ANSWER' });
     }
     const { code, details, docs } = error;
     const message = String(error.message ?? code);
-    const refused = {
+    const rejection = {
       ...failure,
       code,
       details,
       docs: docs && baseUrl + docs,
       requiredScope: status === 403 ? request.scope : undefined,
     };
-    if (status !== 401 || apiKey !== undefined) throw createError(message, refused);
+    if (status !== 401 || apiKey !== undefined) throw createError(message, rejection);
     const remedy = 'Pass apiKey to new ItsmClient({ baseUrl, apiKey }).';
-    throw createError(`${method} ${path} needs an API key.`, { ...refused, remedy });
+    throw createError(`${method} ${path} requires an API key.`, { ...rejection, remedy });
   };
 
   async function fetchText({ method, path, query, body, options = {} }: Request) {
     const { signal, timeoutMs = client.timeoutMs ?? 30_000 } = options;
     const headers = new Headers(ownHeaders);
-    const ofRequest = {
+    const requestHeaders = {
       'content-type': body && 'application/json',
       'idempotency-key': method === 'POST' ? options.idempotencyKey : undefined,
       'if-match': options.ifMatch,
       'if-none-match': options.ifNoneMatch?.etag,
       ...options.headers,
     };
-    for (const [name, value] of Object.entries(ofRequest)) if (value !== undefined) headers.set(name, value);
+    for (const [name, value] of Object.entries(requestHeaders)) if (value !== undefined) headers.set(name, value);
     const url = baseUrl + pathPrefix + path + queryString(query);
 
     const controller = new AbortController();
@@ -115,13 +115,13 @@ export function createAttempt(client: ClientOptions): Attempt {
       return { response, text: await response.text() };
     } catch (error) {
       if (signal?.aborted) throw aborted(signal, { method, path });
-      const cause = copyOf(error, hideKey);
+      const cause = copyError(error, hideKey);
       const failure = { method, path, cause };
       if (controller.signal.aborted) {
-        const message = `${baseUrl} did not answer ${method} ${path} within ${timeoutMs} ms.`;
+        const message = `${baseUrl} did not respond to ${method} ${path} within ${timeoutMs} ms.`;
         throw createError(message, { ...failure, code: 'TIMEOUT' });
       }
-      const message = `${method} ${path} did not reach ${baseUrl}: ${reasonOf(cause)}`;
+      const message = `${method} ${path} did not reach ${baseUrl}: ${getReason(cause)}`;
       throw createError(message, { ...failure, code: 'CONNECTION_FAILED' });
     } finally {
       clearTimeout(timer);
@@ -130,7 +130,7 @@ export function createAttempt(client: ClientOptions): Attempt {
   }
 }
 
-/** Seconds, from a number of them or a date. */
+/** Parses the header, which contains seconds or a date. Returns seconds. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (!value) return undefined;
@@ -138,13 +138,13 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** Several values of a filter are a parameter each. */
+/** Serializes a query. An array becomes repeated parameters. */
 function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query ?? {})) {
     const all = [values].flat();
-    // Without a value it would be no filter at all.
-    if (all.length === 0) throw new TypeError(`${name} is empty.`);
+    // An empty array would mean no filter.
+    if (all.length === 0) throw new TypeError(`${name} is empty. Pass at least one value, or omit it.`);
     for (const value of all) if (value !== undefined) parameters.append(name, String(value));
   }
   return parameters.size === 0 ? '' : `?${parameters}`;
@@ -157,64 +157,64 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    // Of text and numbers, too, can be asked what they haven't.
+    // Properties of texts and numbers can also be read; they are undefined. `null` becomes undefined.
     return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-function unexpected(request: string, { status, headers, type }: Response): string {
+function describeUnexpected(request: string, { status, headers, type }: Response): string {
   const location = headers.get('location');
   const what =
     type === 'opaqueredirect' || location !== null
       ? `a redirect to ${location ?? 'another page'}`
       : `${status} and ${headers.get('content-type') ?? 'no content'}`;
-  return `${request} was answered with ${what}, not as this API does.`;
+  return `${request} returned ${what}, which is not a response of this API.`;
 }
 
-/** A copy, since what a given `fetch` throws may hold the request and with it the key. */
-function copyOf(error: unknown, hideKey: (text: string) => string): Error {
+/** Copies an error, because errors of a custom `fetch` may contain the request with the key. */
+function copyError(error: unknown, hideKey: (text: string) => string): Error {
   const { name, message, code, cause }: NodeError = error instanceof Error ? error : new Error(String(error));
-  const copy = new Error(hideKey(message), cause === undefined ? undefined : { cause: copyOf(cause, hideKey) });
+  const copy = new Error(hideKey(message), cause === undefined ? undefined : { cause: copyError(cause, hideKey) });
   return Object.assign(copy, { name, ...(code !== undefined && { code }) });
 }
 
-/** Node's `fetch` says "fetch failed" and has the reason in its cause. */
-function reasonOf({ cause, message, code }: NodeError): string {
-  return cause instanceof Error ? reasonOf(cause) : message || code || 'unknown';
+/** Returns the reason from the causes, because Node's `fetch` only reports "fetch failed". */
+function getReason({ cause, message, code }: NodeError): string {
+  return cause instanceof Error ? getReason(cause) : message || code || 'unknown';
 }
 
 interface NodeError extends Error {
   code?: string;
 }
 
-function headersOf({ userAgent, apiKey }: ClientOptions): Record<string, string> {
-  // A browser would not send another name, but ask the server whether it may.
-  const inBrowser = globalThis.navigator?.userAgent?.startsWith('Mozilla/');
+function createHeaders({ userAgent, apiKey }: ClientOptions): Record<string, string> {
+  // In a browser, a custom name would trigger a CORS preflight request.
+  const isBrowser = globalThis.navigator?.userAgent?.startsWith('Mozilla/');
   const agent = [userAgent, `itsm-api-client/${version}`].filter(Boolean).join(' ');
   return {
     accept: 'application/json',
     ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-    ...(!inBrowser && { 'user-agent': agent }),
+    ...(!isBrowser && { 'user-agent': agent }),
   };
 }
 
 function checkBaseUrl(baseUrl: string): string {
-  // What was given is not repeated: it may be the key, put in the wrong place.
+  // The message doesn't repeat the value, because it may be a misplaced API key.
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new TypeError("baseUrl must be the workspace's own address, such as https://acme.example.com.");
+    throw new TypeError('baseUrl is invalid. Pass the URL of the workspace, such as https://acme.example.com.');
   }
   const path = url.pathname.replace(/\/+$/, '');
-  if (path.endsWith(pathPrefix)) throw new TypeError(`baseUrl must be without ${pathPrefix}: the client adds it.`);
+  if (path.endsWith(pathPrefix)) throw new TypeError(`baseUrl must not contain ${pathPrefix}, which the client adds.`);
   return url.origin + path;
 }
 
-function checkApiKey(given: string | undefined): string | undefined {
-  const apiKey = given?.trim();
+function checkApiKey(value: string | undefined): string | undefined {
+  const apiKey = value?.trim();
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('apiKey must be one word, as it was shown.');
+    throw new TypeError('apiKey is invalid. Pass the complete key, without spaces.');
   }
   return apiKey;
 }

@@ -3,42 +3,42 @@ import { type ErrorDetail, limits } from './generated.ts';
 import type { BulkPostOptions } from './options.ts';
 import { randomKey } from './send.ts';
 
-/** An item that was done. */
+/** An item that succeeded. */
 export interface BulkDone<Item, Row> {
-  /** Whether it was done. */
+  /** Whether the item succeeded. */
   ok: true;
-  /** Its place among the items. */
+  /** The index of the item in the input. */
   index: number;
-  /** What was given. */
+  /** The item as passed to the call. */
   item: Item;
-  /** The row as it is now. */
+  /** The current row. */
   data: Row;
 }
 
-/** An item that was refused, or of which nobody knows whether it was done. */
+/** An item that failed, or whose result is unknown. */
 export interface BulkFailed<Item> {
-  /** Whether it was done. */
+  /** Whether the item succeeded. */
   ok: false;
-  /** Its place among the items. */
+  /** The index of the item in the input. */
   index: number;
-  /** What was given. */
+  /** The item as passed to the call. */
   item: Item;
-  /** Why: as the call for this item alone would have been rejected, or the failure of the request it was in. */
+  /** The error of this item, or of the request that contained it. */
   error: ItsmError;
 }
 
-/** What became of many items. */
+/** The result of a bulk call. */
 export interface BulkResult<Item, Row> {
-  /** What became of each item, in their order. */
+  /** The result of each item, in the order of the input. */
   results: (BulkDone<Item, Row> | BulkFailed<Item>)[];
-  /** The rows of those that were done. */
+  /** The rows of the items that succeeded. */
   done: Row[];
-  /** Those that were not; empty when all is well. */
+  /** The items that failed. Empty if all succeeded. */
   failed: BulkFailed<Item>[];
 }
 
 /**
- * What the API answers for one item.
+ * The response of the API for one item.
  *
  * @internal
  */
@@ -46,29 +46,29 @@ export type BulkAnswer<Row> =
   | { status: 200 | 201; data: Row }
   | { status: 400 | 404; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
 
-/** A part of the items that goes in one request. */
+/** The items of one request. */
 interface Chunk<Item> {
-  /** The place of the first one among all. */
+  /** The index of its first item in the input. */
   from: number;
   items: Item[];
 }
 
 /**
- * What sends one request of items, under a key of its own.
+ * Sends one request of items with its own idempotency key.
  *
  * @internal
  */
 export interface BulkRequest<Item, Row> {
   method: string;
   path: string;
-  /** Where the pages are that explain errors. */
+  /** The base URL of the documentation pages of errors. */
   baseUrl: string;
   send(items: Item[], idempotencyKey: string): Promise<BulkAnswer<Row>[]>;
 }
 
 /**
- * Sends items in as many requests as they need.
- * @throws ItsmError where no item was answered at all
+ * Sends items in as few requests as possible.
+ * @throws ItsmError if no item got a result
  *
  * @internal
  */
@@ -77,29 +77,29 @@ export async function sendBulk<Item extends object, Row>(
   items: readonly Item[],
   { idempotencyKey = randomKey(), concurrency = 1, onProgress }: BulkPostOptions = {},
 ): Promise<BulkResult<Item, Row>> {
-  const given = [...items];
-  const chunks = split(given);
+  const input = [...items];
+  const chunks = split(input);
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
-  let isAnswered = false;
-  /** What is no fault of the items: the rest is not sent. */
-  let obstacle: ItsmError | undefined;
-  let refusal: ItsmError | undefined;
+  let hasResponse = false;
+  /** An error that isn't caused by the items. The remaining items are not sent. */
+  let fatalError: ItsmError | undefined;
+  let firstRejection: ItsmError | undefined;
 
   async function sendChunk(chunk: Chunk<Item>): Promise<void> {
     const key = `${idempotencyKey}:${chunk.from}-${chunk.from + chunk.items.length}`;
-    const answers = obstacle ?? (await request.send(chunk.items, key).catch(asOutcome));
-    if (!(answers instanceof Error)) isAnswered = true;
-    else if (answers.code === 'PAYLOAD_TOO_LARGE' && chunk.items.length > 1) return sendHalves(chunk);
-    else if (answers.status === 400 || answers.status === 413) refusal ??= answers;
-    else obstacle ??= answers;
+    const responses = fatalError ?? (await request.send(chunk.items, key).catch(asOutcome));
+    if (!(responses instanceof Error)) hasResponse = true;
+    else if (responses.code === 'PAYLOAD_TOO_LARGE' && chunk.items.length > 1) return sendHalves(chunk);
+    else if (responses.status === 400 || responses.status === 413) firstRejection ??= responses;
+    else fatalError ??= responses;
 
-    for (const place of chunk.items.keys()) {
-      const index = chunk.from + place;
-      // An answer for each item, as the contract has it.
-      const answer = answers instanceof Error ? answers : (answers[place] as BulkAnswer<Row>);
-      const result = resultOf(answer, request);
-      results[index] = { index, item: given[index] as Item, ...result };
+    for (const offset of chunk.items.keys()) {
+      const index = chunk.from + offset;
+      // The contract guarantees a response for each item.
+      const response = responses instanceof Error ? responses : (responses[offset] as BulkAnswer<Row>);
+      const result = toResult(response, request);
+      results[index] = { index, item: input[index] as Item, ...result };
       progress[result.ok ? 'done' : 'failed'] += 1;
     }
     onProgress?.({ ...progress });
@@ -114,11 +114,11 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  // With none at work nothing would be sent, and nobody told that it is NaN.
+  // Without a worker, nothing would be sent, and a NaN would go unnoticed.
   await Promise.all(chunks.slice(0, Math.max(1, concurrency || 1)).map(work));
 
-  const error = refusal ?? obstacle;
-  if (!isAnswered && error !== undefined) throw error;
+  const error = firstRejection ?? fatalError;
+  if (!hasResponse && error !== undefined) throw error;
   return {
     results,
     done: results.flatMap((result) => (result.ok ? [result.data] : [])),
@@ -126,7 +126,7 @@ export async function sendBulk<Item extends object, Row>(
   };
 }
 
-/** As many items as they are now in a request as it may hold; one that repeats an id begins the next. */
+/** Copies the items into chunks of the maximum size. An item that repeats an id starts a new chunk. */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];
   let bytes = 0;
@@ -150,16 +150,16 @@ function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   return chunks;
 }
 
-function resultOf<Item, Row>(
-  answer: BulkAnswer<Row> | ItsmError,
+function toResult<Item, Row>(
+  response: BulkAnswer<Row> | ItsmError,
   { method, path, baseUrl }: BulkRequest<Item, Row>,
 ): { ok: true; data: Row } | { ok: false; error: ItsmError } {
-  if (isItsmError(answer)) return { ok: false, error: answer };
-  if (answer !== undefined && 'data' in answer) return { ok: true, data: answer.data };
-  const { message, docs, ...error } = answer?.error ?? {
-    message: 'The item has no answer.',
+  if (isItsmError(response)) return { ok: false, error: response };
+  if (response !== undefined && 'data' in response) return { ok: true, data: response.data };
+  const { message, docs, ...error } = response?.error ?? {
+    message: 'The response has no result for this item. Look up the item before you retry.',
     code: 'UNEXPECTED_ANSWER',
   };
-  const failure = { ...error, method, path, status: answer?.status, docs: docs && baseUrl + docs };
+  const failure = { ...error, method, path, status: response?.status, docs: docs && baseUrl + docs };
   return { ok: false, error: createError(message, failure) };
 }

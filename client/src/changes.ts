@@ -4,32 +4,32 @@ import { isItsmError, isPassing } from './errors.ts';
 import type { ChangesMeta, ChangesQuery } from './generated.ts';
 import { sleep } from './wait.ts';
 
-/** Rows that have changed, in the order of their last change. */
+/** A page of the change feed. */
 export interface ChangesPage<Row> {
-  /** The rows at their newest state, in the order of their last change. */
+  /** The current rows, in the order of their last change. */
   data: Row[];
-  /** The cursor after this page, and whether there is more already. */
+  /** The cursor after this page, and whether more changes are available. */
   meta: ChangesMeta;
 }
 
-/** Where to begin with what has changed, and whether to stay. */
+/** The start of the change feed, and whether to follow it. */
 export interface FollowQuery extends ChangesQuery {
-  /** Whether iterating goes on at the present, for what is yet to change, until it is left or its signal aborts. */
+  /** Whether iteration continues with future changes until you leave the loop or its signal aborts. */
   follow?: boolean | undefined;
-  /** While following, how long to wait at the present before asking again, in milliseconds. 10,000 by default. */
+  /** How long to wait between requests after the last page while following, in milliseconds. Default: 10,000. */
   pollMs?: number | undefined;
 }
 
 /**
- * Reads a page.
+ * Fetches a page.
  *
  * @internal
  */
 export type ReadChanges<Row> = (query: ChangesQuery) => Promise<ApiResponse<ChangesPage<Row>>>;
 
 /**
- * What has changed: awaited, it is one page; iterated, it is every row up to the present, and with `follow` beyond.
- * Nothing is sent before it is one or the other.
+ * The change feed. Await it to fetch one page, or iterate over it to fetch all changes so far. With `follow`, iteration
+ * continues with future changes. The client sends no request until you do one of the two.
  *
  * @example
  * const changes = client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
@@ -54,20 +54,21 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
   }
 
   /**
-   * Where to go on: after the last page whose rows were all taken. Keep it, and give it to `changes({ cursor })`, now or
-   * tomorrow: nothing is missed.
+   * The cursor after the last page whose rows you have all processed. Store it, and pass it to `changes({ cursor })` to
+   * continue without gaps.
    */
   get cursor(): string | undefined {
     return this.#cursor;
   }
 
-  /** Every row that has changed, in the order of the last changes. A row may come twice, and none is missed. */
+  /** Iterates over all changed rows, in the order of their last change. Rows are delivered at least once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 
   /**
-   * Every page; `meta.nextCursor` is where to go on after it. While following, an outage is waited out.
+   * Iterates over the pages. `meta.nextCursor` is the cursor after the page. While following, the client retries during
+   * an outage.
    *
    * @example
    * for await (const { data, meta } of client.tickets.changes({ cursor, follow: true }).pages()) {

@@ -10,7 +10,7 @@ import { type PacedLimit, RateLimitQueue } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
 /**
- * The API of one workspace.
+ * The client for the API of one workspace.
  *
  * @example
  * const client = new ItsmClient({ baseUrl: 'https://acme.example.com', apiKey });
@@ -31,7 +31,7 @@ export class ItsmClient implements generated.Resources {
 
   readonly #pacing: RateLimitQueue;
 
-  /** Throws a `TypeError` for a `baseUrl` or an `apiKey` that can't be one. */
+  /** @throws TypeError if `baseUrl` or `apiKey` is invalid */
   constructor(options: ClientOptions) {
     const checked = checkOptions(options);
     this.#pacing = new RateLimitQueue(checked.logger);
@@ -40,40 +40,40 @@ export class ItsmClient implements generated.Resources {
     Object.assign(this, Object.fromEntries(resources));
   }
 
-  /** What is left of the limits of the key as far as answers have told, and how many calls wait for each. */
+  /** Returns the rate limits of the key that responses have reported, with the number of waiting calls. */
   get rateLimits(): PacedLimit[] {
     return this.#pacing.limits;
   }
 }
 
-/** What methods are made of. */
+/** What the methods need to send requests. */
 interface Api {
   send: Send;
   baseUrl: string;
 }
 
-/** The methods of a resource; that they are those of its interface is the generator's doing. */
+/** Creates the methods of a resource. The generator ensures that they match the interface. */
 function resource(api: Api, routes: Record<string, string>) {
   return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
 }
 
-function method({ send, baseUrl }: Api, described: string) {
-  const [method = '', path = '', access, takes] = described.split(' ');
-  const [group, right] = access?.split(':') ?? [];
-  const route = { method, path, group, scope: right && access };
+function method({ send, baseUrl }: Api, definition: string) {
+  const [method = '', path = '', access, takes] = definition.split(' ');
+  const [group, permission] = access?.split(':') ?? [];
+  const route = { method, path, group, scope: permission && access };
   const names = path.match(/:\w+/g) ?? [];
   return (...values: unknown[]) => {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: takes ? options : input };
-    // A path that can't be is told by the promise.
+    // An invalid path rejects the promise instead of throwing.
     const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
       send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
 
     if (takes === 'query')
       return new ApiList(
         (query) => sendTo<never>({ query }),
-        // Each page is asked for as the first one was, whatever becomes of the object that was given.
+        // Copies the query, so that later changes of the object don't affect the next pages.
         input && JSON.parse(JSON.stringify(input)),
         () => fill(path, ids),
       );
@@ -96,16 +96,16 @@ function method({ send, baseUrl }: Api, described: string) {
       };
       return sendBulk({ ...route, baseUrl, send: sendItems }, input as object[], options as BulkPostOptions);
     }
-    // Sent at once, awaited or not.
+    // Sends the request immediately, whether or not the promise is awaited.
     const response = sendTo<{ data: unknown }>({ body: takes && input });
     return new ApiPromise(async () => {
-      const answered = await response;
-      return { ...answered, data: answered.data.data };
+      const result = await response;
+      return { ...result, data: result.data.data };
     });
   };
 }
 
-/** The path with its ids, digits or a ticket's number: `..` would lead to another endpoint. */
+/** Inserts the ids into a path. Accepts only digits and ticket numbers, because `..` would lead to another endpoint. */
 function fill(path: string, ids: unknown[]): string {
   let index = 0;
   return path.replace(/:(\w+)/g, (_, name: string) => {

@@ -1,13 +1,13 @@
 import type { ErrorCode, ErrorDetail, Open, Scope } from './generated.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** The same in every copy of this package, so that an error of one is known to another. */
+/** The same symbol in every copy of this package, so that copies recognize each other's errors. */
 const brand = Symbol.for('@itsm-api/client/error');
 
-/** What holds of every write without an answer. */
-const doubt = 'A write may have been done: look before you repeat it.';
+/** Advice for writes without a response. */
+const checkBeforeRetry = 'A write may have taken effect: check before you retry it.';
 
-/** What is known of a failure. */
+/** The properties of an error. */
 export interface Failure {
   code: string;
   method: string;
@@ -25,88 +25,88 @@ export interface Failure {
 }
 
 /**
- * Whatever a method of the client rejects with, but for a `TypeError` on arguments that can't be sent.
- * Each code has a class of its own; a code of a newer server is a plain `ItsmError`.
+ * The error of all rejected calls. Only invalid arguments reject with a `TypeError`. Each code has its own class; an
+ * unknown code of a newer server is a plain `ItsmError`.
  */
 export class ItsmError extends Error {
-  /** What went wrong, for programs: a code of the API, or one of the client's own, such as `TIMEOUT`. */
+  /** A code of the API, or one of the client, such as `TIMEOUT`. */
   declare readonly code: string;
   /** The HTTP method of the request. */
   declare readonly method: string;
-  /** Its path, without `/api/public/v1` and without its query. */
+  /** The path without `/api/public/v1` and without the query. */
   declare readonly path: string;
-  /** The HTTP status; undefined where no answer came. */
+  /** The HTTP status. Undefined if there was no response. */
   declare readonly status: number | undefined;
-  /** The headers of the answer. */
+  /** The headers of the response. */
   declare readonly headers: Headers | undefined;
-  /** Names the request to whoever runs the service. */
+  /** The request id, for reports to the operator of the server. */
   declare readonly requestId: string | undefined;
-  /** How long to wait before the request may be repeated, where the answer says it. */
+  /** How long to wait before a retry, if the response says so. */
   declare readonly retryAfterSeconds: number | undefined;
-  /** What is wrong with which field or parameter; empty where nothing is named. */
+  /** The invalid fields and parameters. Empty if the error names none. */
   declare readonly details: ErrorDetail[];
-  /** The page on which the server says what the code means. Undefined where no answer of the API came. */
+  /** The documentation page of the code. Undefined if the API sent no response. */
   declare readonly docs: string | undefined;
-  /** What to do about it, where the message doesn't say it. */
+  /** What to do, if the message doesn't say it. */
   declare readonly remedy: string | undefined;
-  /** The limits of the key, where the answer tells them. */
+  /** The rate limits of the key, if the response contains them. */
   declare readonly rateLimits: RateLimit[];
-  /** Where a walk over a list stopped: give it to `list({ page })` to go on from there. */
+  /** The page at which the iteration of a list failed. Pass it to `list({ page })` to continue. */
   declare page: number | undefined;
-  /** Where following changes stopped: give it to `changes({ cursor })` to go on from there. */
+  /** The cursor at which the iteration of changes failed. Pass it to `changes({ cursor })` to continue. */
   declare cursor: string | undefined;
 
   constructor(message: string, failure: Failure) {
-    const { cause, ...known } = failure;
+    const { cause, ...properties } = failure;
     super(message, cause === undefined ? undefined : { cause });
-    Object.assign(this, { remedy: remedies.get(known.code), ...known, details: known.details ?? [] });
+    Object.assign(this, { remedy: remedies.get(properties.code), ...properties, details: properties.details ?? [] });
     this.rateLimits ??= [];
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** All of it but the headers, for logs: `JSON.stringify(error)`. */
+  /** Returns all properties except the headers, for logs: `JSON.stringify(error)`. */
   toJSON(): Record<string, unknown> {
     const { name, message, headers: _, cause, ...rest } = this;
-    return { name, message, ...rest, cause: plain(cause) };
+    return { name, message, ...rest, cause: serializeCause(cause) };
   }
 
   static {
-    // On the prototype, where a stack trace finds it, and as text, which minifying leaves alone.
+    // Stack traces read the name from the prototype. It is a text, because minifiers rename classes.
     ItsmError.prototype.name = 'ItsmError';
   }
 }
 
-/** A field, query parameter or path id is wrong; `details` names each. */
+/** A field, query parameter or path id is invalid. `details` lists each. */
 export class ValidationError extends ItsmError {
   declare readonly code: 'VALIDATION_ERROR';
 }
 
-/** The body was not JSON, or empty where one is needed. */
+/** The body is not valid JSON, or is missing. */
 export class InvalidJsonError extends ItsmError {
   declare readonly code: 'INVALID_JSON';
 }
 
-/** The body was of another content type than JSON. */
+/** The content type of the body is not JSON. */
 export class UnsupportedMediaTypeError extends ItsmError {
   declare readonly code: 'UNSUPPORTED_MEDIA_TYPE';
 }
 
-/** The body, a header, or the nesting or values of the JSON were over the limit. */
+/** The body, the headers, or the depth or number of values of the JSON exceed the limit. */
 export class PayloadTooLargeError extends ItsmError {
   declare readonly code: 'PAYLOAD_TOO_LARGE';
 }
 
-/** The state cannot change as asked; the message names the allowed states. */
+/** The status can't change to the requested one. The message lists the allowed statuses. */
 export class InvalidTransitionError extends ItsmError {
   declare readonly code: 'INVALID_TRANSITION';
 }
 
-/** An id in the body names nothing in this workspace. */
+/** An id in the body doesn't exist in this workspace. */
 export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
 
-/** The list takes too long to find, or may have more rows than are told of it: it needs narrower filters. */
+/** The query of a list takes too long, or the list has more rows than the API counts. Narrow the filters. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
 }
@@ -116,41 +116,41 @@ export class InvalidApiKeyError extends ItsmError {
   declare readonly code: 'INVALID_API_KEY';
 }
 
-/** The API key lacks the scope that the operation needs. */
+/** The API key lacks the required scope. */
 export class InsufficientScopeError extends ItsmError {
   declare readonly code: 'INSUFFICIENT_SCOPE';
-  /** What the key has to be granted. */
+  /** The scope that the key needs. */
   declare readonly requiredScope: Open<Scope>;
 }
 
-/** There is no such row in this workspace, or no such endpoint. */
+/** The resource doesn't exist in this workspace, or the endpoint doesn't exist. */
 export class NotFoundError extends ItsmError {
   declare readonly code: 'NOT_FOUND';
 }
 
-/** The idempotency key has been used for another request. */
+/** The idempotency key was already used for a different request. */
 export class IdempotencyKeyReusedError extends ItsmError {
   declare readonly code: 'IDEMPOTENCY_KEY_REUSED';
 }
 
-/** A request with this idempotency key is still being answered, and repeating did not help. */
+/** The server is still processing a request with this idempotency key, and retries did not help. */
 export class IdempotencyInProgressError extends ItsmError {
   declare readonly code: 'IDEMPOTENCY_IN_PROGRESS';
   declare readonly retryAfterSeconds: number;
 }
 
-/** The resource is no longer in the state that `ifMatch` names: it was changed meanwhile. Nothing was done. */
+/** The ETag of the resource no longer matches `ifMatch`. No changes were made. */
 export class PreconditionFailedError extends ItsmError {
   declare readonly code: 'PRECONDITION_FAILED';
 }
 
-/** A rate limit is exceeded, and repeating did not help. */
+/** A rate limit is exceeded, and retries did not help. */
 export class RateLimitError extends ItsmError {
   declare readonly code: 'RATE_LIMIT_EXCEEDED';
   declare readonly retryAfterSeconds: number;
 }
 
-/** Something failed in the service. */
+/** An unexpected error occurred on the server. */
 export class InternalError extends ItsmError {
   declare readonly code: 'INTERNAL_ERROR';
 }
@@ -161,22 +161,22 @@ export class ServiceUnavailableError extends ItsmError {
   declare readonly retryAfterSeconds: number;
 }
 
-/** No answer came: the address, the network or the service is not there. A write may have arrived all the same. */
+/** The connection failed. Check the URL, the network and the server. A write may have taken effect. */
 export class ConnectionError extends ItsmError {
   declare readonly code: 'CONNECTION_FAILED';
 }
 
-/** No whole answer came within `timeoutMs`. A write may have arrived all the same. */
+/** There was no complete response within `timeoutMs`. A write may have taken effect. */
 export class TimeoutError extends ItsmError {
   declare readonly code: 'TIMEOUT';
 }
 
-/** The caller's `signal` was aborted; its reason is the `cause`. A write may have arrived all the same. */
+/** Your `signal` aborted the call; `cause` is its reason. A write may have taken effect. */
 export class AbortError extends ItsmError {
   declare readonly code: 'ABORTED';
 }
 
-/** Something answered that does not speak this API: a proxy, a sign-in page, another service. */
+/** The response is not from this API, but for example from a proxy, a sign-in page or another service. */
 export class UnexpectedAnswerError extends ItsmError {
   declare readonly code: 'UNEXPECTED_ANSWER';
 }
@@ -204,10 +204,10 @@ const classes = {
   UNEXPECTED_ANSWER: UnexpectedAnswerError,
 } satisfies Record<ErrorCode, typeof ItsmError> & Record<string, typeof ItsmError>;
 
-for (const [code, Class] of Object.entries(classes)) Class.prototype.name = nameOf(code);
+for (const [code, Class] of Object.entries(classes)) Class.prototype.name = toClassName(code);
 
-/** `NotFoundError` of `NOT_FOUND`; three leave out the end of their code. */
-function nameOf(code: string): string {
+/** Derives `NotFoundError` from `NOT_FOUND`. Three names omit the end of their code. */
+function toClassName(code: string): string {
   const words = code.replace(/_ERROR$|(?<=^(RATE_LIMIT|CONNECTION|ABORT)).+/, '').toLowerCase();
   return `${words.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())}Error`;
 }
@@ -215,7 +215,7 @@ function nameOf(code: string): string {
 /** The class of each code. */
 export type ErrorClasses = typeof classes;
 
-/** The error of a code, in its class. */
+/** Creates an error of the class of its code. */
 export function createError(message: string, failure: Failure): ItsmError {
   const Class: typeof ItsmError = Object.hasOwn(classes, failure.code)
     ? classes[failure.code as keyof typeof classes]
@@ -224,8 +224,8 @@ export function createError(message: string, failure: Failure): ItsmError {
 }
 
 /**
- * Whether the client threw this, and with this code. Unlike `instanceof` it also holds for an error of another copy of
- * this package.
+ * Returns whether the client threw this error, optionally with this code. Unlike `instanceof`, it also recognizes
+ * errors of another copy of this package.
  *
  * @example
  * try {
@@ -245,30 +245,33 @@ export function isItsmError(error: unknown, code?: string): boolean {
   return code === undefined || (error as { code?: unknown }).code === code;
 }
 
-/** For `catch`: what a request may end with, as a value. Anything else is the caller's mistake and goes to them. */
+/**
+ * Returns an error of the client as a value, for `catch`. Rethrows other errors, because they are mistakes of the
+ * caller.
+ */
 export function asOutcome(error: unknown): ItsmError {
   if (isItsmError(error)) return error;
   throw error;
 }
 
-/** Whether the same may succeed a little later. The first code is also that of a call whose turn would come too late. */
+/** Returns whether a retry may succeed later. RATE_LIMIT_EXCEEDED can also mean that the call was not sent. */
 export function isPassing({ code, status = 0 }: ItsmError): boolean {
   return (
     /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || status === 408 || status === 429 || status >= 500
   );
 }
 
-/** What a user of the client does about a code, where the message doesn't say it. */
+/** Remedies by code, for errors whose message doesn't contain one. */
 const remedies = new Map([
-  ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
-  ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or pass many to createMany.'],
-  ['CONNECTION_FAILED', `Check baseUrl and the network. ${doubt}`],
-  ['TIMEOUT', `Raise timeoutMs. ${doubt}`],
-  ['UNEXPECTED_ANSWER', "Pass the workspace's own address as baseUrl."],
+  ['INSUFFICIENT_SCOPE', 'Use a key that has requiredScope.'],
+  ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or send many items with createMany.'],
+  ['CONNECTION_FAILED', `Check baseUrl and the network. ${checkBeforeRetry}`],
+  ['TIMEOUT', `Raise timeoutMs. ${checkBeforeRetry}`],
+  ['UNEXPECTED_ANSWER', 'Pass the URL of the workspace as baseUrl.'],
 ]);
 
-/** An error as JSON has it, with those that it comes of. */
-function plain(cause: unknown): unknown {
+/** Serializes an error with its causes for JSON. */
+function serializeCause(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
-  return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: plain(cause.cause) });
+  return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: serializeCause(cause.cause) });
 }

@@ -3,51 +3,51 @@ import { checkNumbers } from './attempt.ts';
 import { createError, isItsmError } from './errors.ts';
 import type { PageMeta } from './generated.ts';
 
-/** Rows on a page of a walk, unless the query says otherwise: as many as the API gives. */
-const walkPerPage = 100;
+/** Rows per page when iterating, unless the query sets `perPage`. This is the maximum of the API. */
+const iterationPerPage = 100;
 
 /** One page of a list. */
 export interface Page<Row> {
   /** The rows of the page. */
   data: Row[];
-  /** Which page it is, and how many rows there are in all. */
+  /** The number of the page, and the total number of rows. */
   meta: PageMeta;
   /** Whether there is a page after this one. */
   hasNext: boolean;
-  /** Reads the page after this one; resolves to undefined after the last. */
+  /** Fetches the next page. Resolves to undefined after the last page. */
   next(): Promise<Page<Row> | undefined>;
 }
 
 /** A row of a list. */
 export interface Identified {
-  /** Names it among all of its kind. */
+  /** The id of the row, unique within its resource. */
   id: number;
 }
 
-/** What is said of an array of rows. */
+/** Options of `toArray`. */
 export interface ArrayOptions {
-  /** How many rows at most; all unless it is given. */
+  /** Maximum number of rows. Default: all rows. */
   limit?: number | undefined;
 }
 
-/** What a list takes, whatever its filters. */
+/** The parameters that all lists share. */
 interface PageQuery {
   /** The first page. */
   page?: number | string | undefined;
-  /** Rows on a page. */
+  /** Rows per page. */
   perPage?: number | string | undefined;
 }
 
 /**
- * Reads a page.
+ * Fetches a page.
  *
  * @internal
  */
 export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]; meta: PageMeta }>>;
 
 /**
- * A list: awaited, it is one page; iterated, it is every row from there to the end.
- * Nothing is sent before it is one or the other.
+ * A list. Await it to fetch one page, or iterate over it to fetch all rows from that page on.
+ * The client sends no request until you do one of the two.
  *
  * @example
  * const page = await client.tickets.list({ status: 'OPEN' });
@@ -60,9 +60,9 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
 
   /** @internal */
   constructor(read: ReadPage<Row>, query: PageQuery = {}, path = () => '') {
-    const readPage = async (asked: PageQuery): Promise<ApiResponse<Page<Row>>> => {
-      const { data: rows, ...response } = await read(asked);
-      return { ...response, data: toPage(rows, (page) => readPage({ ...asked, page })) };
+    const readPage = async (pageQuery: PageQuery): Promise<ApiResponse<Page<Row>>> => {
+      const { data: rows, ...response } = await read(pageQuery);
+      return { ...response, data: toPage(rows, (page) => readPage({ ...pageQuery, page })) };
     };
     super(() => readPage(query));
     this.#query = query;
@@ -71,23 +71,23 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * Every row from the page asked for to the end; a row seen before is left out. Where the API tells no more of a list than
-   * it has counted (`meta.totalCountCapped`), it ends with a `QueryTooBroadError` after those.
+   * Iterates over all rows from the requested page on, without repeating a row. If the API doesn't count the whole list
+   * (`meta.totalCountCapped`), a `QueryTooBroadError` follows the last counted row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 
   /**
-   * Every page from the one asked for to the end, of 100 rows unless `perPage` says otherwise. Rows that others'
-   * inserting has moved from one page to the next come once.
+   * Iterates over all pages from the requested one on, with 100 rows each unless `perPage` is set. If inserted rows
+   * move others to the next page, those rows are not repeated.
    *
    * @example
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);
    */
   async *pages(): AsyncGenerator<Page<Row>, void, undefined> {
     const seen = new Set<number>();
-    const perPage = this.#query.perPage ?? walkPerPage;
+    const perPage = this.#query.perPage ?? iterationPerPage;
     for (let page = Number(this.#query.page ?? 1), more = true; more; page += 1) {
       const { data } = await this.#read({ ...this.#query, page, perPage }).catch((error: unknown) => {
         if (isItsmError(error)) error.page = page;
@@ -95,9 +95,9 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       });
       more = data.hasNext;
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
-      // Who reads all would take them for all that there are.
+      // Without this error, a program would take the counted rows for the complete list.
       if (!more && data.meta.totalCountCapped) {
-        throw createError('There may be more: narrow the filters.', {
+        throw createError('The list may have more rows than the API counts. Narrow the filters.', {
           code: 'QUERY_TOO_BROAD',
           method: 'GET',
           path: this.#path(),
@@ -107,7 +107,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * The rows as an array, at most `limit` of them.
+   * Fetches the rows as an array of at most `limit` rows.
    *
    * @example
    * const newest = await client.tickets.list({ status: 'OPEN' }).toArray({ limit: 500 });

@@ -1,96 +1,109 @@
 import type { ApiResponse } from './api-promise.ts';
 
 export interface ClientOptions {
-  /** The workspace's own address, such as `https://acme.example.com`, without `/api/public/v1`. */
+  /** The URL of the workspace, such as `https://acme.example.com`, without `/api/public/v1`. */
   baseUrl: string;
-  /** Every operation but ping needs one. It is sent as a bearer token and appears in no log and no error. */
+  /**
+   * The API key. Every operation except ping requires one. It is sent as a bearer token, and never appears in logs or
+   * errors.
+   */
   apiKey?: string | undefined;
-  /** How long one attempt may take, the reading of its answer included, in milliseconds. 30,000 by default. */
+  /** Timeout of one attempt in milliseconds, including reading the response. Default: 30,000. */
   timeoutMs?: number | undefined;
-  /** How often a failed request is repeated, at most. 2 by default, 0 for never. Waiting is none. */
+  /**
+   * Maximum retries of a failed request. Default: 2. With 0, nothing is retried. Waiting for a rate limit is not a
+   * retry.
+   */
   maxRetries?: number | undefined;
   /**
-   * How long a call may wait for the rate limits, or for the first of two requests under one `idempotencyKey`, in
-   * milliseconds. 600,000 by default, which is ten minutes. With 0 it is sent at once, whatever is left, and either is an
-   * error.
+   * Maximum time in milliseconds that a call waits for the rate limits, or for a concurrent request with the same
+   * `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the call immediately, and either case is
+   * an error.
    */
   maxWaitMs?: number | undefined;
-  /** In place of the global `fetch`: for a proxy, or for tests. */
+  /** Replaces the global `fetch`, for example for a proxy or in tests. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Told of each answer (debug), of each repetition and of waiting (warn): `console`, or any other with these two. */
+  /**
+   * Receives log messages: responses as `debug`, retries and waiting as `warn`. `console` or any object with these
+   * methods.
+   */
   logger?: Logger | undefined;
-  /** Names your program in `User-Agent`, before the client's own name. Browsers send theirs. */
+  /** Name of your program, placed before the client's name in `User-Agent`. Browsers ignore it. */
   userAgent?: string | undefined;
 }
 
 export interface Logger {
-  /** Each answer, with its duration and the id of its request. */
+  /** Logs a response with its latency and request id. */
   debug(message: string): void;
-  /** Each repetition, and when calls begin to wait for a rate limit. */
+  /** Logs a retry, or that calls wait for a rate limit. */
   warn(message: string): void;
 }
 
-/** What may be said of every call. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call, its waiting included, with an `AbortError`. */
+  /** Aborts the call, even while it waits. The call rejects with an `AbortError`. */
   signal?: AbortSignal | undefined;
-  /** In place of the client's, for one attempt, in milliseconds. */
+  /** Overrides `timeoutMs` of the client, for each attempt. Milliseconds. */
   timeoutMs?: number | undefined;
-  /** In place of the client's. */
+  /** Overrides `maxRetries` of the client. */
   maxRetries?: number | undefined;
-  /** In place of the client's, in milliseconds. */
+  /** Overrides `maxWaitMs` of the client. Milliseconds. */
   maxWaitMs?: number | undefined;
-  /** Sent beside the client's own, such as an `x-request-id`. */
+  /** Additional headers, such as `x-request-id`. */
   headers?: Record<string, string> | undefined;
 }
 
-/** What may be said of one request. */
+/** Options of a single request. */
 export interface RequestOptions extends CallOptions {
-  /** Change it only in this state: the `etag` that an answer told. Else a `PreconditionFailedError`. */
+  /**
+   * Updates the resource only if its ETag still equals this `etag` of a response. Otherwise, the call rejects with a
+   * `PreconditionFailedError`.
+   */
   ifMatch?: string | undefined;
   /**
-   * An answer to the same call. While nothing has changed since, its data is answered again, with the status 304: the
-   * server does not send it a second time.
+   * An earlier response to the same call. If the resource is unchanged, the call resolves to the data of that response
+   * with the status 304, and the server doesn't send the data again.
    */
   ifNoneMatch?: ApiResponse<unknown> | undefined;
 }
 
-/** What may be said of a call that makes something. */
+/** Options of a call that creates a resource. */
 export interface PostOptions extends RequestOptions {
   /**
-   * Names what is made, so that it is made once however often it is asked for within 24 hours: any text of your own, at
-   * most 255 ASCII characters, that you use for nothing else. By default one that holds for this call and its
-   * repetitions; one of your own holds when your program is started again, too.
+   * Makes the call idempotent: calls with the same key within 24 hours create the resource once. Use a text of at most
+   * 255 ASCII characters, and each text for one resource only. By default, the client generates a key for the call and
+   * its retries. A key of your own also works after your program restarts.
    */
   idempotencyKey?: string | undefined;
 }
 
-/** What may be said of many changes in one call. */
+/** Options of a bulk call. */
 export interface BulkOptions extends CallOptions {
-  /** Told after each request how far it is. */
+  /** Called with the progress after each request. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
-   * How many requests are under way at once, at most. 1 by default: then items are done in their order. More is faster
-   * where the limits of the key are wide.
+   * Maximum concurrent requests. Default: 1, which processes the items in order. Higher values are faster if the rate
+   * limits of the key allow it.
    */
   concurrency?: number | undefined;
 }
 
-/** What may be said of many that are made in one call. */
+/** Options of a bulk call that creates resources. */
 export interface BulkPostOptions extends BulkOptions {
   /**
-   * Names the whole, so that a program which was interrupted can be run again with the same items within 24 hours: what
-   * was made before is answered again. At most 230 ASCII characters. By default one that holds for this call.
+   * Makes the whole call idempotent: if your program was interrupted, run it again with the same items within 24 hours.
+   * Items that were already created return their earlier results. At most 230 ASCII characters. By default, the client
+   * generates a key for this call.
    */
   idempotencyKey?: string | undefined;
 }
 
-/** How far many changes are. */
+/** Progress of a bulk call. */
 export interface BulkProgress {
-  /** Items that were done. */
+  /** Items that succeeded. */
   done: number;
-  /** Items that were refused or failed. */
+  /** Items that failed. */
   failed: number;
-  /** All items, those to come included. */
+  /** All items, including pending ones. */
   total: number;
 }

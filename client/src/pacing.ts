@@ -4,26 +4,26 @@ import type { RateLimit } from './rate-limits.ts';
 import { aborted, backoffMs, maxDelayMs } from './wait.ts';
 import { type Window, Windows } from './windows.ts';
 
-/** One of the limits of the key, as the client knows it now. */
+/** A rate limit of the key, as the client currently knows it. */
 export interface PacedLimit extends RateLimit {
-  /** Calls of this client that wait for it. */
+  /** Calls of this client that wait for the limit. */
   waiting: number;
 }
 
-/** A call that takes its turn. */
+/** A call in the queue. */
 export interface Call {
   method: string;
   path: string;
-  /** Whose limit holds it; undefined where none does. */
+  /** The group of its rate limit, or undefined if the call has none. */
   group?: string | undefined;
-  /** By which calls of a group go: one that is repeated keeps its own. */
+  /** Position in the queue of the group. Retries keep the position of the call. */
   order: number;
   /** Until when it may wait, by `performance.now()`. */
   deadline: number;
   signal: AbortSignal | undefined;
 }
 
-/** What an answer, or its absence, says of the limits. */
+/** What a response or a failure reports about the rate limits. */
 export interface Outcome {
   status?: number | undefined;
   rateLimits: RateLimit[];
@@ -31,40 +31,40 @@ export interface Outcome {
 }
 
 /** The calls of a group. */
-interface Line {
+interface GroupQueue {
   /** The names of its windows. */
   names: string[];
-  /** Those that wait, in their order. */
-  waiting: (Pick<Call, 'order'> & { go: () => void })[];
-  underWay: number;
-  /** How many may be under way: few at first, one more with each answer, few again after a 429. */
-  atOnce: number;
-  /** A 429 said so. */
+  /** The waiting calls, sorted by position. */
+  waiting: (Pick<Call, 'order'> & { start: () => void })[];
+  pending: number;
+  /** Maximum pending requests: low at first, raised by one with each response, and reset after a 429. */
+  concurrency: number;
+  /** When the pause after a 429 ends. */
   pausedUntil: number;
-  /** How many 429 came one after the other. */
-  refused: number;
-  /** Whether the log was told that calls wait. */
-  isTold: boolean;
+  /** Consecutive 429 responses. */
+  rejections: number;
+  /** Whether the log has reported that calls wait. */
+  isReported: boolean;
 }
 
-/** So many go ahead where nothing is known, to be told how things stand. */
-const scouts = 2;
+/** Concurrent requests of a group until the first responses report its limits. */
+const initialConcurrency = 2;
 
-/** More are never under way in a group. */
-const mostAtOnce = 50;
+/** Maximum concurrent requests of a group. */
+const maxConcurrency = 50;
 
-/** When a request may go that has to wait for the answer to another. */
-const afterAnAnswer = Number.POSITIVE_INFINITY;
+/** A call must wait for the response to another one. */
+const afterNextResponse = Number.POSITIVE_INFINITY;
 
 /**
- * Sends what fits into the rate limits and holds the rest, in order per group (docs/decisions/client-library.md).
+ * Sends calls that fit into the rate limits and queues the others by group (docs/decisions/client-library.md).
  *
- * Of what is left in a window at most half is under way at once: what others with the same key have sent shows in the
- * next answers, so that clients who share a window meet at its end and not in a 429.
+ * Pending requests use at most half of the remaining quota of a window. Requests of other clients with the same key
+ * appear in the next responses, so clients that share a window use it up without a 429.
  */
 export class RateLimitQueue {
   readonly #windows = new Windows();
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, GroupQueue>();
   readonly #logger: Logger | undefined;
   #calls = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -73,151 +73,163 @@ export class RateLimitQueue {
     this.#logger = logger;
   }
 
-  /** The place of a new call among all others. */
+  /** Returns the position of a new call. */
   nextOrder(): number {
     return this.#calls++;
   }
 
-  /** Every limit that an answer has told. */
+  /** Returns every rate limit that a response has reported. */
   get limits(): PacedLimit[] {
     const now = performance.now();
-    return this.#windows.all().map(({ name, limit, windowSeconds, remaining, underWay, endsBefore }) => {
+    return this.#windows.all().map(({ name, limit, windowSeconds, remaining, pending, endsBefore }) => {
       const isOver = endsBefore <= now;
-      const lines = [...this.#lines.values()].filter(({ names }) => names.includes(name));
+      const queues = [...this.#queues.values()].filter(({ names }) => names.includes(name));
       return {
         name,
         limit,
-        remaining: Math.max(0, isOver ? limit : remaining - underWay),
+        remaining: Math.max(0, isOver ? limit : remaining - pending),
         resetSeconds: isOver ? 0 : Math.ceil((endsBefore - now) / 1000),
         windowSeconds,
-        waiting: lines.flatMap((line) => line.waiting).length,
+        waiting: queues.flatMap((queue) => queue.waiting).length,
       };
     });
   }
 
   /**
-   * Sends when it is the call's turn, and learns from what comes of it.
-   * @throws RateLimitError where its turn doesn't come before its deadline; AbortError
+   * Sends a call when its turn comes, and updates the limits from the result.
+   * @throws RateLimitError if the deadline passes first; AbortError
    */
   async run<Result extends Outcome>(call: Call, send: () => Promise<Result>): Promise<Result> {
-    const line = this.#lineOf(call);
-    const isHasty = call.deadline <= performance.now();
-    const windows = isHasty ? this.#enter(line) : await this.#turn(line, call);
+    const queue = this.#getQueue(call);
+    const isPastDeadline = call.deadline <= performance.now();
+    const windows = isPastDeadline ? this.#markPending(queue) : await this.#waitForTurn(queue, call);
     const sentAt = performance.now();
     try {
       const outcome = await send();
       this.#windows.learn(outcome.rateLimits, windows, sentAt, performance.now());
-      adapt(line, outcome);
+      adapt(queue, outcome);
       return outcome;
     } finally {
-      for (const each of [line, ...windows]) each.underWay -= 1;
-      this.#goOn();
+      for (const each of [queue, ...windows]) each.pending -= 1;
+      this.#startNext();
     }
   }
 
-  #lineOf({ group }: Call): Line {
-    const known = this.#lines.get(group ?? '');
+  #getQueue({ group }: Call): GroupQueue {
+    const known = this.#queues.get(group ?? '');
     if (known !== undefined) return known;
     const names = group === undefined ? [] : ['global', group];
-    const line = { names, waiting: [], underWay: 0, atOnce: scouts, pausedUntil: 0, refused: 0, isTold: false };
-    this.#lines.set(group ?? '', line);
-    return line;
+    const queue = {
+      names,
+      waiting: [],
+      pending: 0,
+      concurrency: initialConcurrency,
+      pausedUntil: 0,
+      rejections: 0,
+      isReported: false,
+    };
+    this.#queues.set(group ?? '', queue);
+    return queue;
   }
 
-  /** Counts a request as under way; answers the windows it is counted in. */
-  #enter(line: Line): Window[] {
-    const windows = this.#windows.now(line.names, performance.now());
-    for (const each of [line, ...windows]) each.underWay += 1;
+  /** Counts a request as pending and returns the windows that count it. */
+  #markPending(queue: GroupQueue): Window[] {
+    const windows = this.#windows.now(queue.names, performance.now());
+    for (const each of [queue, ...windows]) each.pending += 1;
     return windows;
   }
 
-  #turn(line: Line, call: Call): Promise<Window[]> {
+  #waitForTurn(queue: GroupQueue, call: Call): Promise<Window[]> {
     return new Promise((resolve, reject) => {
       const { signal, order } = call;
-      let waits = true;
-      const leave = () => {
-        waits = false;
-        line.waiting.splice(line.waiting.indexOf(entry), 1);
+      let isWaiting = true;
+      const dequeue = () => {
+        isWaiting = false;
+        queue.waiting.splice(queue.waiting.indexOf(entry), 1);
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
       };
       const abort = () => {
-        leave();
+        dequeue();
         reject(aborted(signal as AbortSignal, call));
       };
-      const giveUp = () => {
-        leave();
-        reject(this.#tooLate(line, call));
+      const rejectLate = () => {
+        dequeue();
+        reject(this.#deadlineError(queue, call));
       };
-      const go = () => {
-        leave();
-        resolve(this.#enter(line));
+      const start = () => {
+        dequeue();
+        resolve(this.#markPending(queue));
       };
-      const entry = { order, go };
-      const timer = setTimeout(giveUp, Math.min(call.deadline - performance.now(), maxDelayMs));
-      const before = line.waiting.findLastIndex((each) => each.order < order);
-      line.waiting.splice(before + 1, 0, entry);
+      const entry = { order, start };
+      const timer = setTimeout(rejectLate, Math.min(call.deadline - performance.now(), maxDelayMs));
+      const before = queue.waiting.findLastIndex((each) => each.order < order);
+      queue.waiting.splice(before + 1, 0, entry);
       signal?.addEventListener('abort', abort, { once: true });
-      this.#goOn();
-      // What is known to last longer is told at once.
-      const opens = this.#opens(line);
-      if (waits && opens !== afterAnAnswer && opens > call.deadline) giveUp();
+      this.#startNext();
+      // A wait that is known to exceed the deadline fails immediately.
+      const startTime = this.#getStartTime(queue);
+      if (isWaiting && startTime !== afterNextResponse && startTime > call.deadline) rejectLate();
     });
   }
 
-  /** Lets go whoever may, the one that was called first before others, and comes back when the next one may. */
-  #goOn(): void {
+  /** Starts the calls that may go, in the order of their positions. Sets a timer for the next one. */
+  #startNext(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
-    const lines = [...this.#lines.values()].filter(({ waiting }) => waiting.length > 0);
+    const queues = [...this.#queues.values()].filter(({ waiting }) => waiting.length > 0);
     for (;;) {
-      const [next] = lines
-        .filter((line) => line.waiting.length > 0 && this.#opens(line) <= now)
+      const [next] = queues
+        .filter((queue) => queue.waiting.length > 0 && this.#getStartTime(queue) <= now)
         .flatMap(({ waiting }) => waiting.slice(0, 1))
         .sort((one, other) => one.order - other.order);
       if (next === undefined) break;
-      next.go();
+      next.start();
     }
-    const opens = lines.filter((line) => line.waiting.length > 0).map((line) => this.#tell(line, now));
-    const soonest = Math.min(...opens);
-    if (soonest !== afterAnAnswer) this.#timer = setTimeout(() => this.#goOn(), Math.min(soonest - now, maxDelayMs));
-    for (const line of this.#lines.values()) line.isTold &&= line.waiting.length > 0;
+    const startTimes = queues
+      .filter((queue) => queue.waiting.length > 0)
+      .map((queue) => this.#reportWaiting(queue, now));
+    const soonest = Math.min(...startTimes);
+    if (soonest !== afterNextResponse)
+      this.#timer = setTimeout(() => this.#startNext(), Math.min(soonest - now, maxDelayMs));
+    for (const queue of this.#queues.values()) queue.isReported &&= queue.waiting.length > 0;
   }
 
-  /** When the next request of a group may go; in the past where it may now. */
-  #opens(line: Line): number {
-    if (line.underWay >= line.atOnce) return afterAnAnswer;
-    const windows = this.#windows.now(line.names, performance.now());
+  /** Returns when the next request of a group may start. A time in the past means now. */
+  #getStartTime(queue: GroupQueue): number {
+    if (queue.pending >= queue.concurrency) return afterNextResponse;
+    const windows = this.#windows.now(queue.names, performance.now());
     const used = windows.filter(({ remaining }) => remaining === 0);
     if (used.length > 0) {
-      return Math.max(line.pausedUntil, ...used.map(({ endsBefore, lateBy }) => endsBefore + lateBy));
+      return Math.max(queue.pausedUntil, ...used.map(({ endsBefore, lateBy }) => endsBefore + lateBy));
     }
-    const isFull = windows.some(({ underWay, remaining }) => underWay >= Math.max(1, Math.floor(remaining / 2)));
-    return isFull ? afterAnAnswer : line.pausedUntil;
+    const isFull = windows.some(({ pending, remaining }) => pending >= Math.max(1, Math.floor(remaining / 2)));
+    return isFull ? afterNextResponse : queue.pausedUntil;
   }
 
-  /** Tells the log, once until nobody waits any more, that calls have to wait; answers when the next one may go. */
-  #tell(line: Line, now: number): number {
-    const opens = this.#opens(line);
-    if (opens === afterAnAnswer || line.isTold) return opens;
-    line.isTold = true;
-    const seconds = Math.ceil((opens - now) / 1000);
-    const limit = `the rate limit${this.#describe(line)}`;
-    this.#logger?.warn(`waiting for ${limit}: ${line.waiting.length}, of which the next goes in ${seconds} s`);
-    return opens;
+  /** Logs once per waiting period that calls wait. Returns when the next one may start. */
+  #reportWaiting(queue: GroupQueue, now: number): number {
+    const startTime = this.#getStartTime(queue);
+    if (startTime === afterNextResponse || queue.isReported) return startTime;
+    queue.isReported = true;
+    const seconds = Math.ceil((startTime - now) / 1000);
+    const limit = `the rate limit${this.#describe(queue)}`;
+    this.#logger?.warn(`waiting for ${limit} (calls: ${queue.waiting.length}, next one in ${seconds} s)`);
+    return startTime;
   }
 
-  /** Which windows are used up, in words. */
-  #describe({ names }: Line): string {
+  /** Describes the windows that are used up. */
+  #describe({ names }: GroupQueue): string {
     const used = this.#windows.now(names, performance.now()).filter(({ remaining }) => remaining === 0);
     return used.map(({ name, limit, windowSeconds }) => ` "${name}" of ${limit} in ${windowSeconds} s`).join(' and');
   }
 
-  #tooLate(line: Line, { method, path }: Call): ItsmError {
-    const opens = this.#opens(line);
-    const seconds = opens === afterAnAnswer ? 1 : Math.max(1, Math.ceil((opens - performance.now()) / 1000));
+  #deadlineError(queue: GroupQueue, { method, path }: Call): ItsmError {
+    const startTime = this.#getStartTime(queue);
+    const seconds =
+      startTime === afterNextResponse ? 1 : Math.max(1, Math.ceil((startTime - performance.now()) / 1000));
     return createError(
-      `${method} ${path} was not sent: its turn within the rate limit${this.#describe(line)} does not come in maxWaitMs.`,
+      `${method} ${path} was not sent: the rate limit${this.#describe(queue)} allows it only after maxWaitMs.`,
       {
         code: 'RATE_LIMIT_EXCEEDED',
         method,
@@ -229,15 +241,15 @@ export class RateLimitQueue {
   }
 }
 
-/** Draws conclusions for those that come after. */
-function adapt(line: Line, { status, retryAfterSeconds = 0 }: Outcome): void {
+/** Adapts the concurrency of the group to the result. */
+function adapt(queue: GroupQueue, { status, retryAfterSeconds = 0 }: Outcome): void {
   if (status !== 429) {
-    line.refused = 0;
-    line.atOnce = Math.min(line.atOnce + 1, mostAtOnce);
+    queue.rejections = 0;
+    queue.concurrency = Math.min(queue.concurrency + 1, maxConcurrency);
     return;
   }
-  const wait = retryAfterSeconds * 1000 + backoffMs(line.refused);
-  line.refused += 1;
-  line.atOnce = scouts;
-  line.pausedUntil = Math.max(line.pausedUntil, performance.now() + wait);
+  const wait = retryAfterSeconds * 1000 + backoffMs(queue.rejections);
+  queue.rejections += 1;
+  queue.concurrency = initialConcurrency;
+  queue.pausedUntil = Math.max(queue.pausedUntil, performance.now() + wait);
 }

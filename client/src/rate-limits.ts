@@ -1,27 +1,27 @@
-/** One of the limits that a key is held to, as it stood when the answer was written. */
+/** A rate limit of the key, when the response was sent. */
 export interface RateLimit {
   /** `global`, or the group of endpoints. */
   name: string;
-  /** Requests in a window. */
+  /** Maximum requests per window. */
   limit: number;
-  /** Requests left in this window. */
+  /** Remaining requests in this window. */
   remaining: number;
   /** Seconds until the window ends. */
   resetSeconds: number;
-  /** The length of a window in seconds. */
+  /** Length of the window in seconds. */
   windowSeconds: number;
 }
 
-/** The limits named by `RateLimit-Policy` and `RateLimit`; none where a page may not read these headers. */
+/** Parses `RateLimit-Policy` and `RateLimit`. Returns an empty array if a browser page may not read these headers. */
 export function readRateLimits(headers: Headers): RateLimit[] {
-  const now = readItems(headers.get('ratelimit'));
+  const current = readItems(headers.get('ratelimit'));
   return [...readItems(headers.get('ratelimit-policy'))].map(([name, { q = 0, w = 0 }]) => {
-    const { r = 0, t = 0 } = now.get(name) ?? {};
+    const { r = 0, t = 0 } = current.get(name) ?? {};
     return { name, limit: q, remaining: r, resetSeconds: t, windowSeconds: w };
   });
 }
 
-/** `"global";q=60;w=60, "tickets";q=30;w=60`, by name. */
+/** Parses a header such as `"global";q=60;w=60, "tickets";q=30;w=60` into its items by name. */
 function readItems(header: string | null): Map<string, Record<string, number>> {
   const items = (header ?? '').matchAll(/"([^"]*)"((?:;\w+=\d+)*)/g);
   return new Map(

@@ -1,15 +1,15 @@
 import { createError, type ItsmError } from './errors.ts';
 
-/** The longest delay that timers take: about 25 days. Milliseconds. */
+/** Maximum delay of a timer: about 25 days. Milliseconds. */
 export const maxDelayMs = 2 ** 31 - 1;
 
-/** What waits or is sent, for errors. */
+/** The request that errors name. */
 interface Named {
   method: string;
   path: string;
 }
 
-/** Ends after so many milliseconds, or rejects with an `AbortError` when the signal does. */
+/** Resolves after the given milliseconds, or rejects with an `AbortError` when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal | undefined, request: Named): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -28,11 +28,14 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Name
   });
 }
 
-/** Milliseconds: about 500, 1000, 2000, 4000, 8000, and never more; up to half less, so that clients come apart. */
+/**
+ * Returns about 500, 1000, 2000, 4000 and then always 8000 milliseconds. Up to half is subtracted at random, so that
+ * clients don't retry at the same time.
+ */
 export function backoffMs(times: number): number {
   return Math.min(500 * 2 ** times, 8000) * (1 - Math.random() / 2);
 }
 
 export function aborted({ reason }: AbortSignal, { method, path }: Named): ItsmError {
-  return createError('The call was aborted.', { code: 'ABORTED', method, path, cause: reason });
+  return createError('The signal aborted the call.', { code: 'ABORTED', method, path, cause: reason });
 }

@@ -2,37 +2,38 @@ import { eventTypes, type KnownEvent, type WebhookEvent } from './generated.ts';
 
 export type * from './generated.ts';
 
-/** The headers of a request, as `fetch` or as Node.js gives them; names in any case. */
+/** Request headers from `fetch` or Node.js. Names are case-insensitive. */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface UnwrapOptions {
-  /** How far the time of the signature may be from now, either way, in seconds. 300 by default. */
+  /** Maximum difference between the signed time and now, in both directions, in seconds. Default: 300. */
   toleranceSeconds?: number | undefined;
-  /** The receiver's time. */
+  /** The current time. Default: the clock of the receiver. */
   now?: Date | undefined;
   /**
-   * Whether a delivery without a signed time is refused. True by default. With false one whose `webhook-` headers were
-   * lost on the way is believed by its `X-Service-Signature` alone, however old it is: who has seen it can send it again.
+   * Whether a delivery must have a signed timestamp. Default: true. With false, `X-Service-Signature` alone is accepted
+   * if a proxy removes the `webhook-` headers. That signature has no timestamp, so attackers can replay such
+   * deliveries.
    */
   requireTimestamp?: boolean | undefined;
 }
 
-/** Why a delivery must not be believed. */
+/** Why a delivery is rejected. */
 export type WebhookErrorCode =
-  /** It has neither signature: it does not come from the service, or a proxy has dropped the headers. */
+  /** It has no signature. It is not a delivery, or a proxy removed the headers. */
   | 'SIGNATURE_MISSING'
-  /** No secret makes this signature over this body: another secret, or a body that is not the one that was sent. */
+  /** No secret matches the signature of this body. The secret is wrong, or the body was changed. */
   | 'SIGNATURE_INVALID'
-  /** It has only the signature that knows no time: see `requireTimestamp`. */
+  /** It has only the signature without a timestamp. See `requireTimestamp`. */
   | 'TIMESTAMP_MISSING'
-  /** The signature is right but old: a delivery sent again by somebody else, or a clock that is wrong. */
+  /** The signature is valid, but too old or in the future. The delivery was replayed, or a clock is wrong. */
   | 'TIMESTAMP_OUT_OF_RANGE'
-  /** The signature is right, but the body is no event. */
+  /** The signature is valid, but the body is not an event. */
   | 'BODY_INVALID';
 
-/** A delivery that `unwrap` refuses. Answer it with 400, and the service will try again. */
+/** The error of a delivery that `unwrap` rejects. Respond with 400, and the server retries the delivery. */
 export class WebhookError extends Error {
   readonly code: WebhookErrorCode;
 
@@ -43,7 +44,7 @@ export class WebhookError extends Error {
   }
 
   static {
-    // On the prototype, where a stack trace finds it, and as text, which minifying leaves alone.
+    // Stack traces read the name from the prototype. It is a text, because minifiers rename classes.
     Object.defineProperty(WebhookError.prototype, 'name', {
       value: 'WebhookError',
       configurable: true,
@@ -52,25 +53,28 @@ export class WebhookError extends Error {
   }
 }
 
-/** The same in every copy of this package. */
+/** The same symbol in every copy of this package. */
 const brand = Symbol.for('@itsm-api/client/webhook-error');
 
-/** Whether `unwrap` threw this; unlike `instanceof` also for another copy of this package. */
+/**
+ * Returns whether `unwrap` threw this error. Unlike `instanceof`, it also recognizes errors of another copy of this
+ * package.
+ */
 export function isWebhookError(error: unknown): error is WebhookError {
   return typeof error === 'object' && error !== null && brand in error;
 }
 
 /**
- * Verifies a delivery and answers its event. Rejects with a `WebhookError` when it must not be believed.
+ * Verifies a delivery and returns its event. Rejects with a `WebhookError` if the verification fails.
  *
- * The standard signature (`webhook-signature`) decides, together with its time. `X-Service-Signature` knows no time, and
- * is enough only with `requireTimestamp: false`. Deliveries come at least once, so remember the `id` of the events you
- * have handled.
+ * It verifies the standard signature (`webhook-signature`) and its timestamp. `X-Service-Signature` has no timestamp
+ * and is accepted only with `requireTimestamp: false`. Deliveries arrive at least once, so store the `id` of each
+ * processed event and skip duplicates.
  *
- * An event that this version of the client doesn't know is answered with the type `unknown`.
+ * An event that this version of the client doesn't know has the type `unknown`.
  *
- * @param rawBody The body as it arrived, before any parsing.
- * @param secret The secret of the subscription; while it is being changed, the new one and the old one.
+ * @param rawBody The body as received, before any parsing.
+ * @param secret The signing secret of the subscription. During a rotation, pass the new and the old secret.
  *
  * @example
  * const event = await unwrap(await request.text(), request.headers, secret);
@@ -84,9 +88,9 @@ export async function unwrap(
 ): Promise<WebhookEvent> {
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every((each) => typeof each === 'string' && each)) {
-    throw new TypeError('unwrap needs the secret of the subscription, or several.');
+    throw new TypeError('unwrap needs the signing secret of the subscription. Pass one or more.');
   }
-  const body = bytesOf(rawBody);
+  const body = toBytes(rawBody);
   const standard = header(headers, 'webhook-signature');
   const plain = header(headers, 'x-service-signature');
   if (standard !== undefined) {
@@ -100,19 +104,19 @@ export async function unwrap(
     checkTime(Number(timestamp), toleranceSeconds, now);
   } else if (plain !== undefined && requireTimestamp) {
     const message =
-      'The request has X-Service-Signature, but no webhook-signature with a time: an old delivery that somebody sends ' +
-      'again, or a proxy that drops headers. Let the webhook- headers pass, or say requireTimestamp: false.';
+      'The request has X-Service-Signature, but no webhook-signature with a timestamp. It may be a replay, or a proxy ' +
+      'removes headers. Let the webhook- headers pass, or set requireTimestamp: false.';
     throw new WebhookError('TIMESTAMP_MISSING', message);
   } else if (plain !== undefined) {
     await verify(secrets.map(encode), [fromHex(plain)], body);
   } else {
     const expected = 'webhook-signature or X-Service-Signature';
-    throw new WebhookError('SIGNATURE_MISSING', `The request has no ${expected} header: it is not a delivery.`);
+    throw new WebhookError('SIGNATURE_MISSING', `The request has no ${expected} header. It is not a delivery.`);
   }
   return parseEvent(body);
 }
 
-/** An event to sign: `id` and `timestamp` are made up where they are left out; without an `actor` nobody is known. */
+/** An event to sign. `id` and `timestamp` are generated if omitted; `actor` is null if omitted. */
 export type TestEvent = KnownEvent extends infer Event
   ? Event extends KnownEvent
     ? Omit<Event, 'id' | 'timestamp' | 'actor'> & { id?: string; timestamp?: string; actor?: KnownEvent['actor'] }
@@ -120,7 +124,7 @@ export type TestEvent = KnownEvent extends infer Event
   : never;
 
 /**
- * A delivery as the service sends it, for the tests of a receiver.
+ * Creates a signed delivery as the server sends it, for the tests of a receiver.
  *
  * @example
  * const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket }, secret);
@@ -131,8 +135,8 @@ export async function signTestEvent(
   secret: string,
   { now = new Date() }: { now?: Date | undefined } = {},
 ): Promise<{ body: string; headers: Record<string, string> }> {
-  const made = `evt_${crypto.randomUUID().replaceAll('-', '')}`;
-  const { type, id = made, timestamp = now.toISOString(), actor = null, ...rest } = event;
+  const generatedId = `evt_${crypto.randomUUID().replaceAll('-', '')}`;
+  const { type, id = generatedId, timestamp = now.toISOString(), actor = null, ...rest } = event;
   const body = JSON.stringify({ id, type, timestamp, actor, ...rest });
   const seconds = String(Math.floor(now.getTime() / 1000));
   const standard = standardKeys(secret).map(async (key) => {
@@ -159,7 +163,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const hmac = { name: 'HMAC', hash: 'SHA-256' };
 
-/** Throws unless one of the keys has made one of the signatures. */
+/** @throws WebhookError if no key matches a signature */
 async function verify(keys: Bytes[], signatures: (Bytes | undefined)[], content: Bytes): Promise<void> {
   let valid = false;
   for (const bytes of keys) {
@@ -172,7 +176,7 @@ async function verify(keys: Bytes[], signatures: (Bytes | undefined)[], content:
   if (valid) return;
   throw new WebhookError(
     'SIGNATURE_INVALID',
-    'The signature does not match: the secret is not that of the subscription, or the body is not as it arrived.',
+    'The signature does not match. Check the secret, and pass the body as received, before any parsing.',
   );
 }
 
@@ -181,7 +185,7 @@ async function sign(bytes: Bytes, content: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
 }
 
-/** The secret as it is and, for `whsec_…`, what it encodes: the service signs with both. */
+/** Returns the secret as bytes and, for `whsec_…`, its decoded bytes, because the server signs with both. */
 function standardKeys(secret: string): Bytes[] {
   const decoded = secret.startsWith('whsec_') ? fromBase64(secret.slice('whsec_'.length)) : undefined;
   return decoded === undefined || decoded.length === 0 ? [encode(secret)] : [encode(secret), decoded];
@@ -191,7 +195,7 @@ function checkTime(seconds: number, toleranceSeconds: number, now: Date): void {
   const age = now.getTime() / 1000 - seconds;
   if (Math.abs(age) <= toleranceSeconds) return;
   const distance = `${Math.round(Math.abs(age))} seconds ${age > 0 ? 'old' : 'ahead'}`;
-  const message = `The signature is ${distance}, and ${toleranceSeconds} are allowed: a repeated delivery, or a wrong clock.`;
+  const message = `The signature is ${distance}, but only ${toleranceSeconds} are allowed. Check the clock, or reject the replay.`;
   throw new WebhookError('TIMESTAMP_OUT_OF_RANGE', message);
 }
 
@@ -202,9 +206,9 @@ function parseEvent(bytes: Bytes): WebhookEvent {
     if (eventTypes.includes(type)) return body;
     if (typeof type === 'string') return { id, type: 'unknown', timestamp, body: { ...body } };
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
-  throw new WebhookError('BODY_INVALID', 'The signature is right, but the body is not an event in JSON.');
+  throw new WebhookError('BODY_INVALID', 'The signature is valid, but the body is not an event in JSON.');
 }
 
 function header(headers: HeadersLike, name: string): string | undefined {
@@ -213,12 +217,12 @@ function header(headers: HeadersLike, name: string): string | undefined {
   return Array.isArray(entry?.[1]) ? entry[1].join(' ') : (entry?.[1] as string | undefined);
 }
 
-function bytesOf(rawBody: string | Uint8Array | ArrayBuffer): Bytes {
+function toBytes(rawBody: string | Uint8Array | ArrayBuffer): Bytes {
   if (typeof rawBody === 'string') return encode(rawBody);
   if (rawBody instanceof ArrayBuffer) return new Uint8Array(rawBody);
   if (ArrayBuffer.isView(rawBody))
     return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength).slice();
-  throw new TypeError('unwrap needs the body as it arrived, as text or bytes: turn off the parsing of JSON for it.');
+  throw new TypeError('unwrap needs the raw body as text or bytes. Disable JSON parsing for this route.');
 }
 
 function encode(text: string): Bytes {
@@ -226,10 +230,10 @@ function encode(text: string): Bytes {
 }
 
 function join(head: Bytes, tail: Bytes): Bytes {
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
+  const joined = new Uint8Array(head.length + tail.length);
+  joined.set(head);
+  joined.set(tail, head.length);
+  return joined;
 }
 
 function fromHex(text: string): Bytes | undefined {

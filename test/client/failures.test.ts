@@ -205,7 +205,7 @@ describe('client retries', () => {
       baseUrl,
       logger: {
         debug: () => undefined,
-        warn: (message) => waits.push(Number(/again in ([\d.]+) s/.exec(message)?.[1])),
+        warn: (message) => waits.push(Number(/retrying in ([\d.]+) s/.exec(message)?.[1])),
       },
     });
     answers = [failure(500, 'X')];
@@ -284,7 +284,9 @@ it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
   'rejects a %s that is not a number before it sends a request',
   async (name) => {
     const options = { [name]: Number('') / 0 };
-    expect(() => new ItsmClient({ baseUrl, apiKey, ...options })).toThrow(new TypeError(`${name} is NaN.`));
+    expect(() => new ItsmClient({ baseUrl, apiKey, ...options })).toThrow(
+      new TypeError(`${name} is NaN. Pass a number.`),
+    );
     answers = [];
     await expect(client.tickets.get(1, options)).rejects.toBeInstanceOf(TypeError);
   },
@@ -299,7 +301,7 @@ describe('client timeouts and signals', () => {
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
       code: 'TIMEOUT',
-      message: `${baseUrl} did not answer PATCH /tickets/1 within 60 ms.`,
+      message: `${baseUrl} did not respond to PATCH /tickets/1 within 60 ms.`,
     });
     expect(requests).toHaveLength(1);
   });
@@ -346,9 +348,9 @@ describe('unexpected responses', () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect((error as Error).message).toBe(
-      `GET ${baseUrl}/api/public/v1/tickets/1 was answered with 200 and text/html, not as this API does.`,
+      `GET ${baseUrl}/api/public/v1/tickets/1 returned 200 and text/html, which is not a response of this API.`,
     );
-    expect((error as UnexpectedAnswerError).remedy).toBe("Pass the workspace's own address as baseUrl.");
+    expect((error as UnexpectedAnswerError).remedy).toBe('Pass the URL of the workspace as baseUrl.');
   });
 
   it.each(['null', '[]', '"x"', '{"success":false}', '{"success":false,"error":"x"}'])(
@@ -403,7 +405,7 @@ describe('serialized client errors', () => {
         requiredScope: 'tickets:write',
         details: [],
         docs: `${baseUrl}/docs/errors#X`,
-        remedy: 'Pass a key that has requiredScope.',
+        remedy: 'Use a key that has requiredScope.',
         rateLimits: [{ name: 'global', limit: 60, remaining: 57, resetSeconds: 31, windowSeconds: 60 }],
       },
     });
@@ -421,7 +423,7 @@ describe('serialized client errors', () => {
     const error = await new ItsmClient({ baseUrl }).tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       name: 'InvalidApiKeyError',
-      message: 'GET /tickets/1 needs an API key.',
+      message: 'GET /tickets/1 requires an API key.',
       remedy: 'Pass apiKey to new ItsmClient({ baseUrl, apiKey }).',
     });
   });
@@ -468,12 +470,12 @@ describe('client requests', () => {
   it('rejects invalid baseUrl and apiKey settings', () => {
     for (const wrong of ['', 'acme.example.com', 'ftp://acme.example.com', `https://${apiKey}@acme.example.com`]) {
       expect(() => new ItsmClient({ baseUrl: wrong })).toThrow(
-        "baseUrl must be the workspace's own address, such as https://acme.example.com.",
+        'baseUrl is invalid. Pass the URL of the workspace, such as https://acme.example.com.',
       );
     }
-    expect(() => new ItsmClient({ baseUrl: `${baseUrl}/api/public/v1/` })).toThrow('must be without /api/public/v1');
-    expect(() => new ItsmClient({ baseUrl, apiKey: 'two words' })).toThrow('apiKey must be one word');
-    expect(() => new ItsmClient({ baseUrl, apiKey: '' })).toThrow('apiKey must be one word');
+    expect(() => new ItsmClient({ baseUrl: `${baseUrl}/api/public/v1/` })).toThrow('must not contain /api/public/v1');
+    expect(() => new ItsmClient({ baseUrl, apiKey: 'two words' })).toThrow('apiKey is invalid');
+    expect(() => new ItsmClient({ baseUrl, apiKey: '' })).toThrow('apiKey is invalid');
   });
 });
 

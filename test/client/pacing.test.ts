@@ -100,9 +100,7 @@ describe('client pacing', () => {
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
     expect(seen.rejected).toBe(0);
     expect(warnings).toEqual([
-      expect.stringMatching(
-        /^waiting for the rate limit "tickets" of 30 in 60 s: 170, of which the next goes in 6[01] s$/,
-      ),
+      expect.stringMatching(/^waiting for the rate limit "tickets" of 30 in 60 s \(calls: 170, next one in 6[01] s\)$/),
     ]);
     const [first, last] = [seen.requests[0]?.at ?? 0, seen.requests.at(-1)?.at ?? 0];
     expect(last - first).toBeLessThan(6 * 63_000);
@@ -131,8 +129,7 @@ describe('client pacing', () => {
     const [atOnce] = await Promise.all([outcome(5000), isOver(0)]);
     expect(atOnce).toMatchObject({
       name: 'RateLimitError',
-      message:
-        'GET /tickets/3 was not sent: its turn within the rate limit "tickets" of 2 in 60 s does not come in maxWaitMs.',
+      message: 'GET /tickets/3 was not sent: the rate limit "tickets" of 2 in 60 s allows it only after maxWaitMs.',
       retryAfterSeconds: expect.toBeOneOf([60, 61, 62]),
       remedy: expect.stringContaining('createMany'),
     });

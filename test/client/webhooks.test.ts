@@ -167,7 +167,7 @@ describe('unwrap', () => {
   it('names what is missing if the receiver passes incomplete arguments', async () => {
     const headers = signatureHeaders(secret, delivery);
     for (const missing of ['', [], [''], undefined] as string[]) {
-      await expect(unwrap(delivery.body, headers, missing)).rejects.toThrow('unwrap needs the secret');
+      await expect(unwrap(delivery.body, headers, missing)).rejects.toThrow('unwrap needs the signing secret');
     }
     const parsed = JSON.parse(delivery.body) as string;
     await expect(unwrap(parsed, headers, secret)).rejects.toThrow('turn off the parsing of JSON');

@@ -9,9 +9,9 @@ import { addReference } from './reference.ts';
 import { linkToMarkdown, markdownPath, type Page, pages, reference } from './site-pages.ts';
 
 /**
- * What people and programs read of the API on the server itself (docs/decisions/api-documentation.md): the OpenAPI document in its
- * three forms, the landing page, guides and all other pages, each as HTML and as Markdown, the reference, and what a
- * search finds. What takes time or memory to make is made when it is first asked for.
+ * Serves the documentation (docs/decisions/api-documentation.md): the OpenAPI document in three formats, all pages as
+ * HTML and as Markdown, the reference, and the search index. Everything that takes time or memory to build is built on
+ * its first request.
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
@@ -43,7 +43,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
     withLinksToMarkdown(page, await sourceOf(page, () => document)),
   );
-  // The reference has a page of its own.
+  // reference.ts serves the HTML of the reference.
   if (page === reference) return;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -57,14 +57,14 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   });
 }
 
-/** Answers with a text that is made once. */
+/** Serves a text that is built once. */
 function serve(
   scope: FastifyInstance,
   path: string,
   headers: Record<string, string>,
-  make: () => string | Promise<string>,
+  build: () => string | Promise<string>,
 ): void {
-  const text = lazy(make);
+  const text = lazy(build);
   scope.get(path, async (_request, reply) => {
     const payload = await text();
     return reply.headers(headers).send(payload);

@@ -1,6 +1,6 @@
-// What the documentation has beside the frame: addresses in examples, and search.
+// Script of the documentation: server URL in examples, and search.
 (() => {
-  // Examples name the server that the page was read from.
+  // Replaces the example URL with the URL of this server.
   function nameServer() {
     const texts = document.createTreeWalker(document.querySelector('#content'), NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
@@ -16,7 +16,7 @@
     for (const theme of ['light', 'dark']) document.body.classList.toggle(`${theme}-mode`, theme === chosen);
   }
 
-  // The heading that is read is marked in the list of headings.
+  // Marks the visible heading in the list of headings.
   function followHeadings() {
     const links = [...document.querySelectorAll('.contents a')];
     const seen = new IntersectionObserver(
@@ -108,34 +108,40 @@
     button.hidden = false;
   }
 
-  // Finds entries with all words as prefixes of their words. If there are none, finds entries with some of the words.
+  // Finds entries that contain all words as prefixes. If there are none, finds entries that contain some of them.
   function search(entries, words) {
-    const patterns = words.map(startOf);
-    const matches = entries.map((entry) => ({ entry, weights: patterns.map((pattern) => weightOf(entry, pattern)) }));
+    const patterns = words.map(toPrefixPattern);
+    const matches = entries.map((entry) => ({
+      entry,
+      weights: patterns.map((pattern) => computeWeight(entry, pattern)),
+    }));
     const complete = matches.filter(({ weights }) => weights.every((weight) => weight > 0));
     const isPartial = complete.length === 0;
-    // A word that is in most entries, such as "the", says little: rare words decide which partial matches come first.
+    // Common words, such as "the", carry little information. For partial matches, rare words have a higher weight.
     const rarity = patterns.map((_, at) => {
       const count = matches.filter(({ weights }) => weights[at] > 0).length;
       return isPartial ? Math.log(entries.length / (count || 1)) : 1;
     });
-    const scoreOf = ({ entry, weights }) => {
+    const computeScore = ({ entry, weights }) => {
       const exact = entry.title.toLowerCase() === words.join(' ') ? 20 : 0;
       return weights.reduce((sum, weight, at) => sum + weight * rarity[at], exact);
     };
-    const scored = (isPartial ? matches : complete).map((match) => ({ entry: match.entry, score: scoreOf(match) }));
+    const scored = (isPartial ? matches : complete).map((match) => ({
+      entry: match.entry,
+      score: computeScore(match),
+    }));
     const found = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
     return { found: found.slice(0, 12).map(({ entry }) => entry), isPartial };
   }
 
   // A match in the title counts most, then one in the place, then one in the text.
-  function weightOf({ title, place, text }, pattern) {
+  function computeWeight({ title, place, text }, pattern) {
     if (pattern.test(title)) return 9;
     if (pattern.test(place)) return 5;
     return pattern.test(text) ? 1 : 0;
   }
 
-  function startOf(word) {
+  function toPrefixPattern(word) {
     return new RegExp(`(?<![\\p{L}\\p{N}])${word.replaceAll('.', '\\.')}`, 'iu');
   }
 
@@ -149,19 +155,19 @@
   }
 
   function excerpt(text, words) {
-    const matches = words.map((word) => text.search(startOf(word))).filter((at) => at >= 0);
+    const matches = words.map((word) => text.search(toPrefixPattern(word))).filter((at) => at >= 0);
     const first = matches.length === 0 ? 0 : Math.max(0, Math.min(...matches) - 40);
     const part = element('span', '');
     const shown = (first > 0 ? '… ' : '') + text.slice(first, first + 160);
-    const pieces = shown.split(new RegExp(`(${words.map((word) => startOf(word).source).join('|')})`, 'iu'));
+    const pieces = shown.split(new RegExp(`(${words.map((word) => toPrefixPattern(word).source).join('|')})`, 'iu'));
     part.append(...pieces.map((piece, at) => (at % 2 === 1 ? element('mark', piece) : piece)));
     return part;
   }
 
   function element(name, text) {
-    const made = document.createElement(name);
-    made.textContent = text;
-    return made;
+    const created = document.createElement(name);
+    created.textContent = text;
+    return created;
   }
 
   document.addEventListener('DOMContentLoaded', () => {

@@ -1,9 +1,9 @@
-// What the pages of the site and of the developer area need of a script: the theme, and buttons that copy.
+// Script that the site and the developer area share: theme and copy buttons.
 // biome-ignore lint/correctness/noUnusedVariables: script.js, which follows it in the same script, uses it.
 const frame = (() => {
   const root = document.documentElement;
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  // The reference keeps it under the same name.
+  // The reference stores the theme under the same name.
   const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
   const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
 

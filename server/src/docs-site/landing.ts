@@ -20,9 +20,9 @@ ${footer(landing)}
 }
 
 function section({ id, tokens }: Section, kind: 'hero' | 'step'): string {
-  const html = (wanted: boolean) =>
+  const html = (isCode: boolean) =>
     toHtml(
-      tokens.filter(({ type }) => (type === 'code') === wanted),
+      tokens.filter(({ type }) => (type === 'code') === isCode),
       (link) => hrefOf(landing, link),
     );
   return `<section class="${kind}"${kind === 'hero' ? '' : ` aria-labelledby="${id}"`}>

@@ -1,12 +1,12 @@
-// Measured: marked does the parsing; marked-gfm-heading-id and marked-highlight would replace 15 of the 111 lines.
+// Measured: marked-gfm-heading-id and marked-highlight would replace only 15 of the 111 lines around marked.
 
 import { Marked, type Token, type Tokens } from 'marked';
 import { escapeHtml } from './escape-html.ts';
 import { highlight } from './highlight.ts';
 
-/** A heading, and what stands below it up to the next one. */
+/** A heading and its content, up to the next heading. */
 export interface Section {
-  /** Its anchor. */
+  /** The anchor of the heading. */
   id: string;
   /** 1 for the title of the page. */
   depth: number;
@@ -14,16 +14,16 @@ export interface Section {
   tokens: Token[];
 }
 
-/** Says where a link leads on the site; nowhere where it is undefined. */
+/** Returns the target of a link on the site, or undefined to omit the link. */
 type Resolve = (link: string) => string | undefined;
 
-/** A page in its sections; the first one is that of its title. */
+/** Splits a page into sections. The first one contains the title. */
 export function sectionsOf(markdown: string): Section[] {
   const sections: Section[] = [];
   for (const token of new Marked().lexer(markdown)) {
     if (token.type === 'heading') {
       const title = textOf(token.tokens ?? []);
-      sections.push({ id: idOf(title), depth: token.depth, title, tokens: [token] });
+      sections.push({ id: toAnchor(title), depth: token.depth, title, tokens: [token] });
     } else {
       sections.at(-1)?.tokens.push(token);
     }
@@ -31,17 +31,17 @@ export function sectionsOf(markdown: string): Section[] {
   return sections;
 }
 
-/** Tokens as HTML, without a script or a style. */
+/** Renders tokens as HTML without scripts and styles. */
 export function toHtml(tokens: Token[], resolve: Resolve): string {
-  return renderer(resolve).parser(tokens);
+  return createRenderer(resolve).parser(tokens);
 }
 
-/** What a reader sees of tokens, as plain words. */
+/** Returns the visible text of tokens. */
 export function textOf(tokens: Token[]): string {
-  return tokens.map(wordsOf).join('').replace(/\s+/g, ' ').trim();
+  return tokens.map(visibleText).join('').replace(/\s+/g, ' ').trim();
 }
 
-function wordsOf(token: Token): string {
+function visibleText(token: Token): string {
   switch (token.type) {
     case 'html':
     case 'heading':
@@ -54,17 +54,17 @@ function wordsOf(token: Token): string {
       return (token as Tokens.List).items.map((item) => `${textOf(item.tokens)} `).join('');
     default:
       if ('tokens' in token && token.tokens !== undefined)
-        return `${token.tokens.map(wordsOf).join('')}${gapOf(token)}`;
-      return 'text' in token ? `${token.text}${gapOf(token)}` : ' ';
+        return `${token.tokens.map(visibleText).join('')}${trailingSpace(token)}`;
+      return 'text' in token ? `${token.text}${trailingSpace(token)}` : ' ';
   }
 }
 
-function gapOf({ type }: Token): string {
+function trailingSpace({ type }: Token): string {
   return type === 'paragraph' || type === 'code' ? ' ' : '';
 }
 
-/** As GitHub makes anchors, so that a link holds there, too; a code in capitals stays as it is. */
-function idOf(title: string): string {
+/** Creates the same anchors as GitHub, so that links work in both places. Error codes stay in upper case. */
+function toAnchor(title: string): string {
   if (/^[A-Z]+(_[A-Z]+)*$/.test(title)) return title;
   return title
     .toLowerCase()
@@ -72,26 +72,26 @@ function idOf(title: string): string {
     .replace(/\s/g, '-');
 }
 
-function renderer(resolve: Resolve): Marked {
+function createRenderer(resolve: Resolve): Marked {
   return new Marked({
     renderer: {
       heading({ tokens, depth }) {
-        const id = idOf(textOf(tokens));
+        const id = toAnchor(textOf(tokens));
         const words = this.parser.parseInline(tokens);
         if (depth === 1) return `<h1>${words}</h1>\n`;
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
       },
       code({ text, lang = '' }) {
-        // After the language may stand what the code is: a file's name, or where it is run.
+        // A caption can follow the language, such as a file name or where to run the code.
         const [language = '', ...words] = lang.split(' ');
         const caption = words.length === 0 ? '' : `<figcaption>${escapeHtml(words.join(' '))}</figcaption>`;
-        // To be scrolled with the keyboard, too.
+        // `tabindex` makes the code scrollable with the keyboard.
         const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
         return `<figure class="code">${caption}${code}</figure>\n`;
       },
       table({ header, rows }) {
         const row = (cells: Tokens.TableCell[]) =>
-          `<tr>${cells.map((cell) => cellOf(cell, this.parser.parseInline(cell.tokens))).join('')}</tr>\n`;
+          `<tr>${cells.map((cell) => renderCell(cell, this.parser.parseInline(cell.tokens))).join('')}</tr>\n`;
         const table = `<table><thead>${row(header)}</thead><tbody>\n${rows.map(row).join('')}</tbody></table>`;
         return `<div class="table" tabindex="0">${table}</div>\n`;
       },
@@ -107,7 +107,7 @@ function renderer(resolve: Resolve): Marked {
   });
 }
 
-function cellOf({ header }: Tokens.TableCell, words: string): string {
-  // A cell without words heads nothing.
+function renderCell({ header }: Tokens.TableCell, words: string): string {
+  // An empty cell is no header.
   return header && words !== '' ? `<th scope="col">${words}</th>` : `<td>${words}</td>`;
 }

@@ -6,9 +6,9 @@ import { groups, landing, markdownPath, type Page, pages } from './site-pages.ts
 const root = new URL('../../../', import.meta.url);
 
 /**
- * The Markdown of a page, with the links that it has in the repository. The document is asked for where the page is made of it:
- * to make that takes a few hundred milliseconds.
- * @throws where its file isn't there
+ * Returns the Markdown of a page, with the links of the repository.
+ * @param document builds the OpenAPI document, which takes a few hundred milliseconds; called only if the page needs it
+ * @throws Error if the file of the page doesn't exist
  */
 export async function sourceOf({ source, title, about }: Page, document: () => OpenApi): Promise<string> {
   if (typeof source === 'function') return source(document());
@@ -16,30 +16,33 @@ export async function sourceOf({ source, title, about }: Page, document: () => O
   return source.endsWith('.md') ? text : `# ${title}\n\n${about}\n\n\`\`\`ts ${source}\n${text}\`\`\`\n`;
 }
 
-/** The Markdown of a page with links to Markdown on this site. What isn't on it is named without a link. */
+/**
+ * Replaces links to files of the repository with links to the Markdown on this site. Links to other files become plain
+ * text.
+ */
 export function withLinksToMarkdown(page: Page, markdown: string): string {
   return markdown.replace(/\[([^\]]+)\]\((\.{0,2}[\w/.-]+\.(?:md|ts))(#[\w-]+)?\)/g, (_, text, file, anchor = '') => {
-    const target = pageOf(page, file);
+    const target = findPage(page, file);
     return target === undefined ? text : `[${text}](${markdownPath(target)}${anchor})`;
   });
 }
 
-/** Where a link of a page leads on this site; undefined where it leads to a file that isn't on it. */
+/** Returns the target of a link on this site, or undefined if its file is not on the site. */
 export function hrefOf(page: Page, link: string): string | undefined {
   if (/^(\/|#|https?:)/.test(link)) return link;
   const [file = '', anchor] = link.split('#');
-  const target = pageOf(page, file);
+  const target = findPage(page, file);
   return target && target.path + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-/** The page that a file is, which is named as from the file of another page. */
-function pageOf({ source }: Page, file: string): Page | undefined {
+/** Returns the page of a file, whose path is relative to another page. */
+function findPage({ source }: Page, file: string): Page | undefined {
   if (typeof source !== 'string') return undefined;
   const path = posix.join(posix.dirname(source), file);
   return pages.find((each) => each.source === path);
 }
 
-/** The site for programs that read: every page, its Markdown, and what it is about (llmstxt.org). */
+/** Lists all pages with their Markdown and a description for programs (llmstxt.org). */
 export function listOfPages(): string {
   const line = (page: Page) => `- [${page.title}](${markdownPath(page)}): ${page.about}`;
   return `# ${landing.title}

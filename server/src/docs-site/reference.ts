@@ -7,7 +7,7 @@ import { referenceStyles } from './inlined-assets.ts';
 import { renderLayout } from './site-layout.ts';
 import { linkToMarkdown, reference } from './site-pages.ts';
 
-/** Marks the places of the cached page where each response has its own nonce. */
+/** Replaced with the nonce of each response, because the page is cached. */
 const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
 
 /**
@@ -69,7 +69,7 @@ const configuration = {
   withDefaultFonts: false,
   defaultOpenAllTags: true,
   hideClientButton: true,
-  // The document has samples of its own.
+  // The document has its own samples.
   hiddenClients: true,
   hideDarkModeToggle: true,
   // The search in the header also finds guides and errors.
@@ -83,7 +83,7 @@ function policy(nonce: string): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
-    // Scalar and what it is made of write styles into the page in many places, not all of which know the nonce.
+    // Scalar and its dependencies add styles without the nonce.
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",

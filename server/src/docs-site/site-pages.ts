@@ -4,13 +4,13 @@ import { describeErrors, describeEvents, describeReference } from './contract-pa
 
 /** A page of the site. */
 export interface Page {
-  /** The path, which starts with `/`. `markdownPath()` returns that of its Markdown. */
+  /** The path, which starts with `/`. `markdownPath()` returns the path of the Markdown. */
   path: string;
   /** The label in the navigation. */
   title: string;
   /** A description in one line, for lists of pages. */
   about: string;
-  /** The path of its file in the repository, or a function that makes Markdown from the OpenAPI document. */
+  /** The path of its file in the repository, or a function that builds Markdown from the OpenAPI document. */
   source: string | ((document: OpenApi) => string);
 }
 
