@@ -413,7 +413,7 @@ describe('serialized client errors', () => {
     expect(JSON.parse(JSON.stringify(broken))).toMatchObject({
       code: 'CONNECTION_FAILED',
       method: 'PATCH',
-      remedy: expect.stringContaining('look before you repeat it'),
+      remedy: expect.stringContaining('check before you retry it'),
       cause: { name: 'TypeError', message: 'fetch failed', cause: { code: 'UND_ERR_SOCKET' } },
     });
   });

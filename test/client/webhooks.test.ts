@@ -170,7 +170,7 @@ describe('unwrap', () => {
       await expect(unwrap(delivery.body, headers, missing)).rejects.toThrow('unwrap needs the signing secret');
     }
     const parsed = JSON.parse(delivery.body) as string;
-    await expect(unwrap(parsed, headers, secret)).rejects.toThrow('turn off the parsing of JSON');
+    await expect(unwrap(parsed, headers, secret)).rejects.toThrow('Disable JSON parsing');
   });
 
   it('compares signatures with WebCrypto in constant time', async () => {
