@@ -91,7 +91,7 @@ it('are a share for each tenant, and those that wait get them in turn', async ()
 });
 
 it('go to another tenant that waits, though the first one has room for more', async () => {
-  const { running, ask, end } = open({ places: 2, share: 1 });
+  const { running, ask, end } = open({ maxConcurrent: 2, share: 1 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
   for (const name of ['a1', 'a2']) await end(name);
   expect(running).toEqual(['a3', 'b1']);
@@ -100,7 +100,7 @@ it('go to another tenant that waits, though the first one has room for more', as
 });
 
 it('are refused to those that are too many, or wait too long, and to nobody else', async () => {
-  const { fairUse, running, ask, end } = open({ places: 1 });
+  const { fairUse, running, ask, end } = open({ maxConcurrent: 1 });
   await ask('b1');
   const first = await ask('a1');
   await vi.advanceTimersByTimeAsync(500);
@@ -149,7 +149,7 @@ it('are fewer the longer its requests have been taking, and as many again when t
 });
 
 it('come back when the work fails', async () => {
-  const { fairUse, running, ask } = open({ places: 1, onWaited: undefined, onDone: undefined });
+  const { fairUse, running, ask } = open({ maxConcurrent: 1, onWaited: undefined, onDone: undefined });
   const failing = expect(fairUse.run(toTenantId(97), () => Promise.reject(new Error('It failed.')))).rejects.toThrow(
     'It failed.',
   );

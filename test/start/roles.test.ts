@@ -76,7 +76,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     const refused = await migrateDatabase(url).catch((error) => error);
     expect(refused).toBeInstanceOf(RolesError);
     const [sentence, ...statements] = refused.message.split('\n');
-    expect(sentence).toMatch(/^The role of DATABASE_URL may not make the roles .* Have an administrator .* run:$/);
+    expect(sentence).toMatch(/^The role of DATABASE_URL may not create the roles .* Have an administrator .* run:$/);
     expect(statements).toHaveLength(4);
 
     // One that only makes them forgets the half; the rest is asked for again.

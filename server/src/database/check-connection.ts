@@ -3,25 +3,25 @@ import { Connection, type Timeouts } from './client/connection.ts';
 import { ConnectionWatchdog } from './client/connection-watchdog.ts';
 import { receivesNotifications } from './listener.ts';
 
-/** What PostgreSQL says of a name that another connection has prepared there, through the same pooler. */
+/** The error code if another connection has prepared a statement of the same name in this session, through a pooler. */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
 
-/** A pooler that gives each transaction another connection stands before the database. */
+/** Thrown if `DATABASE_URL` leads to a pooler in transaction or statement mode. */
 export class PoolerError extends Error {
   override name = 'PoolerError';
 
   constructor() {
     super(
       'DATABASE_URL: leads through a pooler that gives each transaction another connection (PgBouncer: ' +
-        'pool_mode=transaction or statement). Revocations of keys would not be heard, and roles would get mixed up. ' +
+        'pool_mode=transaction or statement). It would drop notifications of revoked keys and mix up roles. ' +
         'Use pool_mode=session, or connect to PostgreSQL directly.',
     );
   }
 }
 
 /**
- * Looks whether the server that `DATABASE_URL` names can be used.
- * @throws PoolerError, or Error when it can't be reached; the message is one line that names `DATABASE_URL`
+ * Checks whether the server of `DATABASE_URL` can be used.
+ * @throws PoolerError, or Error if the server is unreachable; the message is one line that names `DATABASE_URL`
  */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
   const watch = new ConnectionWatchdog();
@@ -34,40 +34,40 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   };
   try {
     if (await isUsable(newConnection)) return;
-    // What was prepared there would meet the next one who asks.
+    // Otherwise the next client of the pooler would find the prepared statements of this check.
     await opened[0]?.query('DISCARD ALL').catch(() => undefined);
     throw new PoolerError();
   } finally {
-    for (const each of opened) each.sever('It was opened for a check.');
+    for (const each of opened) each.sever('The connection check has finished.');
     watch.close();
   }
 }
 
-/** Opens two. False where a pooler stands before the database that gives each transaction another connection. */
+/** Opens two connections. Returns false if a pooler gives each transaction another connection. */
 async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
-    // What the URL names is read here: certificates, and what is escaped.
+    // The constructor parses the URL and reads its certificates, so its errors must be caught here.
     const [connection, other] = [newConnection(), newConnection()];
-    return !(await isShared(connection, other)) && (await receivesNotifications(connection));
+    return !(await isPooled(connection, other)) && (await receivesNotifications(connection));
   } catch (error) {
     const { message, code } = error as { message: string; code?: string };
-    // Several addresses refused at once make an error without a message.
+    // If several addresses reject the connection, the error has a code but no message.
     throw new Error(`DATABASE_URL: PostgreSQL can't be used there: ${message || code}`, { cause: error });
   }
 }
 
-/** Opens both. True where they meet on one session of PostgreSQL, or one of them on that of another program. */
-async function isShared(one: Connection, other: Connection): Promise<boolean> {
-  const sessionOf = async (connection: Connection): Promise<number> => {
+/** Opens both connections. Returns true if they share a session of PostgreSQL, or if one changes its session. */
+async function isPooled(one: Connection, other: Connection): Promise<boolean> {
+  const readSessionPid = async (connection: Connection): Promise<number> => {
     const { rows } = await connection.query('SELECT pg_backend_pid() AS pid');
     return rows[0].pid;
   };
   try {
     await one.connect();
-    const session = await sessionOf(one);
+    const session = await readSessionPid(one);
     await other.connect();
-    // A pooler with much to do may have given the first to somebody else, and gives it another now.
-    return (await sessionOf(other)) === session || (await sessionOf(one)) !== session;
+    // A busy pooler may have given the session of the first connection to another client in between.
+    return (await readSessionPid(other)) === session || (await readSessionPid(one)) !== session;
   } catch (error) {
     if (errorCode(error) === DUPLICATE_PREPARED_STATEMENT) return true;
     throw error;

@@ -1,47 +1,47 @@
 import type { Settings } from '../config/env.ts';
 
-/** Connections of a process beside those for requests. */
+/** The maximum connections of a process by purpose, without those for requests. */
 export const connectionsFor = {
   keyLookups: 2,
   accounts: 2,
-  /** Deliveries, jobs and what else no tenant asks for. */
+  /** Deliveries, jobs, and other work over all tenants. */
   system: { worker: 8, api: 3 },
   listener: 1,
   nightlyCheck: 1,
-  /** By which a process holds the embedded PostgreSQL (embedded-postgres/embedded.ts). */
+  /** The connection that keeps the embedded PostgreSQL running (embedded-postgres/embedded.ts). */
   holder: 1,
 };
 
-/** What a process may have open at once. */
+/** The maximum open connections for one purpose. */
 export interface ConnectionUse {
   purpose: string;
-  most: number;
-  /** What changes it. */
+  max: number;
+  /** The setting that changes the maximum. */
   setting: keyof Settings;
 }
 
-/** All connections that a server process may have open at once, by purpose; those for migrating come before them. */
+/** Returns the maximum connections of a server process by purpose. Connections for migrations close before these open. */
 export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: ConnectionSettings): ConnectionUse[] {
   const [api, worker] = [ROLES.includes('api'), ROLES.includes('worker')];
   const { keyLookups, accounts, system, listener, nightlyCheck, holder } = connectionsFor;
   const uses: ConnectionUse[] = [
-    // A worker has one while it starts, to see that tenants are kept apart.
-    { purpose: 'requests', most: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
-    { purpose: 'key look-up', most: api ? keyLookups : 0, setting: 'ROLES' },
-    { purpose: 'signing in', most: api ? accounts : 0, setting: 'ROLES' },
-    { purpose: 'deliveries and jobs', most: worker ? system.worker : system.api, setting: 'ROLES' },
-    { purpose: 'listening', most: (Number(api) + Number(worker)) * listener, setting: 'ROLES' },
-    { purpose: 'the nightly check', most: worker ? nightlyCheck : 0, setting: 'ROLES' },
-    { purpose: 'holding DATA_DIR', most: DATABASE_URL === undefined ? holder : 0, setting: 'DATABASE_URL' },
+    // A worker opens one while it starts, to check row-level security.
+    { purpose: 'requests', max: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
+    { purpose: 'key look-up', max: api ? keyLookups : 0, setting: 'ROLES' },
+    { purpose: 'signing in', max: api ? accounts : 0, setting: 'ROLES' },
+    { purpose: 'deliveries and jobs', max: worker ? system.worker : system.api, setting: 'ROLES' },
+    { purpose: 'listening', max: (Number(api) + Number(worker)) * listener, setting: 'ROLES' },
+    { purpose: 'the nightly check', max: worker ? nightlyCheck : 0, setting: 'ROLES' },
+    { purpose: 'holding DATA_DIR', max: DATABASE_URL === undefined ? holder : 0, setting: 'DATABASE_URL' },
   ];
-  return uses.filter(({ most }) => most > 0);
+  return uses.filter(({ max }) => max > 0);
 }
 
 type ConnectionSettings = Pick<Settings, 'ROLES' | 'DATABASE_POOL_SIZE' | 'DATABASE_URL'>;
 
-/** The budget on a line, the sum first. */
+/** Formats the budget in one line, the total first. */
 export function describeBudget(uses: ConnectionUse[]): string {
-  const sum = uses.reduce((all, { most }) => all + most, 0);
-  const parts = uses.map(({ purpose, most, setting }) => `${most} for ${purpose} (${setting})`);
+  const sum = uses.reduce((all, { max }) => all + max, 0);
+  const parts = uses.map(({ purpose, max, setting }) => `${max} for ${purpose} (${setting})`);
   return `at most ${sum} connections to PostgreSQL: ${parts.join(', ')}`;
 }

@@ -4,14 +4,14 @@ import { backoffMs } from '../shared/backoff.ts';
 import { Connection, type ConnectionOptions } from './client/connection.ts';
 import { requestRole } from './roles.ts';
 
-/** How often the channel is proved, and how long the proof may take. Milliseconds. */
+/** Milliseconds between two heartbeats, and the maximum for a heartbeat to arrive. */
 const heartbeatMs = 400;
 
-/** What stands before the payload of a heartbeat, whoever sends it. */
+/** The prefix of heartbeat payloads from all processes. */
 const heartbeat = 'heartbeat ';
 
 export interface Listener {
-  /** True while every notification reaches this process. */
+  /** Whether notifications currently reach this process. */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -19,20 +19,20 @@ export interface Listener {
 interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' | 'reachability'> {
   url: string;
   channel: string;
-  /** Told what each notification says, and nothing whenever the connection is made or lost: what was missed can't be known. */
+  /** Called with the payload of each notification. Called without payload on connect and disconnect: some may be missed. */
   onNotify: (payload?: string) => void;
-  /** Told, once, when none has arrived however often that was tried, and why; not of what an outage explains. */
+  /** Called once with the reason after repeated failures to listen, unless a database outage explains them. */
   onAway?: ((reason: unknown) => void) | undefined;
-  /** Told when they arrive again after that. */
+  /** Called when notifications arrive again after `onAway`. */
   onBack?: (() => void) | undefined;
 }
 
-/** After how many tries in vain they count as away: PostgreSQL may be restarted without a word about it. */
-const triesUntilAway = 4;
+/** Failed attempts before `onAway`, so that a restart of PostgreSQL isn't reported. */
+const maxFailures = 4;
 
 /**
- * Listens for the notifications of one channel, on a connection of its own that is made again when it breaks. A
- * heartbeat through the channel itself proves that they arrive: there are poolers that accept LISTEN and deliver nothing.
+ * Listens for the notifications of one channel on a dedicated connection, and reconnects when it is lost. Heartbeats through
+ * the channel prove that notifications arrive, because some poolers accept LISTEN and deliver nothing.
  */
 export function listen({ url, channel, onNotify, onAway, onBack, ...options }: ListenerOptions): Listener {
   const stop = new AbortController();
@@ -48,7 +48,7 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
     const connection = new Connection({
       connectionString: url,
       application_name: `itsm-api ${channel}`,
-      // It reads no row.
+      // The listener reads no rows, so the role with the fewest rights is sufficient.
       role: requestRole,
       ...options,
       timeouts: { ...options.timeouts, statementMs: heartbeatMs },
@@ -63,7 +63,7 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
       await connection.connect();
       await connection.query(`LISTEN ${channel}`);
       while (!until.aborted) {
-        await beat(connection, channel, until);
+        await sendHeartbeat(connection, channel, until);
         if (!listening) {
           listening = true;
           failures = 0;
@@ -76,7 +76,7 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
     } finally {
       listening = false;
       onNotify();
-      // A connection that no longer answers would not say goodbye either.
+      // A connection that no longer responds would not complete a graceful close.
       connection.sever('The connection that listens is closed.');
     }
   }
@@ -84,7 +84,7 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
   const done = (async () => {
     while (!stop.signal.aborted) {
       const reason = await listenUntilLost().catch((error: unknown) => error);
-      if (++failures >= triesUntilAway && !isAway && !isExplained(reason)) {
+      if (++failures >= maxFailures && !isAway && !isExplained(reason)) {
         isAway = true;
         onAway?.(reason);
       }
@@ -103,22 +103,22 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
   };
 }
 
-/** Sends a notification and resolves when it has come back. @throws TimeoutError when it hasn't after `heartbeatMs` */
-async function beat(connection: Connection, channel: string, signal: AbortSignal): Promise<void> {
+/** Sends a heartbeat and waits for its notification. @throws TimeoutError after `heartbeatMs` */
+async function sendHeartbeat(connection: Connection, channel: string, signal: AbortSignal): Promise<void> {
   const payload = heartbeat + randomUUID();
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(heartbeatMs)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(heartbeatMs)]);
   await new Promise<void>((resolve, reject) => {
     const onNotification = (notification: { payload?: string | undefined }) => {
       if (notification.payload === payload) end(resolve);
     };
-    const onAbort = () => end(() => reject(patience.reason));
+    const onAbort = () => end(() => reject(deadline.reason));
     const end = (settle: () => void) => {
       connection.off('notification', onNotification);
-      patience.removeEventListener('abort', onAbort);
+      deadline.removeEventListener('abort', onAbort);
       settle();
     };
     connection.on('notification', onNotification);
-    patience.addEventListener('abort', onAbort);
+    deadline.addEventListener('abort', onAbort);
     connection
       .query('SELECT pg_notify($1, $2)', [channel, payload])
       .catch((error: unknown) => end(() => reject(error)));
@@ -126,24 +126,24 @@ async function beat(connection: Connection, channel: string, signal: AbortSignal
 }
 
 /**
- * Whether a notification comes back on a connection of its own. A pooler that gives each transaction another connection
- * swallows it, and would mix up roles and tenants as well.
- * @throws Error when the connection is lost
+ * Checks whether a notification arrives on the connection that sent it. A pooler that gives each transaction another
+ * connection drops it, and would also mix up roles and tenants.
+ * @throws Error if the connection is lost
  */
 export async function receivesNotifications(connection: Connection): Promise<boolean> {
   const channel = 'itsm_check';
   await connection.query(`LISTEN ${channel}`);
-  const patience = AbortSignal.timeout(2000);
-  while (!patience.aborted) {
-    const heard = await beat(connection, channel, patience).then(
+  const deadline = AbortSignal.timeout(2000);
+  while (!deadline.aborted) {
+    const isReceived = await sendHeartbeat(connection, channel, deadline).then(
       () => true,
       (error: Error) => {
-        // A connection that is lost fails at once each time, so that the clock of our patience would never be read.
+        // A lost connection fails immediately each time, so this loop would never yield to the timer of `deadline`.
         if (error.name !== 'TimeoutError') throw error;
         return false;
       },
     );
-    if (heard) return true;
+    if (isReceived) return true;
   }
   return false;
 }

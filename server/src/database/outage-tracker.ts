@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 type Log = Pick<FastifyBaseLogger, 'error' | 'warn'>;
 
-/** What fails when the database can't be reached. */
+/** The kinds of failures that an outage is counted by. */
 type Failing =
   | 'requests'
   | 'loop steps'
@@ -12,113 +12,116 @@ type Failing =
   | 'counts of usage'
   | 'notifications';
 
-/** How often it is told what has failed, and for how long opening must have gone well to count as back. Milliseconds. */
-const tellEveryMs = 5000;
-const steadyMs = 1000;
+/** Milliseconds between two log entries about failures, and without a failed connection until the outage ends. */
+const reportIntervalMs = 5000;
+const recoveryMs = 1000;
 
-/** For how long the database counts as out of resources after it has said so last. Milliseconds. */
+/** Milliseconds after its last error for which the database counts as out of resources. */
 const shortageMs = 30_000;
 
 /**
- * Whether the database can be reached, as opening connections shows, and what fails for lack of it or of its disk space,
- * memory or connections. The log gets a line when it goes, one when it is back, and between them one with counts every
- * few seconds, however much there is to do.
+ * Detects database outages from failed connections, and counts the errors that an outage or a lack of disk space, memory or
+ * connections causes. It logs the start and the end of an outage and, at most every 5 seconds, the counts of errors. Otherwise
+ * each failed request would write a log entry.
  */
 export class OutageTracker {
   readonly #log: Log | undefined;
-  #away: { since: number; reason: string } | undefined;
+  #outage: { since: number; reason: string } | undefined;
   #shortage: { at: number; reason: string } | undefined;
-  #opening: NodeJS.Timeout | undefined;
-  readonly #failed = new Map<Failing, number>();
-  #telling: NodeJS.Timeout | undefined;
+  #recoveryTimer: NodeJS.Timeout | undefined;
+  readonly #failures = new Map<Failing, number>();
+  #reportTimer: NodeJS.Timeout | undefined;
   #lastError: unknown;
 
-  /** @param log told of nothing without it */
+  /** @param log receives the entries; without it, nothing is logged */
   constructor(log?: Log) {
     this.#log = log;
   }
 
-  /** A connection was opened. One that still works is no proof: where there are too many, only some are refused. */
+  /**
+   * Records an opened connection. The outage ends only if none fails for 1 second: at its connection limit, PostgreSQL
+   * rejects only some of them.
+   */
   opened(): void {
-    if (this.#away === undefined || this.#opening !== undefined) return;
-    this.#opening = setTimeout(() => this.#back(), steadyMs).unref();
+    if (this.#outage === undefined || this.#recoveryTimer !== undefined) return;
+    this.#recoveryTimer = setTimeout(() => this.#endOutage(), recoveryMs).unref();
   }
 
-  /** A connection could not be opened. */
+  /** Records a connection that could not be opened. */
   refused(error: unknown): void {
-    if (!isConnectionError(error) && !this.#isWaitInVain(error)) return;
-    clearTimeout(this.#opening);
-    this.#opening = undefined;
-    const { since } = this.#away ?? {};
-    this.#away = { since: since ?? performance.now(), reason: messageOf(error) };
+    if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) return;
+    clearTimeout(this.#recoveryTimer);
+    this.#recoveryTimer = undefined;
+    const { since } = this.#outage ?? {};
+    this.#outage = { since: since ?? performance.now(), reason: findMessage(error) };
     if (since !== undefined) return;
     this.#log?.error({ err: error }, "the database can't be reached");
   }
 
   /**
-   * Whether something failed since the database can't be reached or is out of resources. Then it is counted here, and is
-   * not to be logged.
+   * Returns true if an error is caused by an outage or a lack of resources. Then the tracker counts it, and the caller must
+   * not log it.
    */
   explains(error: unknown, failing: Failing): boolean {
-    if (!isConnectionError(error) && !this.#isWaitInVain(error)) {
-      const reason = shortageIn(error);
+    if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) {
+      const reason = findShortage(error);
       if (reason === undefined) return false;
       this.#shortage = { at: performance.now(), reason };
     }
-    this.#failed.set(failing, (this.#failed.get(failing) ?? 0) + 1);
+    this.#failures.set(failing, (this.#failures.get(failing) ?? 0) + 1);
     this.#lastError = error;
-    this.#telling ??= setTimeout(() => this.#tell(), tellEveryMs).unref();
+    this.#reportTimer ??= setTimeout(() => this.#report(), reportIntervalMs).unref();
     return true;
   }
 
-  /** Why the database is unavailable; undefined while it isn't. */
+  /** The reason why the database is unavailable, or undefined if it is available. */
   get problem(): string | undefined {
     if (this.#shortage !== undefined && performance.now() - this.#shortage.at > shortageMs) this.#shortage = undefined;
-    return this.#away?.reason ?? this.#shortage?.reason;
+    return this.#outage?.reason ?? this.#shortage?.reason;
   }
 
-  /** Says what has not been said. */
+  /** Logs the counts that have not been logged. */
   close(): void {
-    clearTimeout(this.#opening);
-    if (this.#telling !== undefined) this.#tell();
+    clearTimeout(this.#recoveryTimer);
+    if (this.#reportTimer !== undefined) this.#report();
   }
 
-  #isWaitInVain(error: unknown): boolean {
-    return this.#away !== undefined && isWaitForConnection(error);
+  #isWaitDuringOutage(error: unknown): boolean {
+    return this.#outage !== undefined && isWaitForConnection(error);
   }
 
-  #back(): void {
-    const seconds = Math.round((performance.now() - (this.#away?.since ?? 0)) / 100) / 10;
-    this.#away = undefined;
-    this.#opening = undefined;
+  #endOutage(): void {
+    const seconds = Math.round((performance.now() - (this.#outage?.since ?? 0)) / 100) / 10;
+    this.#outage = undefined;
+    this.#recoveryTimer = undefined;
     this.#log?.warn({ seconds }, 'the database can be reached again');
   }
 
-  #tell(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
+  #report(): void {
+    clearTimeout(this.#reportTimer);
+    this.#reportTimer = undefined;
     this.#log?.error(
-      { failed: Object.fromEntries(this.#failed), err: this.#lastError },
+      { failed: Object.fromEntries(this.#failures), err: this.#lastError },
       'failed because the database is unavailable',
     );
-    this.#failed.clear();
+    this.#failures.clear();
   }
 }
 
 /**
- * Codes of Node.js and of PostgreSQL: there is no way to it, the connection is gone, it is shutting down or starting up,
- * it has no place for one more, or it is a standby.
+ * Error codes of Node.js and PostgreSQL: the server is unreachable, the connection is lost, the server is shutting down or
+ * starting, it has reached its connection limit, or it is a standby.
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
-/** What Prisma's adapter makes of some of them. */
+/** The kinds to which Prisma's adapter maps some of these codes. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
-/** What pg and `ConnectionWatchdog` say where there is no code. */
+/** The messages of errors of pg and `ConnectionWatchdog`, which have no code. */
 const messages =
   /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not answer in time|The connection to PostgreSQL may be lost)/;
 
-/** An error as pg or Prisma throws it; Prisma carries that of its adapter along, and that one the database's code. */
+/** An error of pg or Prisma. Prisma's error contains its adapter's error, which contains the code of PostgreSQL. */
 interface Thrown {
   message?: string;
   code?: string;
@@ -127,41 +130,41 @@ interface Thrown {
   originalMessage?: string;
   cause?: unknown;
   meta?: { driverAdapterError?: unknown };
-  /** Of a connection that was tried at several addresses. */
+  /** The errors of a connection that was tried at several addresses. */
   errors?: unknown[];
 }
 
-/** Whether an error says that no connection could be made, or that one was lost. */
+/** Returns true if a connection could not be opened, or was lost. */
 export function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { message = '', code, kind = '', originalCode, cause, meta, errors = [] } = error as Thrown;
   return (
     codes.test(originalCode ?? code ?? '') ||
     kinds.includes(kind) ||
-    // What has a code is PostgreSQL's or Prisma's, and may quote what was sent.
+    // Messages of errors with a code may quote the data of a request.
     (code === undefined && messages.test(message)) ||
     [cause, meta?.driverAdapterError, ...errors].some(isConnectionError)
   );
 }
 
-/** PostgreSQL's class for a lack of disk space, memory or connections. */
+/** PostgreSQL's error class for a lack of disk space, memory or connections. */
 const shortageCodes = /^53\w{3}$/;
 
-/** What PostgreSQL says it lacks; undefined when the error is another one. */
-function shortageIn(error: unknown): string | undefined {
+/** Returns PostgreSQL's message about a lack of resources, or undefined for other errors. */
+function findShortage(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { message, code, originalCode, originalMessage, cause, meta } = error as Thrown;
   if (shortageCodes.test(originalCode ?? code ?? '')) return originalMessage ?? message;
-  return shortageIn(cause) ?? shortageIn(meta?.driverAdapterError);
+  return findShortage(cause) ?? findShortage(meta?.driverAdapterError);
 }
 
-/** The message of an error; the first one where several addresses were tried. */
-function messageOf(error: unknown): string {
+/** Returns the message of an error. If several addresses were tried, returns the first message. */
+function findMessage(error: unknown): string {
   const { message, errors: [first] = [] } = error as Thrown;
-  return message || (first === undefined ? String(error) : messageOf(first));
+  return message || (first === undefined ? String(error) : findMessage(first));
 }
 
-/** Whether it waited for a connection in vain. While they can be opened it is too busy, which is something else. */
+/** Returns true if waiting for a pooled connection timed out. Without an outage, this only means that the pool is busy. */
 function isWaitForConnection(error: unknown): boolean {
   const { message = '', code } = error as Thrown;
   return message.includes('timeout exceeded when trying to connect') || code === 'P2028';

@@ -3,36 +3,35 @@ import pg from 'pg';
 import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
 
 /**
- * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names
- * (docs/decisions/tenant-isolation.md): `itsm_request` sees the rows of one tenant, `itsm_system` all.
+ * The roles that connections take with SET ROLE, so that row-level security doesn't depend on the role of `DATABASE_URL`
+ * (docs/decisions/tenant-isolation.md). `itsm_request` sees the rows of one tenant, and `itsm_system` the rows of all.
  */
 export const requestRole = 'itsm_request';
 export const systemRole = 'itsm_system';
 
-/** The role of the URL can neither make the roles nor take them. The message holds the SQL that an administrator runs. */
+/** Thrown if the role of `DATABASE_URL` can't create or take the roles. The message contains the SQL for an administrator. */
 export class RolesError extends Error {
   override name = 'RolesError';
 
   constructor(statements: string[], options?: ErrorOptions) {
     super(
-      'The role of DATABASE_URL may not make the roles that keep tenants apart. ' +
+      'The role of DATABASE_URL may not create the roles that keep tenants apart. ' +
         `Have an administrator of PostgreSQL run:\n${statements.map((statement) => `${statement};`).join('\n')}`,
       options,
     );
   }
 }
 
-/** Codes of PostgreSQL. */
+/** Error codes of PostgreSQL. */
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** Another process was quicker: duplicate_object, unique_violation, and internal_error ("tuple concurrently updated"). */
+/** The errors of a concurrent process: duplicate_object, unique_violation, internal_error ("tuple concurrently updated"). */
 const RACES = ['42710', '23505', 'XX000'];
-const patience = 50;
+const maxAttempts = 50;
 
 /**
- * Makes the roles that are missing and grants them to the role of the URL. They belong to all databases of the cluster,
- * so processes on others may be at it too: whoever is late looks again. Does nothing where there is nothing to do,
- * and then needs no rights.
- * @throws RolesError when the role of the URL has not the rights to do it
+ * Creates the missing roles and grants them to the role of `DATABASE_URL`. Retries if another process creates them
+ * concurrently, because roles belong to all databases of the PostgreSQL server. If none is missing, it needs no rights.
+ * @throws RolesError if the role of `DATABASE_URL` lacks the rights
  */
 export async function ensureRoles(client: pg.ClientBase): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -42,15 +41,15 @@ export async function ensureRoles(client: pg.ClientBase): Promise<void> {
       for (const statement of statements) await client.query(statement);
     } catch (error) {
       if (errorCode(error) === INSUFFICIENT_PRIVILEGE) throw new RolesError(statements, { cause: error });
-      if (!RACES.includes(errorCode(error) ?? '') || attempt === patience) throw error;
+      if (!RACES.includes(errorCode(error) ?? '') || attempt === maxAttempts) throw error;
       await sleep(20 * Math.random());
     }
   }
 }
 
 /**
- * The statements that the roles still need. SET ROLE asks what the role may that logged in, a superuser anything. Since
- * PostgreSQL 16 a member may be kept from it, and one that need not inherit the role's rights is enough.
+ * Returns the statements that create and grant the missing roles. SET ROLE depends on the memberships of the session user,
+ * and a superuser may take every role. Since PostgreSQL 16, a membership needs the SET option, but not INHERIT.
  */
 export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{
@@ -76,16 +75,16 @@ export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   ]);
 }
 
-/** Connections don't take the roles that keep tenants apart, or these don't. */
+/** Thrown if row-level security doesn't isolate tenants. */
 export class TenantIsolationError extends Error {
-  override name = 'WallError';
+  override name = 'TenantIsolationError';
 }
 
 /**
- * Refuses a database in which a request could see another tenant's rows: where row-level security is off, where a policy
- * lets everything through, or where `itsm_request` was given a right to pass by it.
- * @param client outside of a transaction; it keeps the role that it has
- * @throws WallError naming the tables
+ * Checks that requests can't see rows of other tenants. Fails if row-level security is off, a policy allows all rows, or
+ * `itsm_request` may bypass row-level security.
+ * @param client is outside of a transaction; it keeps its role
+ * @throws TenantIsolationError with the names of the tables
  */
 export async function assertTenantIsolation(client: pg.ClientBase): Promise<void> {
   await client.query('BEGIN READ ONLY');
@@ -108,21 +107,21 @@ export async function assertTenantIsolation(client: pg.ClientBase): Promise<void
     if (open.length === 0) return;
     throw new TenantIsolationError(
       `Tenants are not kept apart: without a tenant, the role ${requestRole} can see rows of ${open.join(', ')}. ` +
-        'Restore row-level security and its policies there, and see that the role is neither a superuser nor BYPASSRLS.',
+        'Restore row-level security and its policies there, and make sure that the role is neither a superuser nor BYPASSRLS.',
     );
   } finally {
     await client.query('ROLLBACK');
   }
 }
 
-/** Whether a table shows a row. One that is locked shows none just now, and start doesn't wait for it. */
+/** Returns true if the role can see a row. Skips a locked table, so that the start doesn't wait for the lock. */
 async function seesRow(client: pg.ClientBase, table: string): Promise<boolean> {
-  await client.query('SAVEPOINT looking; SET LOCAL lock_timeout = 500');
+  await client.query('SAVEPOINT visibility_check; SET LOCAL lock_timeout = 500');
   try {
     return (await client.query(`SELECT FROM ${table} LIMIT 1`)).rows.length > 0;
   } catch (error) {
     if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
-    await client.query('ROLLBACK TO looking');
+    await client.query('ROLLBACK TO visibility_check');
     return false;
   }
 }

@@ -1,20 +1,21 @@
 import { queryRows, type Statement } from './client/raw-sql.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
-/** The tables whose rows an update locks first. */
+/** The tables whose rows are locked before an update. */
 type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
 
 /**
- * Locks one row until the end of the transaction: what is read after it, in a statement of its own, is what will be
- * changed. Rows that refer to it may still be written meanwhile. Resolves to whether the tenant has such a row.
+ * Locks a row until the end of the transaction, so that a later statement reads its latest version. Other transactions can
+ * still write rows that refer to it.
+ * @returns whether the tenant has the row
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
   return (await queryRows(db, lockOf(db, table, [id]))).length > 0;
 }
 
 /**
- * The statement that locks several rows, for where others are sent with it. It takes them in the order of their ids, so that
- * two who want the same don't wait for each other.
+ * Returns the statement that locks several rows, for a pipeline. It locks them in the order of their ids, so that concurrent
+ * transactions can't deadlock.
  */
 export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Statement {
   const [id] = ids;
@@ -27,15 +28,15 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
   return { text, values: [db.$tenantId, ids] };
 }
 
-/** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */
+/** The advisory locks, by what they guard. A transaction holds one for its tenant until it ends. */
 const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
-/** Lets one transaction of the tenant at a time past this point, in the order in which they came. */
+/** Acquires an advisory lock of the tenant. Transactions acquire it one at a time, in the order of their arrival. */
 export async function lockTenant(db: TenantClient, guard: keyof typeof guards): Promise<void> {
   await queryRows(db, guardOf(db, guard));
 }
 
-/** The statement of `lockTenant`, for where others are sent with it. */
+/** Returns the statement of `lockTenant`, for a pipeline. */
 export function guardOf(db: TenantClient, guard: keyof typeof guards): Statement {
   const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
   return { text, values: [`${guard}:${db.$tenantId}`, guards[guard]] };

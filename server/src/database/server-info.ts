@@ -3,17 +3,17 @@ import { withDedicatedConnection } from './client/dedicated-connection.ts';
 import type { Pool } from './client/pool.ts';
 
 export interface ServerInfo {
-  /** Such as `18.4`. */
+  /** The version, such as `18.4`. */
   version: string;
-  /** Such as 180004. */
+  /** The version as a number, such as 180004. */
   versionNumber: number;
-  /** Whether search ignores the case of letters beyond ASCII; not on a database with LC_CTYPE C. */
+  /** Whether search ignores the case of letters beyond ASCII. False for a database with LC_CTYPE C. */
   ignoresCase: boolean;
-  /** By how much this process's clock is ahead of the server's; half of the time that asking takes is unknown. */
+  /** Milliseconds by which this process's clock is ahead of the server's. The error is at most half of the round trip. */
   clockAheadMs: number;
 }
 
-/** What to do about a database on which search doesn't ignore case. */
+/** The advice for a database on which search doesn't ignore case. */
 export const caseAdvice =
   'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
@@ -31,17 +31,17 @@ export async function findDamage(connection: Pick<Pool, 'query'>): Promise<strin
   return `Pages of its files are damaged: ${damage.failures} reads failed, the last at ${damage.lastAt.toISOString()}.`;
 }
 
-/** What is asked of the server itself, as the role of the URL: the others may not be there. */
+/** Reads facts about the server, as the role of `DATABASE_URL`: the other roles may not exist yet. */
 export function readServerInfo(options: Databases['options']): Promise<ServerInfo> {
   const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };
   return withDedicatedConnection(options, purpose, async (connection) => {
-    const askedAt = Date.now();
+    const sentAt = Date.now();
     const { rows } = await connection.query(
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
          to_tsvector('pg_catalog.simple', 'É') = to_tsvector('pg_catalog.simple', 'é') AS "ignoresCase",
          extract(epoch FROM clock_timestamp())::float8 * 1000 AS now`,
     );
     const [{ version, number, ignoresCase, now }] = rows;
-    return { version, versionNumber: number, ignoresCase, clockAheadMs: (askedAt + Date.now()) / 2 - now };
+    return { version, versionNumber: number, ignoresCase, clockAheadMs: (sentAt + Date.now()) / 2 - now };
   });
 }

@@ -1,14 +1,14 @@
 import type { Pool } from './client/pool.ts';
 
-/** How far transactions are, by their ids, which are given in the order in which they write first. */
+/** A snapshot of transaction ids. PostgreSQL assigns them in the order of the first writes. */
 export interface TransactionHorizon {
-  /** The oldest that is running; where none is, the same as `ended`. */
+  /** The oldest running transaction, or `ended` if none is running. */
   oldest: bigint;
-  /** One past the newest that has ended. */
+  /** One more than the newest transaction that has ended. */
   ended: bigint;
 }
 
-/** Asks about all of the server, its other databases included. */
+/** Reads the horizon of the whole server, including its other databases. */
 export async function readHorizon(pool: Pool): Promise<TransactionHorizon> {
   const { rows } = await pool.query(
     'SELECT pg_snapshot_xmin(s)::text AS oldest, pg_snapshot_xmax(s)::text AS ended FROM pg_current_snapshot() AS s',

@@ -2,8 +2,9 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { invalidField } from '../shared/errors.ts';
 
 /**
- * Makes a row whose field must be unique. Only the database can tell when two are made at once.
- * @throws ApiError VALIDATION_ERROR naming the field, when its value is taken
+ * Creates a row with a unique field. Relies on the unique constraint, because a check beforehand would miss concurrent
+ * requests.
+ * @throws ApiError VALIDATION_ERROR with the field, if another row has the value
  */
 export async function createUnique<Row>(field: string, message: string, create: () => Promise<Row>): Promise<Row> {
   try {
@@ -13,7 +14,7 @@ export async function createUnique<Row>(field: string, message: string, create: 
   }
 }
 
-/** Checks whether a row could not be written because a unique value is taken. */
+/** Returns true if a write failed because another row has the unique value. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 }

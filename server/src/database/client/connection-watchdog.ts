@@ -1,32 +1,32 @@
-/** A connection as the watch sees it. Moments are those of `performance.now()`. */
+/** A connection that the watchdog monitors. Times are values of `performance.now()`. */
 export interface WatchedConnection {
-  /** Since when an answer is overdue that PostgreSQL itself would have cut short; undefined when none is. */
+  /** Returns when the overdue statement was sent, or undefined if no response is overdue. */
   overdueSince(now: number): number | undefined;
-  /** Whether it waits for nothing and has said nothing since. */
+  /** Whether the connection is idle, and has received nothing since `moment`. */
   isIdleSince(moment: number): boolean;
-  /** Ends it at once: who waits for an answer is told, and its pool makes another when one is needed. */
+  /** Closes the connection immediately. Pending statements fail, and the pool opens another connection on demand. */
   sever(reason: string): void;
   once(event: 'end', listener: () => void): unknown;
 }
 
-/** How often it is looked for overdue answers. Milliseconds. */
-const lookEveryMs = 250;
+/** Milliseconds between two checks for overdue responses. */
+const checkIntervalMs = 250;
 
 /**
- * Ends connections on which an answer is overdue. A proxy or a firewall can drop a connection without telling either
- * side; PostgreSQL's own time-outs are of no use then. What is idle and has said nothing since then goes as well: it
- * was lost at the same time, and the next statement would wait on it as long again.
+ * Closes connections with an overdue response. A proxy or firewall can drop a connection silently, and then PostgreSQL's own
+ * timeouts don't help. The watchdog also closes connections that were idle since the overdue statement: they are probably
+ * lost as well, and the next statement would wait for the full timeout.
  */
 export class ConnectionWatchdog {
   readonly #connections = new Set<WatchedConnection>();
-  readonly #timer = setInterval(() => this.#look(), lookEveryMs).unref();
+  readonly #timer = setInterval(() => this.#check(), checkIntervalMs).unref();
 
   add(connection: WatchedConnection): void {
     this.#connections.add(connection);
     connection.once('end', () => this.#connections.delete(connection));
   }
 
-  /** Ends every connection that is still open: whoever waits on one is told. */
+  /** Closes every open connection. Pending statements fail. */
   severAll(): void {
     for (const connection of this.#connections) connection.sever('The process ends.');
   }
@@ -35,7 +35,7 @@ export class ConnectionWatchdog {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     const overdue = [...this.#connections].flatMap((connection) => connection.overdueSince(now) ?? []);
     if (overdue.length === 0) return;

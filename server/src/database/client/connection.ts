@@ -6,64 +6,64 @@ import { wireOf } from './pg-internals.ts';
 import { type StatementTracer, traceStatement } from './statement-tracer.ts';
 import { currentScope } from './tenant-context.ts';
 
-/** How long PostgreSQL may take, in milliseconds. */
+/** The timeouts of a session, in milliseconds. */
 export interface Timeouts {
-  /** For one statement; PostgreSQL ends one that takes longer. */
+  /** The `statement_timeout`: PostgreSQL cancels a statement that takes longer. */
   statementMs: number;
-  /** For one lock that a statement waits for. */
+  /** The `lock_timeout`: PostgreSQL cancels a statement that waits longer for a lock. */
   lockMs: number;
 }
 
 export interface ConnectionOptions {
   connectionString: string;
-  /** What `pg_stat_activity` shows, so that an administrator knows the purpose. */
+  /** The name in `pg_stat_activity`, which shows administrators the purpose of the connection. */
   application_name: string;
-  /** What it may see; as the role of the URL where it is left out, which migrates. */
+  /** The role of the session. Default: the role of `DATABASE_URL`, which runs migrations. */
   role?: typeof requestRole | typeof systemRole | undefined;
   timeouts: Timeouts;
   watch: ConnectionWatchdog;
-  /** Told how opening went. */
+  /** Receives opened and failed connections, to detect outages. */
   reachability?: OutageTracker | undefined;
-  /** Told of every statement. */
+  /** Traces every statement. */
   tracer?: StatementTracer | undefined;
 }
 
-/** How much longer than a statement may take its answer is waited for. Milliseconds. */
-const answerGraceMs = 1000;
+/** Milliseconds after `statement_timeout` in which the response must arrive. */
+const responseGraceMs = 1000;
 
-/** The statement, prepared on every connection, that sets the tenant until its transaction ends. */
+/** The name of the prepared statement on every connection that sets the tenant until the transaction ends. */
 export const setTenant = 'itsm_set_tenant';
 
 /**
- * Prisma reads and writes moments as if every session were in UTC, and pg reads them as ISO 8601 has them; those of a server
- * are whatever its machine or an administrator has set.
+ * Sets the time zone and date format that Prisma and pg assume. The defaults of a server depend on its machine and its
+ * administrator.
  */
 export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
- * A connection with its role and its time-outs. Both are SET when it is open: older poolers refuse them as start-up
- * parameters. What it waits for is bounded here too, since a connection can be lost without a word (`ConnectionWatchdog`).
+ * Opens a connection and sets its role and timeouts. It uses SET, because older poolers reject startup parameters. The
+ * `ConnectionWatchdog` also limits each wait in this process, because a network failure may not be reported.
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
   #statementMs: number;
-  #askedAt: number | undefined;
-  #heardAt = performance.now();
+  #sentAt: number | undefined;
+  #idleSince = performance.now();
 
   constructor(options: ConnectionOptions) {
-    // Who waits for a machine that is gone is told within half a minute.
+    // With keep-alive, a lost server is detected within about 30 seconds.
     super({ connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 15_000, ...options });
     this.#options = options;
     this.#statementMs = options.timeouts.statementMs;
-    // Without a listener the error of a lost connection would end the process: there is none while it is opened.
+    // Without a listener, the error of a lost connection would end the process. Pools add theirs only after opening.
     this.on('error', () => undefined);
-    // Each statement has its time. pg tells by `drain` alone that nobody asks at once, as who waits in a pool does.
+    // Each queued statement has its own timeout, which starts when the previous one finishes. `drain` means an empty queue.
     this.connection.on('readyForQuery', () => {
-      if (this.#askedAt !== undefined) this.#askedAt = performance.now();
+      if (this.#sentAt !== undefined) this.#sentAt = performance.now();
     });
     this.on('drain', () => {
-      this.#askedAt = undefined;
-      this.#heardAt = performance.now();
+      this.#sentAt = undefined;
+      this.#idleSince = performance.now();
     });
   }
 
@@ -72,7 +72,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     const { watch, reachability, tracer } = this.#options;
     watch.add(this);
     const open = () => super.connect().then(() => this.#open());
-    // It outlives who asked for it first, and what breaks it is none of theirs.
+    // The connection outlives the request that opens it, so it must not belong to that request's trace.
     const opened = tracer === undefined ? open() : tracer.outside(open);
     opened.then(
       () => reachability?.opened(),
@@ -91,64 +91,66 @@ export class Connection extends pg.Client implements WatchedConnection {
         `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // To plan a page of tickets takes longer than to answer it (docs/decisions/pagination.md).
+        // Planning a page of tickets takes longer than executing it (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
-        // One request takes one core of PostgreSQL's (docs/decisions/rate-and-concurrency-limits.md).
+        // Limits a request to one core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
         `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
         'SELECT pg_is_in_recovery() AS standby',
       ].join('; '),
     );
-    await opened.then(refuseStandby).catch(async (error: unknown) => {
+    await opened.then(rejectStandby).catch(async (error: unknown) => {
       await this.end();
       throw error;
     });
     return this;
   }
 
-  /** As pg has it, but that `BEGIN` sets the tenant of the scope in the same round trip. */
+  /** Runs a query like pg. `BEGIN` also sets the tenant of the current scope, in the same round trip. */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {
-    this.#askedAt ??= performance.now();
+    this.#sentAt ??= performance.now();
     const [config] = args;
     const scope = config?.text === 'BEGIN' ? currentScope() : undefined;
     if (scope !== undefined) args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
     const { tracer } = this.#options;
-    const ask = () => Reflect.apply(super.query, this, args);
-    return tracer === undefined ? ask() : traceStatement(tracer, args, ask);
+    const send = () => Reflect.apply(super.query, this, args);
+    return tracer === undefined ? send() : traceStatement(tracer, args, send);
   }
 
-  /** Has each statement from now on take no longer than so many milliseconds, and waits no longer for its answer. */
+  /** Changes the statement timeout of the session, and the watchdog's limit for its responses. */
   async limitStatements(milliseconds: number): Promise<void> {
     this.#statementMs = milliseconds;
     await this.query(`SET statement_timeout = ${milliseconds}`);
   }
 
-  /** How many statements PostgreSQL keeps prepared on it. */
+  /** The number of prepared statements on this connection. */
   get preparedStatements(): number {
     return Object.keys(wireOf(this.connection).parsedStatements).length;
   }
 
   overdueSince(now: number): number | undefined {
-    const limit = this.#statementMs + answerGraceMs;
-    return this.#askedAt !== undefined && now - this.#askedAt > limit ? this.#askedAt : undefined;
+    const limit = this.#statementMs + responseGraceMs;
+    return this.#sentAt !== undefined && now - this.#sentAt > limit ? this.#sentAt : undefined;
   }
 
   isIdleSince(moment: number): boolean {
-    return this.#askedAt === undefined && this.#heardAt < moment;
+    return this.#sentAt === undefined && this.#idleSince < moment;
   }
 
   sever(reason: string): void {
-    // pg listens from the moment it connects: the error of one that never did would end the process.
+    // pg adds its error listener when it connects. Before that, the error would end the process.
     this.connection.stream.on('error', () => undefined).destroy(new Error(reason));
   }
 }
 
-/** What PostgreSQL answers to a write on a standby. */
+/** PostgreSQL's error code of a write on a standby. */
 const READ_ONLY = '25006';
 
-/** A standby tells what may be old, and who stayed would still ask it when another one is promoted. */
-function refuseStandby(opening: pg.QueryResult[]): void {
+/** Rejects a standby: its data may be stale, and the pool would keep using it after another server is promoted. */
+function rejectStandby(opening: pg.QueryResult[]): void {
   if (!opening.at(-1)?.rows[0].standby) return;
-  throw Object.assign(new Error('The server is a standby, which can only be read.'), { code: READ_ONLY });
+  throw Object.assign(new Error('The server is a read-only standby. Set DATABASE_URL to the primary.'), {
+    code: READ_ONLY,
+  });
 }

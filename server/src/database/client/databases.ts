@@ -10,28 +10,28 @@ import type { StatementTracer } from './statement-tracer.ts';
 
 export interface DatabasesOptions {
   url: string;
-  /** Connections for requests at most. */
+  /** Maximum connections for requests. */
   requestConnections: number;
   timeouts: Timeouts;
-  /** Whether this process delivers webhooks and keeps the job queues in order. */
+  /** Whether this process delivers webhooks and maintains the job queues. */
   worker: boolean;
-  /** Told when an idle connection breaks; another is made when one is needed. */
+  /** Called when an idle connection is lost. The pool opens another one on demand. */
   onConnectionError: (error: Error) => void;
-  /** Told when the database can't be reached. */
+  /** Receives database outages. */
   reachability?: OutageTracker;
-  /** Told of every statement, but for those of long work over all tenants. */
+  /** Traces every statement, except those of dedicated connections. */
   tracer?: StatementTracer | undefined;
 }
 
-/** Every way of a process into its database, by purpose: none waits for a connection of another. */
+/** The connection pools of a process by purpose. No purpose waits for the connections of another. */
 export interface Databases {
   requests: Database;
-  /** Whose key it is, before a tenant is known. */
+  /** For looking up API keys, before the tenant is known. */
   keyLookups: Pool;
-  /** Who is in the developer area, and who wants to be: anybody may ask that, without limit. */
+  /** For sessions and sign-ins of the developer area, which have no concurrency limit. */
   accounts: Pool;
   system: Database;
-  /** What a connection outside of the pools is opened with. */
+  /** The options for connections outside of the pools. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
     watch: ConnectionWatchdog;
     reachability: OutageTracker;
@@ -39,13 +39,13 @@ export interface Databases {
   close(): Promise<void>;
 }
 
-/** A look-up is one row by its hash: what takes longer is lost. Milliseconds. */
+/** The statement timeout of lookups in milliseconds. A lookup reads one row by its hash, so a slow one has failed. */
 const lookupTimeoutMs = 2000;
 
-/** How long PostgreSQL may take to end the connections when the process ends. Milliseconds. */
-const goodbyeMs = 1500;
+/** Maximum milliseconds at shutdown for closing the connections gracefully. */
+const maxCloseMs = 1500;
 
-/** Names the ways; connections are opened when they are first needed. */
+/** Creates the pools. They open connections on demand. */
 export function openDatabases(options: DatabasesOptions): Databases {
   const { url, timeouts, worker, reachability = new OutageTracker(), tracer } = options;
   const watch = new ConnectionWatchdog();
@@ -68,7 +68,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     max: worker ? connectionsFor.system.worker : connectionsFor.system.api,
   });
   return {
-    // Made when it is asked for: a command has no use for it.
+    // Created on demand, because commands don't use it.
     get requests() {
       requests ??= openTenantDatabase({
         ...shared,
@@ -84,7 +84,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     options: { url, timeouts, watch, reachability },
     async close() {
       const ending = Promise.all([requests && end(requests), keyLookups.end(), accounts.end(), end(system)]);
-      if (!(await endsWithin(goodbyeMs, ending))) watch.severAll();
+      if (!(await endsWithin(maxCloseMs, ending))) watch.severAll();
       watch.close();
       reachability.close();
     },
@@ -93,6 +93,6 @@ export function openDatabases(options: DatabasesOptions): Databases {
 
 async function end({ prisma, pool }: Database): Promise<void> {
   await prisma.$disconnect();
-  // Prisma ends a pool that it has used, and leaves one that was asked past it.
+  // Prisma closes the pool only if Prisma itself has used it.
   if (!pool.ending) await pool.end();
 }

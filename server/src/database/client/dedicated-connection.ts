@@ -3,15 +3,15 @@ import { Connection } from './connection.ts';
 import type { Databases } from './databases.ts';
 
 interface Purpose {
-  /** As `pg_stat_activity` shows it. */
+  /** The name in `pg_stat_activity`. */
   name: string;
-  /** How long each statement may take. Milliseconds. */
+  /** The statement timeout in milliseconds. */
   statementMs: number;
-  /** Whether it stays the role of the URL, and doesn't become the system's. */
+  /** Whether the connection keeps the role of `DATABASE_URL` instead of the system role. */
   asRoleOfUrl?: boolean;
 }
 
-/** Does long work over all tenants on a connection of its own, so that nobody waits for one meanwhile. */
+/** Runs long work over all tenants on a dedicated connection, so that it doesn't occupy a connection of a pool. */
 export async function withDedicatedConnection<Result>(
   { url, timeouts, watch, reachability }: Databases['options'],
   { name, statementMs, asRoleOfUrl = false }: Purpose,

@@ -1,5 +1,5 @@
-/** What pg has in `lib` and its types leave out. */
+/** Declares what the types of pg omit from `lib`. */
 declare module 'pg/lib/utils.js' {
-  /** A value as it is sent: text, bytes or null. */
+  /** Converts a parameter to its wire format: text, bytes or null. */
   export function prepareValue(value: unknown): string | Buffer | null;
 }

@@ -6,21 +6,21 @@ import { QueryPipeline } from './query-pipeline.ts';
 import { currentScope } from './tenant-context.ts';
 
 export interface PoolOptions extends ConnectionOptions {
-  /** Connections at most. */
+  /** Maximum connections. */
   max: number;
-  /** Told when an idle connection breaks; the pool makes another when one is needed. */
+  /** Called when an idle connection is lost. The pool opens another one on demand. */
   onConnectionError: (error: Error) => void;
 }
 
-/** What pg calls back with a connection, or with why there is none. */
+/** The callback that pg calls with a connection or an error. */
 type OnConnected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Connections of one purpose; each is lent to one statement or transaction at a time. What is asked for within a
- * transaction (`inTransaction`) goes to that one's connection, so that Prisma, who knows of pools alone, takes part in it.
+ * Pools the connections of one purpose. Within `inTransaction`, all statements go to the connection of the transaction, so
+ * that Prisma, which only sees the pool, takes part in it.
  */
 export class Pool extends pg.Pool {
-  /** Told, where somebody measures, how long a connection was waited for, in vain too. Milliseconds. */
+  /** Called with the milliseconds that a caller waited for a connection, also if it got none. Used for metrics. */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
   readonly #tracer: PoolOptions['tracer'];
@@ -33,7 +33,7 @@ export class Pool extends pg.Pool {
     this.on('remove', (connection: unknown) => this.#open.delete(connection as Connection));
   }
 
-  /** How many statements PostgreSQL keeps prepared, on all connections together. */
+  /** The number of prepared statements on all connections. */
   get preparedStatements(): number {
     return [...this.#open].reduce((sum, connection) => sum + connection.preparedStatements, 0);
   }
@@ -41,48 +41,49 @@ export class Pool extends pg.Pool {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(config: any, values?: any): any {
     const transaction = this.#transaction();
-    if (transaction === undefined) return this.ask(config, values);
+    if (transaction === undefined) return this.runQuery(config, values);
     return transaction.run([typeof config === 'string' ? { text: config, values } : config]).then(([result]) => result);
   }
 
   /**
-   * Runs statements of a tenant in one round trip; each sees what was committed before it began. The tenant goes before
-   * them, unless the first sets it.
+   * Runs statements of a tenant in one round trip. Each sees the changes that were committed before it started. Sets the
+   * tenant before them, unless the first statement does.
    */
   together(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
-    // Read now: whoever gives a connection back hands it on in a scope of their own.
+    // Read the scope before waiting: a connection is handed over in the scope of the caller that releases it.
     const { tenantId, transaction } = currentScope() ?? {};
-    if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
+    if (tenantId === undefined)
+      throw new Error('A statement of a request was run without a tenant. Run it within `withinTenant`.');
     if (transaction?.pool === this) return transaction.run(configs);
-    return this.#askOne(new QueryPipeline(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
+    return this.#queryOnce(new QueryPipeline(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
   }
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: OnConnected): void;
   override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
     const transaction = this.#transaction();
-    // The pool itself asks with a callback, for single statements.
+    // The pool itself passes a callback, for single statements.
     if (transaction === undefined || callback !== undefined) return this.#lend(callback);
     return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
 
-  #lend(given: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
+  #lend(onConnected: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
     const { onLent } = this;
-    // Whoever gives a connection back hands it on.
-    const callback = given && this.#tracer ? this.#tracer.keep(given) : given;
-    const asked = performance.now();
+    // The caller that releases a connection runs this callback, so the tracer must restore the context.
+    const callback = onConnected && this.#tracer ? this.#tracer.keep(onConnected) : onConnected;
+    const requestedAt = performance.now();
     if (callback === undefined) {
       const lent = super.connect();
-      return onLent === undefined ? lent : lent.finally(() => onLent(performance.now() - asked));
+      return onLent === undefined ? lent : lent.finally(() => onLent(performance.now() - requestedAt));
     }
     super.connect((...lent) => {
-      onLent?.(performance.now() - asked);
+      onLent?.(performance.now() - requestedAt);
       callback(...lent);
     });
     return undefined;
   }
 
-  /** Lends a connection for as long as `work` takes. */
+  /** Lends a connection until `work` finishes. */
   async lend<Result>(work: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const connection = await this.connect();
     try {
@@ -92,19 +93,19 @@ export class Pool extends pg.Pool {
     }
   }
 
-  /** Runs a statement on a connection to itself. */
-  protected ask(config: unknown, values?: unknown): unknown {
-    return this.#askOne(config, values);
+  /** Runs a statement on a connection of the pool. */
+  protected runQuery(config: unknown, values?: unknown): unknown {
+    return this.#queryOnce(config, values);
   }
 
-  /** Keeps the connection where the statement fails, unless that is broken: pg's own pools close it. */
-  #askOne(config: unknown, values?: unknown): Promise<pg.QueryResult> {
+  /** Runs a query. If it fails, keeps the connection if it is still usable. pg's own pools close it. */
+  #queryOnce(config: unknown, values?: unknown): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       this.connect((error, connection, release) => {
         if (error !== undefined || connection === undefined) return reject(error);
         let isDone = false;
         const done = (failure: Error | null, result: pg.QueryResult) => {
-          // Of a statement that can't be sent pg tells twice.
+          // pg calls back twice for a statement that can't be sent.
           if (isDone) return;
           isDone = true;
           release(isUsable(failure, config) ? undefined : (failure as Error));
@@ -127,27 +128,27 @@ export class Pool extends pg.Pool {
   }
 }
 
-/** What a session says that is in no state for another statement, or whose plans are of tables as they were. */
-const spoilt = /^(25P02|0A000|26000)$/;
+/** The error codes after which a session is unusable: failed transaction, or outdated plans or prepared statements. */
+const unusableCodes = /^(25P02|0A000|26000)$/;
 
 /**
- * Whether another statement may follow one that failed. PostgreSQL says that it ends a session before the connection is gone;
- * and pg-boss sends transactions as one text, which are left open where one of their statements fails.
+ * Returns true if the connection is usable after a failed statement. PostgreSQL reports the end of a session before it
+ * closes the connection. pg-boss sends a transaction as one text, which stays open if one of its statements fails.
  */
 function isUsable(failure: Error | null, config: unknown): boolean {
   if (failure === null) return true;
   const text = typeof config === 'string' ? config : ((config as Partial<pg.QueryConfig>).text ?? '');
-  return !(isConnectionError(failure) || spoilt.test(errorCode(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
+  return !(isConnectionError(failure) || unusableCodes.test(errorCode(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
 }
 
-/** Connections for requests: every statement carries the tenant of the scope in which it was asked for. */
+/** Pools the connections for requests. Every statement runs for the tenant of the current scope. */
 export class TenantPool extends Pool {
-  protected override ask(config: pg.QueryConfig): unknown {
+  protected override runQuery(config: pg.QueryConfig): unknown {
     return this.together([config]).then(([result]) => result);
   }
 }
 
-/** What Prisma is given that begins a transaction, for an operation of several statements, within one that is under way. */
+/** Lets Prisma begin a transaction within another one, as savepoints. Prisma does so for operations of several statements. */
 class NestedTransaction {
   readonly #transaction: { run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> };
 
@@ -165,7 +166,7 @@ class NestedTransaction {
     return result;
   }
 
-  // The connection belongs to the transaction around it.
+  // The outer transaction releases the connection.
   release(): void {}
 
   on(): this {

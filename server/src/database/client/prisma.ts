@@ -3,32 +3,32 @@ import { PrismaClient } from '../../../generated/prisma/client.ts';
 import { Pool, type PoolOptions, TenantPool } from './pool.ts';
 import { statementName } from './statement-name.ts';
 
-/** One way into the database: connections with one role's rights, and Prisma over them. */
+/** A pool with the rights of one role, and a Prisma client that uses it. */
 export interface Database {
   pool: Pool;
   prisma: PrismaClient;
 }
 
-/** For requests: each statement sees the rows of the tenant that it is asked for, and without one no row. */
+/** Opens the database for requests. A statement sees the rows of its tenant, and no rows without a tenant. */
 export function openTenantDatabase(options: PoolOptions): Database {
-  return over(new TenantPool(options), options);
+  return openDatabase(new TenantPool(options), options);
 }
 
-/** Over all tenants, for what no tenant asks for: delivering webhooks, checking totals, the command line. */
+/** Opens the database for work over all tenants: delivering webhooks, checking totals, the command line. */
 export function openSystemDatabase(options: PoolOptions): Database {
-  return over(new Pool(options), options);
+  return openDatabase(new Pool(options), options);
 }
 
-function over(pool: Pool, { timeouts, onConnectionError }: PoolOptions): Database {
+function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions): Database {
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     onConnectionError,
-    // Prisma's types know of no statement without a name, its adapter does.
+    // Prisma's types require a name, but its adapter accepts statements without one.
     statementNameGenerator: ({ sql }) => statementName(sql) as string,
   });
   const prisma = new PrismaClient({
     adapter,
-    // Longer messages quote the arguments, which may hold what must not be logged.
+    // Longer messages quote arguments, which may contain data that must not be logged.
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5000, timeout: timeouts.statementMs + 5000 },
   });

@@ -3,57 +3,58 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { setTenant } from './connection.ts';
 import { prepareValue, Result, type Wire, wireOf } from './pg-internals.ts';
 
-/** The columns of the statements that a connection has prepared, by name: they can't change, and are asked for once. */
+/** The columns of each connection's prepared statements, by name. They can't change, so they are requested once. */
 const columnsOn = new WeakMap<pg.Connection, Map<string, pg.FieldDef[]>>();
 
-/** A statement of a batch, and what comes of it. */
-interface Member {
+/** A statement of a pipeline, and its result. */
+interface PipelinedStatement {
   name: string | undefined;
   text: string;
-  /** As they are sent. */
+  /** The parameters in their wire format. */
   values: unknown[];
   result: Result;
 }
 
-interface BatchOptions {
-  /** Absent where a transaction that is under way has it already, or the first statement sets it. */
+interface PipelineOptions {
+  /** The tenant to set. Absent if the current transaction has set it, or the first statement sets it. */
   tenantId?: TenantId | undefined;
-  /** Whether it begins a transaction. */
+  /** Whether to begin a transaction. */
   begins?: boolean;
-  /** Whether it commits the transaction when all has gone well. */
+  /** Whether to commit the transaction if all statements succeed. */
   commits?: boolean;
 }
 
 /**
- * Statements in one round trip. They are sent at once and ended by one Sync, behind the tenant, which row-level security
- * asks for, and perhaps between `BEGIN` and `COMMIT`. Where one fails, those behind it are not run. Outside of a transaction all are one, with
- * which the tenant is gone (PostgreSQL, "Extended Query Protocol", on pipelining).
+ * Sends statements in one round trip with a single Sync: optionally `BEGIN`, the tenant for row-level security, the
+ * statements, and optionally `COMMIT`. If a statement fails, PostgreSQL skips the following ones. Outside of a transaction,
+ * all statements form one implicit transaction, which resets the tenant when it ends (PostgreSQL, "Extended Query Protocol",
+ * on pipelining).
  */
 export class QueryPipeline implements pg.Submittable {
-  readonly #members: Member[];
-  readonly #options: BatchOptions;
+  readonly #statements: PipelinedStatement[];
+  readonly #options: PipelineOptions;
   #failure: Error | undefined;
-  /** How many completions come before those of the statements. */
+  /** The number of completions before those of the statements. */
   readonly #before: number;
   #completed = 0;
-  /** Set by pg, which is told by it what came of the statements. */
+  /** Receives the results. The caller or pg sets it. */
   callback: ((error: Error | null, results?: pg.QueryResult[]) => void) | undefined;
 
-  constructor(configs: pg.QueryConfig[], options: BatchOptions) {
+  constructor(configs: pg.QueryConfig[], options: PipelineOptions) {
     this.#options = options;
     this.#before = Number(options.begins === true) + Number(options.tenantId !== undefined);
-    this.#members = configs.map((config: pg.QueryConfig & { rowMode?: string }) => ({
+    this.#statements = configs.map((config: pg.QueryConfig & { rowMode?: string }) => ({
       name: config.name,
       text: config.text,
-      // Whatever can't be sent throws here, before anything is.
+      // A value that can't be sent throws here, before any message is sent.
       values: config.values?.map(prepareValue) ?? [],
       result: new Result(config.rowMode, config.types ?? pg.types),
     }));
   }
 
-  /** The SQL of its statements. */
+  /** The SQL of all statements, for tracing. */
   get texts(): string[] {
-    const texts = this.#members.map(({ text }) => text);
+    const texts = this.#statements.map(({ text }) => text);
     return [...(this.#options.begins ? ['BEGIN'] : []), ...texts, ...(this.#options.commits ? ['COMMIT'] : [])];
   }
 
@@ -66,7 +67,7 @@ export class QueryPipeline implements pg.Submittable {
       wire.bind({ statement: setTenant, values: [String(tenantId)] });
       wire.execute({});
     }
-    for (const member of this.#members) send(member, wire, columnsOn.get(connection));
+    for (const statement of this.#statements) send(statement, wire, columnsOn.get(connection));
     if (commits) sendBare('COMMIT', wire);
     wire.sync();
     wire.stream.uncork();
@@ -78,7 +79,7 @@ export class QueryPipeline implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
     const { result } = this.#current ?? {};
-    // That of the tenant is nobody's.
+    // The row of the statement that sets the tenant belongs to no result.
     if (result === undefined || this.#failure !== undefined) return;
     try {
       result.rows.push(result.parseRow(fields));
@@ -97,9 +98,9 @@ export class QueryPipeline implements pg.Submittable {
       this.callback?.(this.#failure);
       return;
     }
-    // Of one that failed nobody knows which of its names are there.
-    remember(this.#members, connection);
-    const results = this.#members.map(({ result }) => result);
+    // After a failure, it is unknown which statements PostgreSQL has prepared. So only a success caches them.
+    cachePrepared(this.#statements, connection);
+    const results = this.#statements.map(({ result }) => result);
     this.callback?.(null, results);
   }
 
@@ -108,9 +109,9 @@ export class QueryPipeline implements pg.Submittable {
     this.handleReadyForQuery(connection);
   }
 
-  /** The statement whose answer comes next; none while it is that of what goes before or after them. */
-  get #current(): Member | undefined {
-    return this.#members[this.#completed - this.#before];
+  /** The statement whose response arrives next. Undefined for `BEGIN`, the tenant and `COMMIT`. */
+  get #current(): PipelinedStatement | undefined {
+    return this.#statements[this.#completed - this.#before];
   }
 }
 
@@ -120,9 +121,13 @@ function sendBare(text: string, wire: Wire): void {
   wire.execute({});
 }
 
-function send({ name, text, values, result }: Member, wire: Wire, columns?: Map<string, pg.FieldDef[]>): void {
+function send(
+  { name, text, values, result }: PipelinedStatement,
+  wire: Wire,
+  columns?: Map<string, pg.FieldDef[]>,
+): void {
   if (name === undefined || wire.parsedStatements[name] === undefined) {
-    // A batch that failed may have left it. To close one that isn't there does nothing.
+    // A failed pipeline may have prepared the name. Closing a missing name has no effect.
     if (name !== undefined) wire.close({ type: 'S', name });
     wire.parse({ text, name });
   }
@@ -133,11 +138,11 @@ function send({ name, text, values, result }: Member, wire: Wire, columns?: Map<
   wire.execute({});
 }
 
-function remember(members: Member[], connection: pg.Connection): void {
+function cachePrepared(statements: PipelinedStatement[], connection: pg.Connection): void {
   const { parsedStatements } = wireOf(connection);
   const columns = columnsOn.get(connection) ?? new Map<string, pg.FieldDef[]>();
   columnsOn.set(connection, columns);
-  for (const { name, text, result } of members) {
+  for (const { name, text, result } of statements) {
     if (name === undefined) continue;
     parsedStatements[name] = text;
     columns.set(name, result.fields);

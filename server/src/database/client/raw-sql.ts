@@ -3,36 +3,36 @@ import { statementName } from './statement-name.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 import { withinTenant } from './tenant-context.ts';
 
-/** SQL with `$1`, `$2`, … and their values. */
+/** SQL with the parameters `$1`, `$2`, …, and their values. */
 export interface Statement {
   text: string;
   values: unknown[];
 }
 
-/** A statement as a connection takes it that keeps it prepared. */
+/** Returns a statement that the connection prepares and reuses. */
 export function prepared({ text, values }: Statement): pg.QueryConfig {
   return { name: statementName(text), text, values };
 }
 
 /**
- * The rows of one statement, in the transaction that is under way or as one of its own. It goes straight to PostgreSQL,
- * beside Prisma: `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). Columns come as pg reads them.
+ * Runs a statement and returns its rows, within the current transaction if there is one. It bypasses Prisma, because
+ * `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg parses the values of columns.
  */
 export async function queryRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const [rows = []] = await queryPipelined(db, [statement]);
   return rows as Row[];
 }
 
-/** A statement that reads one row for one tenant, and brings it along. */
+/** A statement that reads one row, and sets its tenant itself. */
 export interface TenantQuery {
   name: string | undefined;
   text: string;
 }
 
 /**
- * A statement of a SELECT that names its tenant as `$1`. It sets the tenant itself: a statement before it that does would
- * take a tenth of a small request (docs/decisions/tenant-isolation.md). CASE has the tenant set before anything is read; what was
- * read earlier would see no tenant, and no row. The row comes as JSON.
+ * Wraps a SELECT, whose parameter `$1` is the tenant, so that it also sets the tenant. A separate statement would take 10 %
+ * of the time of a small request (docs/decisions/tenant-isolation.md). CASE makes PostgreSQL set the tenant before it reads
+ * rows. The row is returned as JSON.
  */
 export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
@@ -40,7 +40,7 @@ export function tenantQuery(select: string): TenantQuery {
   return { name: statementName(text), text };
 }
 
-/** The row that a reading finds; `values` are those from `$2`. */
+/** Runs a tenant query and returns its row. @param values the parameters from `$2` */
 export async function queryOne<Row extends object>(
   db: TenantClient,
   { name, text }: TenantQuery,
@@ -51,20 +51,20 @@ export async function queryOne<Row extends object>(
   return results[0]?.rows[0]?.one ?? undefined;
 }
 
-/** What has PostgreSQL plan the statements behind it for their values, until their transaction ends. */
-const planAnew = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
+/** Makes PostgreSQL plan the following statements of the transaction for their parameter values. */
+const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
 
 /**
- * The rows of a statement that PostgreSQL plans for its very values, and keeps nothing of: one whose text is composed of
- * what is asked for, or whose best plan depends on it. Not to be asked for within a transaction.
+ * Runs a statement with a custom plan for its parameter values, and returns its rows. Use it if the text or the best plan
+ * depends on the request. PostgreSQL doesn't keep the statement prepared. Don't call it within a transaction.
  */
 export async function queryWithCustomPlan<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
-  const configs = [{ name: statementName(planAnew), text: planAnew, values: [] }, statement];
+  const configs = [{ name: statementName(useCustomPlan), text: useCustomPlan, values: [] }, statement];
   const [, result] = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
   return (result?.rows ?? []) as Row[];
 }
 
-/** The rows of several statements in one round trip. Each sees what was committed before it began, and those before it. */
+/** Runs statements in one round trip and returns their rows. Each sees earlier commits and the statements before it. */
 export async function queryPipelined(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(prepared);
   const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));

@@ -1,46 +1,46 @@
-/** Who follows what PostgreSQL is asked (docs/decisions/observability.md). */
+/** Traces the statements that are sent to PostgreSQL (docs/decisions/observability.md). */
 export interface StatementTracer {
   /**
-   * Statements are sent in one round trip.
-   * @returns what is to be told when they are answered; undefined where nobody wants to know
+   * Starts tracing statements that are sent in one round trip.
+   * @returns the function to call when they finish, or undefined if they aren't traced
    */
   begin(texts: readonly string[]): ((error?: unknown) => void) | undefined;
-  /** Runs `work` on behalf of nobody. */
+  /** Runs `work` outside of the current trace. */
   outside<Result>(work: () => Result): Result;
-  /** Has a callback run on behalf of who asks now, whoever calls it. */
+  /** Binds a callback to the current trace. */
   keep<Callback>(callback: Callback): Callback;
 }
 
-/** What pg's `query` is asked first: SQL, a query, or a `Batch`. */
-type Asked = string | { text?: string; texts?: readonly string[]; callback?: Callback | undefined };
+/** The first argument of pg's `query`: SQL, a query, or a `QueryPipeline`. */
+type QueryArgument = string | { text?: string; texts?: readonly string[]; callback?: Callback | undefined };
 
 type Callback = (error: unknown, ...rest: unknown[]) => void;
 
 /**
- * Has a tracer told of one call of pg's `query`, which says in one of three ways what came of it: to the callback among
- * its arguments, to that of the query, or by a promise.
- * @param args of the call; a callback among them is put in the place of
+ * Traces one call of pg's `query`. Its result arrives in one of three ways: at a callback argument, at the callback of the
+ * query, or as a promise.
+ * @param args the arguments of the call; a callback among them is replaced
  */
-export function traceStatement(tracer: StatementTracer, args: unknown[], ask: () => unknown): unknown {
-  const asked = args[0] as Asked;
-  const end = tracer.begin(textsOf(asked));
-  if (end === undefined) return ask();
+export function traceStatement(tracer: StatementTracer, args: unknown[], send: () => unknown): unknown {
+  const query = args[0] as QueryArgument;
+  const end = tracer.begin(getTexts(query));
+  if (end === undefined) return send();
 
-  const telling = (callback: Callback): Callback => {
+  const traced = (callback: Callback): Callback => {
     return (error, ...rest) => {
       end(error ?? undefined);
       callback(error, ...rest);
     };
   };
-  const place = args.findIndex((each) => typeof each === 'function');
-  if (place >= 0) args[place] = telling(args[place] as Callback);
-  else if (typeof asked === 'object' && asked.callback !== undefined) asked.callback = telling(asked.callback);
-  const answer = ask();
-  if (answer instanceof Promise) answer.then(() => end(), end);
-  return answer;
+  const callbackIndex = args.findIndex((each) => typeof each === 'function');
+  if (callbackIndex >= 0) args[callbackIndex] = traced(args[callbackIndex] as Callback);
+  else if (typeof query === 'object' && query.callback !== undefined) query.callback = traced(query.callback);
+  const result = send();
+  if (result instanceof Promise) result.then(() => end(), end);
+  return result;
 }
 
-function textsOf(asked: Asked): readonly string[] {
-  if (typeof asked === 'string') return [asked];
-  return asked.texts ?? [asked.text ?? ''];
+function getTexts(query: QueryArgument): readonly string[] {
+  if (typeof query === 'string') return [query];
+  return query.texts ?? [query.text ?? ''];
 }

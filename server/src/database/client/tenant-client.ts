@@ -3,7 +3,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { Database } from './prisma.ts';
 import { withinTenant } from './tenant-context.ts';
 
-/** Operations whose `where` decides the rows. */
+/** Operations whose `where` selects the rows. */
 const filtered = new Set([
   'findFirst',
   'findFirstOrThrow',
@@ -16,7 +16,7 @@ const filtered = new Set([
   'deleteMany',
 ]);
 
-/** Operations whose `data` makes or changes rows. */
+/** Operations whose `data` creates or changes rows. */
 const writing = new Set(['create', 'createMany', 'createManyAndReturn', 'updateMany', 'updateManyAndReturn']);
 
 const creating = new Set(['create', 'createMany', 'createManyAndReturn']);
@@ -39,13 +39,13 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
 }
 
 /**
- * The client that queries use: it sees and writes one tenant's rows, whatever it is asked
- * (docs/decisions/tenant-isolation.md). It refuses, with an error for the developer:
+ * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). It rejects, with an
+ * error for the developer:
  * - operations that take a unique `where`, which would have to name the tenant (`findUnique`, `update`, `upsert`, …);
  * - `cursor`, for the same reason;
  * - anything but the model's own columns in `data`: no nested write, no `connect`, no `tenantId`;
  * - the model `Tenant`.
- * Composite foreign keys are the second wall: a relation leads to rows of the same tenant only.
+ * Composite foreign keys are the second protection: a relation leads only to rows of the same tenant.
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
@@ -54,17 +54,17 @@ export type TenantClient = Omit<
 
 type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
-/** The client for one tenant's rows. */
+/** Returns the client for the rows of one tenant. */
 export function tenantClient(database: Database, tenantId: TenantId): TenantClient {
   return extendedClient(database, tenantId);
 }
 
-/** Raw SQL on the tenant client: its caller must filter by `$tenantId` itself. See tools/check-imports.ts for who may. */
+/** Returns the raw SQL methods. The caller must filter by `$tenantId`. tools/check-imports.ts lists the allowed callers. */
 export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
   return db as ReturnType<typeof extendedClient>;
 }
 
-/** The connections below the client, for statements outside of a transaction. */
+/** Returns the pool of the client, for statements that bypass Prisma. */
 export function connectionsOf(db: TenantClient): Database['pool'] {
   return (db as ReturnType<typeof extendedClient>).$connections;
 }
@@ -77,20 +77,20 @@ interface Operation {
 }
 
 function restrict({ model, operation, args, tenantId }: Operation): Arguments {
-  const refuse = (why: string): never => {
-    throw new Error(`${model}.${operation} is refused by the tenant client: ${why}`);
+  const reject = (reason: string): never => {
+    throw new Error(`The tenant client rejects ${model}.${operation}: ${reason}`);
   };
-  if (model === 'Tenant') refuse('a tenant is no row of a tenant');
-  if (!filtered.has(operation) && !creating.has(operation)) refuse('use an operation that takes a plain `where`');
-  if (args.cursor !== undefined) refuse('`cursor` is a unique `where`');
+  if (model === 'Tenant') reject('rows of Tenant belong to no tenant; use the system client');
+  if (!filtered.has(operation) && !creating.has(operation)) reject('use an operation that takes a plain `where`');
+  if (args.cursor !== undefined) reject('`cursor` is a unique `where`; filter with a plain `where`');
 
   const result = { ...args };
   if (filtered.has(operation)) result.where = { AND: [args.where ?? {}, { tenantId }] };
   if (writing.has(operation)) {
-    const columns = columnsOf(model);
+    const columns = getColumns(model);
     const rows = Array.isArray(args.data) ? args.data : [args.data ?? {}];
     for (const name of rows.flatMap(Object.keys)) {
-      if (!columns.has(name) || name === 'tenantId') refuse(`\`data\` may not name ${name}`);
+      if (!columns.has(name) || name === 'tenantId') reject(`\`data\` must not contain ${name}`);
     }
     if (creating.has(operation)) {
       const owned = rows.map((row) => ({ ...row, tenantId }));
@@ -100,9 +100,9 @@ function restrict({ model, operation, args, tenantId }: Operation): Arguments {
   return result;
 }
 
-function columnsOf(model: Prisma.ModelName): Set<string> {
+function getColumns(model: Prisma.ModelName): Set<string> {
   const enums = Prisma as unknown as Record<string, Record<string, string>>;
   const names = enums[`${model}ScalarFieldEnum`];
-  if (!names) throw new Error(`The generated client names no columns for ${model}.`);
+  if (!names) throw new Error(`The generated client has no columns for ${model}. Run \`pnpm generate\`.`);
   return new Set(Object.keys(names));
 }

@@ -2,33 +2,33 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
-/** On whose behalf the code that runs asks the database (docs/decisions/tenant-isolation.md). */
+/** The tenant and transaction of the running code (docs/decisions/tenant-isolation.md). */
 interface TenantScope {
   readonly tenantId: TenantId;
-  /** The transaction that is under way; absent outside of one. */
+  /** The current transaction, if there is one. */
   readonly transaction?: ScopedTransaction;
 }
 
 interface ScopedTransaction {
-  /** Where its connection comes from: what asks for one there is part of the transaction. */
+  /** The pool of its connection. Statements on this pool are part of the transaction. */
   readonly pool: pg.Pool;
-  /** Runs statements in one round trip; each sees what was committed before it began. */
+  /** Runs statements in one round trip. Each sees the changes that were committed before it started. */
   run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]>;
 }
 
 const storage = new AsyncLocalStorage<TenantScope>();
 
-/** The scope of the code that asks; undefined where no tenant is asked for. */
+/** Returns the scope of the running code, or undefined outside of a tenant. */
 export function currentScope(): TenantScope | undefined {
   return storage.getStore();
 }
 
-/** Runs `work` in a scope. What it returns is awaited within: Prisma's promises begin only then. */
+/** Runs `work` in a scope. Awaits its promise within the scope, because Prisma sends a query only when it is awaited. */
 export function withinScope<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
   return storage.run(scope, async () => work());
 }
 
-/** Runs `work` for a tenant; what runs for that tenant already stays in its transaction. */
+/** Runs `work` for a tenant. If the current scope has the same tenant, keeps it and its transaction. */
 export function withinTenant<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result> {
   return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
 }

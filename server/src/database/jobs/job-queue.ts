@@ -4,24 +4,24 @@ import { connectionsOf, type TenantClient } from '../client/tenant-client.ts';
 import type { Queue } from './job-schema.ts';
 
 export interface JobsOptions {
-  /** Over all tenants. */
+  /** The pool of the system role. */
   pool: Pool;
-  /** Whether this process also keeps the queues in order and runs what is scheduled. */
+  /** Whether this process also maintains the queues and runs scheduled jobs. */
   worker: boolean;
   onError: (error: Error) => void;
 }
 
-/** A job that is done every night, or every hour, has failed. */
+/** The error of a failed nightly or hourly job. */
 export class JobFailed extends Error {
   override name = 'JobFailed';
 }
 
-/** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
+/** Opens pg-boss. Its jobs are in the schema `pgboss` of the same database, which job-schema.ts has migrated. */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
-  // Takes a while to load: a command that puts no jobs in does without.
+  // Loading pg-boss is slow, and commands that add no jobs don't need it.
   const { PgBoss, systemClock } = await import('pg-boss');
   const boss = new PgBoss({
-    db: on(pool),
+    db: toDb(pool),
     clock: withLimitedTimers(systemClock),
     supervise: worker,
     schedule: worker,
@@ -32,29 +32,29 @@ export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<
   return boss;
 }
 
-/** The longest wait of a timer of Node.js: a longer one ends after 1 ms. Milliseconds. */
+/** Maximum milliseconds of a Node.js timer. A longer timer fires after 1 ms. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Returns a clock for which pg-boss, when the clock has jumped back by weeks, doesn't set one timer after the other. */
+/** Returns a clock with limited timers. Otherwise pg-boss would set timers in a loop after the clock jumped back by weeks. */
 function withLimitedTimers(clock: Clock): Clock {
   return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
 
-/** Lets pg-boss write within a transaction of ours: what it puts in is committed with the change, or not at all. */
+/** Lets pg-boss write in the current transaction, so that a job is committed together with the change. */
 export function jobsWithin(db: TenantClient): Db {
-  return on(connectionsOf(db));
+  return toDb(connectionsOf(db));
 }
 
-function on(pool: Pool): Db {
+function toDb(pool: Pool): Db {
   return { executeSql: (text, values) => pool.query(text, values) };
 }
 
-/** Has the one job of a queue done every night, by one worker of all. */
+/** Schedules the job of a queue at 03:17 every night. One worker runs it. */
 export function scheduleNightly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
   return schedule(boss, queue, '17 3 * * *', work);
 }
 
-/** The same every hour. */
+/** Schedules the job of a queue at minute 43 of every hour. One worker runs it. */
 export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
   return schedule(boss, queue, '43 * * * *', work);
 }
@@ -62,7 +62,7 @@ export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<u
 async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, async () => {
     await work().catch((error: Error) => {
-      // pg-boss writes it to the job's row, where nobody looks.
+      // pg-boss records the error only in the row of the job.
       boss.emit('error', new JobFailed(`The job ${name} failed: ${error.message}`, { cause: error }));
       throw error;
     });
