@@ -22,17 +22,17 @@ import { createUnique } from '../server/src/database/unique-violation.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
 
-/** The workspace that a first start makes: its key is known only now. */
+/** A created demo workspace. Its key can't be read again later. */
 export interface DemoWorkspace {
   key: string;
-  /** The tenant's name. */
+  /** The name of the tenant. */
   tenant: string;
   adminEmail: string;
-  /** What the link of the developer area lets the administrator in with, once and from this machine. */
+  /** The token of the sign-in link for the administrator. It works once, and only on this machine. */
   invitation: string;
 }
 
-/** Fills an empty database with a demo workspace. Does nothing, and resolves to undefined, where there is a tenant. */
+/** Creates a demo workspace in an empty database. Does nothing and returns undefined if there is a tenant. */
 export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
   return prisma.$transaction(async (tx) => {
     if (await tx.tenant.findFirst({ select: { id: true } })) return undefined;
@@ -41,9 +41,9 @@ export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
 }
 
 /**
- * Makes a demo workspace beside whatever there is.
- * @param addOlder adds tickets, created until `to`, to the tenant with this id before it has any
- * @throws ApiError VALIDATION_ERROR when the name is taken
+ * Creates a demo workspace in a database with other workspaces.
+ * @param addOlder adds tickets that were created before `to`, before the tickets of the demo
+ * @throws ApiError VALIDATION_ERROR if the name is taken
  */
 export async function seedAnother(
   prisma: PrismaClient,
@@ -59,7 +59,7 @@ async function addTenant(tx: Transaction, name: string): Promise<Users> {
   const data = { name, nameKey: tenantNameKey(name), ...unchangedSince(daysSinceStart) };
   const { id } = await createUnique(
     'name',
-    `${name} is taken by another tenant, or by a seed that was interrupted: choose another name`,
+    `${name} is already used by another tenant or by an interrupted seed. Choose another name.`,
     () => tx.tenant.create({ data }),
   );
   return addUsers(tx, id);
@@ -135,7 +135,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // As the table below numbers them, whatever there was before.
+    // Maps the numbers in the table below, which ignore earlier tickets.
     ids.set(`${ticketNumberPrefixes[type]}-${number - numbered[type]}`, id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
@@ -196,7 +196,7 @@ function moment(inDays: number, hoursLater = 0): Date {
   return new Date(Date.now() + inDays * 86_400_000 + hoursLater * 3_600_000);
 }
 
-/** The midnight, in UTC, with which that day began. */
+/** Returns midnight in UTC of a day relative to today. */
 function day(inDays: number): Date {
   return new Date(moment(inDays).toISOString().slice(0, 10));
 }
@@ -206,9 +206,9 @@ function unchangedSince(daysAgo: number) {
 }
 
 const tenantName = 'Acme Corporation';
-/** How long ago the workspace began: nothing in it is older. */
+/** The age of the workspace in days. Nothing in it is older. */
 const daysSinceStart = 120;
-/** From the resolution of a ticket. */
+/** The hours from the resolution of a ticket until it is closed. */
 const hoursUntilClosed = 72;
 const warrantyDays = 3 * 365;
 
@@ -251,7 +251,7 @@ type TicketFacts = [
   status: TicketStatus,
   requester: Person,
   assignee: Person | null,
-  /** Until it was resolved or, where it is not, last changed. */
+  /** The hours until it was resolved or, if it isn't resolved, last changed. */
   hours: number,
 ];
 
@@ -261,11 +261,11 @@ interface TicketExtras {
   watchers?: Person[];
   categoryConfigId?: string;
   customFields?: CustomFields;
-  /** Oldest first, none after the last change of the ticket. */
+  /** The comments, oldest first. None is later than the last change of the ticket. */
   comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string][];
 }
 
-/** Oldest first. */
+/** The demo tickets, oldest first. */
 const tickets: [
   facts: TicketFacts,
   title: string,
@@ -589,7 +589,7 @@ interface AssetExtras {
   customFields?: CustomFields;
 }
 
-/** Oldest first. */
+/** The demo assets, oldest first. */
 const assets: [facts: AssetFacts, name: string, extras: AssetExtras][] = [
   [
     ['NET-0003', 'NETWORK', 'RETIRED', 'Cisco', 'Catalyst 4500-X', 2900, '12350.00', null],

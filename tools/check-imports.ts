@@ -24,7 +24,7 @@ const layers: Record<string, Layer> = {
   config: { files: /^server\/src\/config\//, imports: ['contract'] },
   shared: { files: /^server\/src\/shared\//, imports: ['contract', 'config'] },
   'embedded-postgres': { files: /^server\/src\/embedded-postgres\//, imports: ['shared'] },
-  // These see the rows of all tenants, so no code that serves a request may import them.
+  // These see the rows of all tenants, so code that handles requests must not import them.
   'all tenants': {
     files: /^server\/src\/database\/client\/(prisma|databases|connection|dedicated-connection|pool)\.ts$/,
     imports: ['config', 'shared', 'database'],
@@ -123,7 +123,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
 ];
 
-/** Returns what is wrong with the imports and the text of a file, a line each. */
+/** Returns the faults of a file's imports and text, one line each. */
 export function faultsOf(file: string, source: string): string[] {
   const imports = [...source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)].map(([, target = '']) => target);
   const misplaced = confined.filter(([text, files]) => text.test(source) && !files.test(file));
@@ -135,7 +135,7 @@ export function faultsOf(file: string, source: string): string[] {
 
 function faultOf(file: string, target: string): string | undefined {
   const imported = pathOf(file, target);
-  // Every layer may use Prisma's generated types of rows.
+  // Every layer may use the generated row types of Prisma.
   if (imported === undefined || imported.startsWith('server/generated/prisma/')) return undefined;
   const [from, to] = [layerOf(file), layerOf(imported)];
   if (from === undefined) return `${file}: is in no layer. Add it to tools/check-imports.ts.`;

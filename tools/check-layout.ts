@@ -26,7 +26,7 @@ const repeatable = [
   ...['projects', 'secrets', 'seed', 'tasks', 'tenants', 'tickets', 'users', 'webhooks'],
 ];
 
-/** Returns what is wrong with a list of source files, a line each. */
+/** Returns the faults of a list of source files, one line each. */
 export function layoutFaults(files: readonly string[]): string[] {
   const folders = Map.groupBy(files, (file) => dirname(file));
   const crowded = [...folders].filter(([, { length }]) => length > maxFilesPerFolder);

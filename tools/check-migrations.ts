@@ -60,7 +60,7 @@ interface Constraint {
 }
 
 /**
- * Returns the faults of a migration, a line each: what the previous release can't run with, and locks held for long.
+ * Returns the faults of a migration, one line each: changes that break the previous release, and long locks.
  * @param releases the versions that were released
  */
 export async function faultsOf(name: string, script: string, releases: string[]) {
@@ -97,11 +97,11 @@ function contractFaults(breaks: string[], script: string, releases: string[]): s
 /** The objects that programs name in their statements, unlike indexes, triggers, policies and constraints. */
 const named = ['TABLE', 'COLUMN', 'VIEW', 'MATVIEW', 'TYPE', 'DOMAIN', 'ATTRIBUTE', 'SEQUENCE', 'SCHEMA', 'FUNCTION'];
 
-/** The same breaks in a DO block, which the parser doesn't look into. */
+/** Matches the same changes in a DO block, whose body the parser doesn't parse. */
 const hidden =
   /\b(DROP\s+(TABLE|COLUMN|VIEW|TYPE|DOMAIN|SEQUENCE|SCHEMA|FUNCTION|DEFAULT)|RENAME|SET\s+(NOT\s+NULL|SCHEMA|DATA\s+TYPE)|ALTER\s+(COLUMN\s+)?\S+\s+TYPE|REVOKE)\b/i;
 
-/** Returns what the previous release can't run with. */
+/** Returns the changes of a statement that break the previous release. */
 function breaksOf(statement: Statement, own: Set<string | undefined>): string[] {
   const { AlterTableStmt, AlterEnumStmt, AlterObjectSchemaStmt, DoStmt, DropStmt, GrantStmt, RenameStmt } = statement;
   const isNamed = (type: string) => named.includes(type.replace('OBJECT_', ''));
@@ -140,7 +140,7 @@ function breakOf({ subtype, name, def }: Command, table: string): string | undef
   return undefined;
 }
 
-/** Checks whether a program that doesn't know a new column can't insert a row any more. */
+/** Returns true if a program that doesn't know a new column can no longer insert rows. */
 function isRequired({ ColumnDef }: Element = {}): boolean {
   const types = (ColumnDef?.constraints ?? []).map(({ Constraint }) => Constraint.contype);
   const isFilled =
@@ -149,7 +149,7 @@ function isRequired({ ColumnDef }: Element = {}): boolean {
   return !isFilled && types.some((type) => ['CONSTR_NOTNULL', 'CONSTR_PRIMARY'].includes(type));
 }
 
-/** Returns how a statement locks a table for as long as it reads all rows. */
+/** Returns the faults of a statement that locks a table while it reads all rows. */
 function blockingFaults(statement: Statement, own: Set<string | undefined>, isOutside: boolean): string[] {
   const { AlterTableStmt, IndexStmt } = statement;
   if (IndexStmt !== undefined && !own.has(IndexStmt.relation.relname)) {

@@ -1,7 +1,7 @@
 import { commands } from '../server/src/cli/command-table.ts';
 import { type Noun, optionsOf, type Parameter, type Single, type Verb } from '../server/src/cli/lib/command.ts';
 
-/** `docs/command-line.md`: every command with its arguments, options and examples, from the table that parses them. */
+/** Returns `docs/command-line.md`: every command with its arguments, options and examples, from the command table. */
 export async function commandLineReference(): Promise<string> {
   const sections = await Promise.all(
     Object.entries(commands).map(async ([name, { summary, load }]) => section(name, summary, await load())),
@@ -9,27 +9,27 @@ export async function commandLineReference(): Promise<string> {
   return `${head}\n${sections.join('\n')}`;
 }
 
-const head = `<!-- Made from server/src/cli/command-table.ts by \`pnpm generate\`. -->
+const head = `<!-- Generated from server/src/cli/command-table.ts by \`pnpm generate\`. -->
 
 # Command line
 
-\`./itsm\` makes and mends what the API has no endpoint for, on the database of a server that runs or does not: that of
-\`DATABASE_URL\` or, without it, the one below \`DATA_DIR\`. It makes no database. \`itsm completion\` has a shell complete all
-this. Colours are left out where \`NO_COLOR\` is set. Exit codes: 0 done, 1 failed, 2 called wrongly.
+\`./itsm\` does what the API has no endpoint for. It uses the database of \`DATABASE_URL\` or, if that is empty, the embedded
+PostgreSQL in \`DATA_DIR\`. The server doesn't have to run, but its database must exist. To complete commands in your shell, run
+\`itsm completion\`. To turn colors off, set \`NO_COLOR\`. Exit codes: 0 success, 1 failure, 2 invalid usage.
 `;
 
 function section(name: string, summary: string, loaded: Noun | Single): string {
-  if ('verb' in loaded) return `## itsm ${name}\n\n${described(name, loaded.verb)}`;
+  if ('verb' in loaded) return `## itsm ${name}\n\n${describeCommand(name, loaded.verb)}`;
   const verbs = Object.entries(loaded.verbs).map(
-    ([verb, about]) => `### itsm ${name} ${verb}\n\n${described(`${name} ${verb}`, about)}`,
+    ([verb, about]) => `### itsm ${name} ${verb}\n\n${describeCommand(`${name} ${verb}`, about)}`,
   );
   return `## itsm ${name}\n\n${summary}.\n\n${verbs.join('\n')}`;
 }
 
-function described(call: string, verb: Verb): string {
-  const { summary, details, arguments: given = [], examples } = verb;
-  const usage = ['itsm', call, ...given.map(({ flags }) => flags), '[options]'].join(' ');
-  const rows = [...given, ...optionsOf(verb)].map((each) => `| \`${each.flags}\` | ${cell(each)} |`);
+function describeCommand(call: string, verb: Verb): string {
+  const { summary, details, arguments: parameters = [], examples } = verb;
+  const usage = ['itsm', call, ...parameters.map(({ flags }) => flags), '[options]'].join(' ');
+  const rows = [...parameters, ...optionsOf(verb)].map((each) => `| \`${each.flags}\` | ${cell(each)} |`);
   return [
     `${summary}.`,
     ...(details === undefined ? [] : [blocks(details)]),
@@ -40,7 +40,7 @@ function described(call: string, verb: Verb): string {
   ].join('\n\n');
 }
 
-/** Indented lines are a list of their own. */
+/** Formats details as Markdown: indented lines become a list. */
 function blocks(details: string): string {
   return details
     .split('\n')

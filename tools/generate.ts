@@ -9,8 +9,8 @@ import { commandLineReference } from './command-line.ts';
 import { clientFolder, prismaClient } from './prisma-client.ts';
 
 /**
- * Writes the files that are made from the source: `node tools/generate.ts`.
- * With `--check` nothing is written, and a stale file is an error that names it.
+ * Writes the generated files: `node tools/generate.ts`.
+ * With `--check`, it writes nothing and reports each stale file as an error.
  */
 const isCheck = process.argv.includes('--check');
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -32,7 +32,7 @@ for (const [name, content] of Object.entries(files)) {
   const current = await readFile(`${root}/${name}`, 'utf8').catch(() => '');
   if (current === content) continue;
   if (isCheck) {
-    refuse(name);
+    reportStale(name);
   } else {
     await mkdir(dirname(`${root}/${name}`), { recursive: true });
     await writeFile(`${root}/${name}`, content);
@@ -40,29 +40,30 @@ for (const [name, content] of Object.entries(files)) {
   }
 }
 
-// A model that is gone leaves its file.
+// Removes the files of models that no longer exist.
 for await (const found of glob(`${clientFolder}/**/*.ts`, { cwd: root })) {
   const name = found.replaceAll('\\', '/');
   if (name in files) continue;
   if (isCheck) {
-    refuse(name);
+    reportStale(name);
   } else {
     await rm(`${root}/${name}`);
     process.stdout.write(`${name} removed.\n`);
   }
 }
 
-function refuse(name: string): void {
+function reportStale(name: string): void {
   process.stderr.write(`${name} is stale: run \`pnpm generate\` and commit it.\n`);
   process.exitCode = 1;
 }
 
-/** A page with the schedule of deliveries between its two marks, as a list. */
+/** Returns a page with the retry schedule as a list between its two marker comments. */
 async function withSchedule(name: string, rules: string[]): Promise<string> {
   const page = await readFile(new URL(`../${name}`, import.meta.url), 'utf8');
   const [start, end] = ['<!-- The schedule, made by `pnpm generate`. -->\n', '<!-- The end of the schedule. -->\n'];
   const [before, after] = [page.indexOf(start), page.indexOf(end)];
-  if (before === -1 || after < before) throw new Error(`${name}: the marks around the schedule are gone`);
+  if (before === -1 || after < before)
+    throw new Error(`${name}: the comments around the schedule are missing. Restore them.`);
   const list = rules.map((rule) => `- ${rule}\n`).join('');
   return `${page.slice(0, before)}${start}\n${list}\n${page.slice(after)}`;
 }

@@ -7,25 +7,25 @@ import { promisify } from 'node:util';
 
 const root = dirname(import.meta.dirname);
 
-/** Where the Prisma client is, as schema.prisma says. */
+/** The output folder of the Prisma client, as in schema.prisma. */
 export const clientFolder = 'server/generated/prisma';
 
-/** The files of the Prisma client that prisma/schema.prisma leads to, by their names below the root. */
+/** Generates the Prisma client from prisma/schema.prisma. Returns its files by their paths below the root. */
 export async function prismaClient(): Promise<Record<string, string>> {
-  // Made elsewhere, so that it can be compared with what is there. The schema names the folder relative to itself.
-  const elsewhere = await mkdtemp(join(tmpdir(), 'prisma-client-'));
+  // Generated in a temporary folder, so that `--check` can compare it. The output folder is relative to the schema.
+  const folder = await mkdtemp(join(tmpdir(), 'prisma-client-'));
   try {
-    const schema = join(elsewhere, 'prisma/schema.prisma');
+    const schema = join(folder, 'prisma/schema.prisma');
     await mkdir(dirname(schema));
     await copyFile(join(root, 'prisma/schema.prisma'), schema);
-    await generate(schema, elsewhere);
+    await generate(schema, folder);
     const files: Record<string, string> = {};
-    for await (const name of glob(`${clientFolder}/**/*.ts`, { cwd: elsewhere })) {
-      files[name.replaceAll('\\', '/')] = await readFile(join(elsewhere, name), 'utf8');
+    for await (const name of glob(`${clientFolder}/**/*.ts`, { cwd: folder })) {
+      files[name.replaceAll('\\', '/')] = await readFile(join(folder, name), 'utf8');
     }
     return files;
   } finally {
-    await rm(elsewhere, { recursive: true });
+    await rm(folder, { recursive: true });
   }
 }
 
@@ -33,13 +33,13 @@ async function generate(schema: string, cwd: string): Promise<void> {
   const prisma = dirname(createRequire(import.meta.url).resolve('prisma/package.json'));
   await promisify(execFile)(process.execPath, [join(prisma, 'build/index.js'), 'generate', '--schema', schema], {
     cwd,
-    // Prisma downloads its schema engine before it generates, and fails where it can't, though it does not use it for
-    // that. It does not download what it is told to be there.
+    // Prisma downloads its schema engine before it generates, although it doesn't use it. If the download fails, Prisma
+    // fails. With this variable it downloads nothing.
     env: {
       ...process.env,
       PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
       CHECKPOINT_DISABLE: '1',
-      // Where Prisma looks for the generators that schema.prisma names.
+      // Prisma looks for the generators of schema.prisma in PATH.
       PATH: [join(import.meta.dirname, 'node_modules/.bin'), process.env.PATH].join(delimiter),
     },
   });

@@ -3,9 +3,9 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 
 /**
- * Returns the SQL that leads from one schema.prisma, or from an empty database, to another. Prisma's command line would
- * download the same engine as a program, from a host that not every machine reaches.
- * @param databaseUrl of a PostgreSQL whose version the engine reads
+ * Returns the SQL that migrates one schema.prisma, or an empty database, to another. Prisma's command line would download the
+ * same engine as a program, from a host that some machines can't reach.
+ * @param databaseUrl a PostgreSQL database, from which the engine reads the version
  */
 export async function schemaScript(databaseUrl: string, from: string | undefined, to: string): Promise<string> {
   const model = (content: string) => {

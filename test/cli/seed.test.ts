@@ -124,7 +124,7 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     expect(await itsm('seed --tickets 1 --name UMBRELLA')).toMatchObject({
       code: 1,
       stderr:
-        'error: --name UMBRELLA is taken by another tenant, or by a seed that was interrupted: choose another name\n',
+        'error: --name UMBRELLA is already used by another tenant or by an interrupted seed. Choose another name.\n',
     });
   });
 });

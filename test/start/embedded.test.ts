@@ -146,7 +146,7 @@ describe('openEmbedded', () => {
     const version = await readFile(file, 'utf8');
     await writeFile(file, '9\n');
     await expect(open(command)).rejects.toThrow(
-      `postgres was made by PostgreSQL 9, and PostgreSQL ${version.trim()} can't open it. Go back`,
+      `postgres was created by PostgreSQL 9, and PostgreSQL ${version.trim()} can't open it. Use the version`,
     );
     await writeFile(file, version);
   });
@@ -178,9 +178,9 @@ describe('openEmbedded', () => {
     const file = join(dataDir, 'postgres-password');
     const password = await readFile(file, 'utf8');
     await rm(file);
-    await expect(open(command)).rejects.toThrow(`${file} is missing. Put it back`);
+    await expect(open(command)).rejects.toThrow(`${file} is missing. Restore it`);
     await writeFile(file, '\n');
-    await expect(open(command)).rejects.toThrow(`${file} is empty. Put it back`);
+    await expect(open(command)).rejects.toThrow(`${file} is empty. Restore it`);
     await writeFile(file, 'wrong');
     await expect(open(command)).rejects.toThrow(`The password in ${file} is not the one`);
     await writeFile(file, password);

@@ -1,8 +1,8 @@
 import jsTokens, { type Token } from 'js-tokens';
 
 /**
- * Returns the source with everything but its prose replaced by spaces, so that line and column stay as they are.
- * Prose is comments, and strings with at least two words. Code between backticks within a comment is not prose.
+ * Replaces everything but the prose of a source by spaces, so that lines and columns don't change. Prose is comments, and
+ * strings with at least two words. Code between backticks isn't prose.
  */
 export function maskCode(source: string, extension: string): string {
   return extension === '.ts' || extension === '.js' ? maskScript(source) : maskExcept(source, commentsIn(source));
@@ -34,7 +34,7 @@ function maskExcept(source: string, kept: Iterable<RegExpExecArray>): string {
   return masked + blank(source.slice(masked.length));
 }
 
-/** Blanks out what is around and within prose that isn't prose: comment marks, quotes, and code between backticks. */
+/** Replaces comment marks, quotes and code between backticks by spaces. */
 function withoutMarks(text: string): string {
   return text.replace(/^\s*(?:\/\/|\/\*\*?|\*\/|\*|--|#)|\*\/$|^[`'"]|[`'"]$|`[^`\n]*`|\$\{$|^\}/gm, blank);
 }

@@ -43,7 +43,7 @@ export { Prisma }
 
 /**
  * Model Tenant
- * Types text columns by what stands above them: a value that the contract does not know doesn't compile.
+ * Types text columns by the comment above them, so that a value that isn't in the contract doesn't compile.
  */
 export type Tenant = Prisma.TenantModel
 /**
@@ -58,12 +58,12 @@ export type User = Prisma.UserModel
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model Invitation
- * A link that lets a user in once, to choose how to sign in from then on (identity/invitations.ts).
+ * A link that signs a user in once, to set a password or a passkey (auth/accounts/invitations.ts).
  */
 export type Invitation = Prisma.InvitationModel
 /**
  * Model Password
- * The password of a user, never of an address.
+ * The password of a user. Each user of an e-mail address has a separate password.
  */
 export type Password = Prisma.PasswordModel
 /**
@@ -73,22 +73,23 @@ export type Password = Prisma.PasswordModel
 export type Passkey = Prisma.PasskeyModel
 /**
  * Model Session
- * Somebody who is signed in to the developer area.
+ * A session of a user in the developer area.
  */
 export type Session = Prisma.SessionModel
 /**
  * Model SignInFailure
- * How often signing in has failed lately, by address or account. It belongs to no tenant: whose it is isn't known yet.
+ * Recent failed sign-ins by address or account. It belongs to no tenant, because the tenant is unknown before the sign-in.
  */
 export type SignInFailure = Prisma.SignInFailureModel
 /**
  * Model UsedChallenge
- * The challenges that passkeys have signed. It belongs to no tenant: a challenge is given to a browser before it signs in.
+ * The challenges that passkeys have signed, so that none is used twice. It belongs to no tenant, because the tenant is
+ * unknown before the sign-in.
  */
 export type UsedChallenge = Prisma.UsedChallengeModel
 /**
  * Model AuditEntry
- * What was done in the developer area. It refers to nothing: it stays as it was.
+ * An action of a user in the developer area. It has no foreign keys, because entries outlive what they refer to.
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
@@ -103,30 +104,30 @@ export type Ticket = Prisma.TicketModel
 export type TicketWatcher = Prisma.TicketWatcherModel
 /**
  * Model Comment
- * What somebody said of a ticket. It never changes; its ticket counts it.
+ * A comment on a ticket. It never changes. The ticket stores the number of its comments.
  */
 export type Comment = Prisma.CommentModel
 /**
  * Model Activity
- * What happened to a ticket or an asset, written with the write. It refers to nothing: it stays as it was, and costs a
- * write no look at other tables.
+ * A change of a ticket or an asset, written in the same transaction. It has no foreign keys, which would slow down each
+ * write.
  */
 export type Activity = Prisma.ActivityModel
 /**
  * Model TicketSequence
- * How many tickets a tenant has made, in all and of each type: the last ordinal and the last numbers given out.
- * Its row is locked by whoever makes a ticket, until the ticket is committed.
+ * The last ordinal of a tenant's tickets, and the last number per type. A transaction that creates a ticket locks the row
+ * until it commits.
  */
 export type TicketSequence = Prisma.TicketSequenceModel
 /**
  * Model TicketCount
- * How many tickets there are of each kind, kept by triggers in the transaction of each write. The sum over the rows
- * that a filter names is its exact total.
+ * The number of tickets per combination of fields, maintained by triggers in the transaction of each write. The exact total
+ * of a filter is the sum over its rows.
  */
 export type TicketCount = Prisma.TicketCountModel
 /**
  * Model Text
- * The words of a row, by which it is found; triggers write them (docs/decisions/full-text-search.md).
+ * The words of a row for full-text search, maintained by triggers (docs/decisions/full-text-search.md).
  */
 export type Text = Prisma.TextModel
 /**
@@ -136,7 +137,7 @@ export type Text = Prisma.TextModel
 export type Asset = Prisma.AssetModel
 /**
  * Model CsvUpload
- * The CSV file that a user looks at before it is imported (docs/decisions/data-model.md#csv).
+ * A CSV file that a user has uploaded and not imported yet (docs/decisions/data-model.md#csv).
  */
 export type CsvUpload = Prisma.CsvUploadModel
 /**
@@ -151,18 +152,18 @@ export type Project = Prisma.ProjectModel
 export type Task = Prisma.TaskModel
 /**
  * Model Change
- * Where each row that can be followed stands in the order of changes (docs/decisions/change-feed.md). Kept by triggers.
+ * The position of each row in the change feed, maintained by triggers (docs/decisions/change-feed.md).
  */
 export type Change = Prisma.ChangeModel
 /**
  * Model ChangeEpoch
- * The starts of PostgreSQL, as far as something was written after them: of this server, and of those that the data was
- * on before. It belongs to no tenant.
+ * The runs of PostgreSQL servers in which positions were assigned, on this server and on earlier ones. It belongs to no
+ * tenant.
  */
 export type ChangeEpoch = Prisma.ChangeEpochModel
 /**
  * Model ServerRun
- * Since when a server runs without having recovered: PostgreSQL empties the table when it does, since it is UNLOGGED.
+ * When this server started to run without a recovery. The table is UNLOGGED, so that a recovery empties it.
  */
 export type ServerRun = Prisma.ServerRunModel
 /**
@@ -172,37 +173,37 @@ export type ServerRun = Prisma.ServerRunModel
 export type WebhookSubscription = Prisma.WebhookSubscriptionModel
 /**
  * Model IdempotencyKey
- * What a POST with an `Idempotency-Key` was answered, for as long as it is answered so again
- * (docs/decisions/idempotency.md). It has no foreign key: each row would lock that of its API key.
+ * The response to a POST with an `Idempotency-Key`, kept for repeated requests (docs/decisions/idempotency.md). It has no
+ * foreign key, which would lock the row of the API key.
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
  * Model WebhookReplay
- * Deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
+ * A request to send deliveries of a subscription again (webhooks/maintenance/replay.ts).
  */
 export type WebhookReplay = Prisma.WebhookReplayModel
 /**
  * Model Event
- * The outbox: a row per public event, written in the transaction of the change that it tells of.
+ * The outbox: one row per public event, written in the transaction of the change.
  */
 export type Event = Prisma.EventModel
 /**
  * Model Delivery
- * One event on its way to one subscription.
+ * The delivery of an event to a subscription.
  */
 export type Delivery = Prisma.DeliveryModel
 /**
  * Model DeliveryAttempt
- * What came of one attempt.
+ * The result of one attempt.
  */
 export type DeliveryAttempt = Prisma.DeliveryAttemptModel
 /**
  * Model UsageMinute
- * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
+ * The requests of an API key in one minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
  */
 export type UsageMinute = Prisma.UsageMinuteModel
 /**
  * Model UsageHour
- * The same of an hour: written together, and kept for longer.
+ * The requests of an API key in one hour, written together with those of the minute, and kept for longer.
  */
 export type UsageHour = Prisma.UsageHourModel

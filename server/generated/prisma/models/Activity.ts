@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Activity
- * What happened to a ticket or an asset, written with the write. It refers to nothing: it stays as it was, and costs a
- * write no look at other tables.
+ * A change of a ticket or an asset, written in the same transaction. It has no foreign keys, which would slow down each
+ * write.
  */
 export type ActivityModel = runtime.Types.Result.DefaultSelection<Prisma.$ActivityPayload>
 
@@ -48,7 +48,7 @@ export type ActivitySumAggregateOutputType = {
 export type ActivityMinAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
-  resource:(import("../../../resources/activities/record.ts").Recorded) | null
+  resource:(import("../../../src/resources/activities/record.ts").Recorded) | null
   resourceId: bigint | null
   action:(import("@itsm-api/contract").ActivityAction) | null
   at: Date | null
@@ -59,7 +59,7 @@ export type ActivityMinAggregateOutputType = {
 export type ActivityMaxAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
-  resource:(import("../../../resources/activities/record.ts").Recorded) | null
+  resource:(import("../../../src/resources/activities/record.ts").Recorded) | null
   resourceId: bigint | null
   action:(import("@itsm-api/contract").ActivityAction) | null
   at: Date | null
@@ -221,7 +221,7 @@ export type ActivityGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
 export type ActivityGroupByOutputType = {
   tenantId: bigint
   id: bigint
-  resource:(import("../../../resources/activities/record.ts").Recorded)
+  resource:(import("../../../src/resources/activities/record.ts").Recorded)
   resourceId: bigint
   action:(import("@itsm-api/contract").ActivityAction)
   at: Date
@@ -256,7 +256,7 @@ export type ActivityWhereInput = {
   NOT?: Prisma.ActivityWhereInput | Prisma.ActivityWhereInput[] | runtime.Types.Skip
   tenantId?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
-  resource?:PJTG.TypedStringFilter<(import("../../../resources/activities/record.ts").Recorded)> | (import("../../../resources/activities/record.ts").Recorded)| runtime.Types.Skip
+  resource?:PJTG.TypedStringFilter<(import("../../../src/resources/activities/record.ts").Recorded)> | (import("../../../src/resources/activities/record.ts").Recorded)| runtime.Types.Skip
   resourceId?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
   action?:PJTG.TypedStringFilter<(import("@itsm-api/contract").ActivityAction)> | (import("@itsm-api/contract").ActivityAction)| runtime.Types.Skip
   at?: Prisma.DateTimeFilter<"Activity"> | Date | string | runtime.Types.Skip
@@ -316,7 +316,7 @@ export type ActivityScalarWhereWithAggregatesInput = {
   NOT?: Prisma.ActivityScalarWhereWithAggregatesInput | Prisma.ActivityScalarWhereWithAggregatesInput[] | runtime.Types.Skip
   tenantId?: Prisma.BigIntWithAggregatesFilter<"Activity"> | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntWithAggregatesFilter<"Activity"> | bigint | number | runtime.Types.Skip
-  resource?:PJTG.TypedStringWithAggregatesFilter<(import("../../../resources/activities/record.ts").Recorded)> | (import("../../../resources/activities/record.ts").Recorded)| runtime.Types.Skip
+  resource?:PJTG.TypedStringWithAggregatesFilter<(import("../../../src/resources/activities/record.ts").Recorded)> | (import("../../../src/resources/activities/record.ts").Recorded)| runtime.Types.Skip
   resourceId?: Prisma.BigIntWithAggregatesFilter<"Activity"> | bigint | number | runtime.Types.Skip
   action?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").ActivityAction)> | (import("@itsm-api/contract").ActivityAction)| runtime.Types.Skip
   at?: Prisma.DateTimeWithAggregatesFilter<"Activity"> | Date | string | runtime.Types.Skip
@@ -328,7 +328,7 @@ export type ActivityScalarWhereWithAggregatesInput = {
 export type ActivityCreateInput = {
   tenantId?: bigint | number | runtime.Types.Skip
   id?: bigint | number | runtime.Types.Skip
-  resource:(import("../../../resources/activities/record.ts").Recorded)
+  resource:(import("../../../src/resources/activities/record.ts").Recorded)
   resourceId: bigint | number
   action:(import("@itsm-api/contract").ActivityAction)
   at: Date | string
@@ -340,7 +340,7 @@ export type ActivityCreateInput = {
 export type ActivityUncheckedCreateInput = {
   tenantId?: bigint | number | runtime.Types.Skip
   id?: bigint | number | runtime.Types.Skip
-  resource:(import("../../../resources/activities/record.ts").Recorded)
+  resource:(import("../../../src/resources/activities/record.ts").Recorded)
   resourceId: bigint | number
   action:(import("@itsm-api/contract").ActivityAction)
   at: Date | string
@@ -352,7 +352,7 @@ export type ActivityUncheckedCreateInput = {
 export type ActivityUpdateInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../resources/activities/record.ts").Recorded)> | (import("../../../resources/activities/record.ts").Recorded)| runtime.Types.Skip
+  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/resources/activities/record.ts").Recorded)> | (import("../../../src/resources/activities/record.ts").Recorded)| runtime.Types.Skip
   resourceId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   action?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ActivityAction)> | (import("@itsm-api/contract").ActivityAction)| runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -364,7 +364,7 @@ export type ActivityUpdateInput = {
 export type ActivityUncheckedUpdateInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../resources/activities/record.ts").Recorded)> | (import("../../../resources/activities/record.ts").Recorded)| runtime.Types.Skip
+  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/resources/activities/record.ts").Recorded)> | (import("../../../src/resources/activities/record.ts").Recorded)| runtime.Types.Skip
   resourceId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   action?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ActivityAction)> | (import("@itsm-api/contract").ActivityAction)| runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -376,7 +376,7 @@ export type ActivityUncheckedUpdateInput = {
 export type ActivityCreateManyInput = {
   tenantId?: bigint | number | runtime.Types.Skip
   id?: bigint | number | runtime.Types.Skip
-  resource:(import("../../../resources/activities/record.ts").Recorded)
+  resource:(import("../../../src/resources/activities/record.ts").Recorded)
   resourceId: bigint | number
   action:(import("@itsm-api/contract").ActivityAction)
   at: Date | string
@@ -388,7 +388,7 @@ export type ActivityCreateManyInput = {
 export type ActivityUpdateManyMutationInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../resources/activities/record.ts").Recorded)> | (import("../../../resources/activities/record.ts").Recorded)| runtime.Types.Skip
+  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/resources/activities/record.ts").Recorded)> | (import("../../../src/resources/activities/record.ts").Recorded)| runtime.Types.Skip
   resourceId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   action?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ActivityAction)> | (import("@itsm-api/contract").ActivityAction)| runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -400,7 +400,7 @@ export type ActivityUpdateManyMutationInput = {
 export type ActivityUncheckedUpdateManyInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../resources/activities/record.ts").Recorded)> | (import("../../../resources/activities/record.ts").Recorded)| runtime.Types.Skip
+  resource?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/resources/activities/record.ts").Recorded)> | (import("../../../src/resources/activities/record.ts").Recorded)| runtime.Types.Skip
   resourceId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   action?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ActivityAction)> | (import("@itsm-api/contract").ActivityAction)| runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -525,9 +525,9 @@ export type $ActivityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     tenantId: bigint
     id: bigint
     /**
-     * ![import("../../../resources/activities/record.ts").Recorded]
+     * ![import("../../../src/resources/activities/record.ts").Recorded]
      */
-    resource:(import("../../../resources/activities/record.ts").Recorded)
+    resource:(import("../../../src/resources/activities/record.ts").Recorded)
     resourceId: bigint
     /**
      * ![import("@itsm-api/contract").ActivityAction]
@@ -535,7 +535,7 @@ export type $ActivityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     action:(import("@itsm-api/contract").ActivityAction)
     at: Date
     /**
-     * Null where nobody had a key: on the command line.
+     * The user of the request, or null for the command line.
      */
     actorUserId: bigint | null
     actorKeyId: bigint | null

@@ -1471,16 +1471,16 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     tenantId: bigint
     id: bigint
     /**
-     * The user who created the key: its tenant is the key's tenant.
+     * The user who created the key, in the same tenant.
      */
     userId: bigint
     /**
-     * The key that it took the place of.
+     * The key that this key replaced.
      */
     rotatedFrom: bigint | null
     name: string
     /**
-     * SHA-256 of the whole key; the key itself is never stored.
+     * The SHA-256 of the key. The key itself is never stored.
      */
     hash: runtime.Bytes
     lastFour: string

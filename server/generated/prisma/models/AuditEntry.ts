@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AuditEntry
- * What was done in the developer area. It refers to nothing: it stays as it was.
+ * An action of a user in the developer area. It has no foreign keys, because entries outlive what they refer to.
  */
 export type AuditEntryModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditEntryPayload>
 
@@ -493,7 +493,7 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
     userId: bigint | null
     action: string
     /**
-     * What it was done to, as people call it.
+     * The display name of the changed resource.
      */
     subject: string | null
     address: string

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Change
- * Where each row that can be followed stands in the order of changes (docs/decisions/change-feed.md). Kept by triggers.
+ * The position of each row in the change feed, maintained by triggers (docs/decisions/change-feed.md).
  */
 export type ChangeModel = runtime.Types.Result.DefaultSelection<Prisma.$ChangePayload>
 
@@ -444,16 +444,16 @@ export type $ChangePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
     /**
-     * The table of the row.
+     * The table of the changed row.
      */
     resource: string
     id: bigint
     /**
-     * Of the transaction that wrote the row last: its id and the offset of its epoch.
+     * The id of the transaction that wrote the row last, plus the offset of its epoch.
      */
     position: bigint
     /**
-     * All transactions with lower positions had ended when it was written.
+     * All transactions with lower positions had ended when the row was written.
      */
     horizon: bigint
     changedAt: Date

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ChangeEpoch
- * The starts of PostgreSQL, as far as something was written after them: of this server, and of those that the data was
- * on before. It belongs to no tenant.
+ * The runs of PostgreSQL servers in which positions were assigned, on this server and on earlier ones. It belongs to no
+ * tenant.
  */
 export type ChangeEpochModel = runtime.Types.Result.DefaultSelection<Prisma.$ChangeEpochPayload>
 
@@ -379,13 +379,13 @@ export type $ChangeEpochPayload<ExtArgs extends runtime.Types.Extensions.Interna
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
-     * A position; the lowest of its start is where that begins.
+     * The first position of the run. A run may have several rows; the lowest one counts.
      */
     beginsAt: bigint
     startedAt: Date
     systemIdentifier: bigint
     /**
-     * What is added to transaction ids.
+     * The number that is added to transaction ids.
      */
     positionOffset: bigint
   }, ExtArgs["result"]["changeEpoch"]>

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Comment
- * What somebody said of a ticket. It never changes; its ticket counts it.
+ * A comment on a ticket. It never changes. The ticket stores the number of its comments.
  */
 export type CommentModel = runtime.Types.Result.DefaultSelection<Prisma.$CommentPayload>
 

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Delivery
- * One event on its way to one subscription.
+ * The delivery of an event to a subscription.
  */
 export type DeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$DeliveryPayload>
 
@@ -1066,24 +1066,24 @@ export type $DeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     state:(import("@itsm-api/contract").DeliveryState)
     /**
-     * Attempts begun since it was made or replayed.
+     * The number of started attempts since it was created or replayed.
      */
     attempts: number
     /**
-     * How many of them ended with their worker, so that nobody knows what came of them.
+     * The number of attempts without a known result, because their worker ended.
      */
     lost: number
     /**
-     * While PENDING: when it may be taken next. While it is taken: when the worker counts as lost.
+     * While PENDING: when a worker may claim it. While claimed: when the lease expires.
      */
     nextAttemptAt: Date
     /**
-     * Set while a worker has it. Only who holds the same value may settle it.
+     * The claim of a worker. Only the worker with the same value may record the result.
      */
     claim: string | null
     createdAt: Date
     /**
-     * When it was delivered, exhausted or cancelled.
+     * When it was delivered, exhausted or cancelled, or null while it is pending.
      */
     settledAt: Date | null
   }, ExtArgs["result"]["delivery"]>

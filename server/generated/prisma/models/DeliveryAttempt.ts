@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model DeliveryAttempt
- * What came of one attempt.
+ * The result of one attempt.
  */
 export type DeliveryAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$DeliveryAttemptPayload>
 
@@ -737,20 +737,20 @@ export type $DeliveryAttemptPayload<ExtArgs extends runtime.Types.Extensions.Int
     startedAt: Date
     durationMs: number
     /**
-     * The HTTP status, where an answer came.
+     * The HTTP status, or null without a response.
      */
     status: number | null
     /**
-     * What went wrong, where it was not the status.
+     * The error, or null if the receiver responded.
      */
     error: string | null
     /**
-     * The first 4 KiB of the answer's body, where it may have come of a private network: the API doesn't tell it, and
-     * requests can't read it.
+     * The first 4 KiB of a response that may come from a private network. The API doesn't return it, and requests can't
+     * read it.
      */
     answer: string | null
     /**
-     * The same where it can't.
+     * The first 4 KiB of any other response.
      */
     publicAnswer: string | null
   }, ExtArgs["result"]["deliveryAttempt"]>

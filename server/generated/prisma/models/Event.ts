@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Event
- * The outbox: a row per public event, written in the transaction of the change that it tells of.
+ * The outbox: one row per public event, written in the transaction of the change.
  */
 export type EventModel = runtime.Types.Result.DefaultSelection<Prisma.$EventPayload>
 
@@ -745,7 +745,7 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     tenantId: bigint
     id: bigint
     /**
-     * `evt_…`, what receivers see and deduplicate by.
+     * The id that receivers see and use to deduplicate events: `evt_…`.
      */
     publicId: string
     type: string
@@ -754,7 +754,7 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     body: string
     /**
-     * The span that it was written in, as a `traceparent` of W3C's; null where nobody traces (docs/decisions/observability.md).
+     * The W3C `traceparent` of the span that wrote it, or null without tracing (docs/decisions/observability.md).
      */
     traceParent: string | null
     createdAt: Date

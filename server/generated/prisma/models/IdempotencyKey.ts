@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model IdempotencyKey
- * What a POST with an `Idempotency-Key` was answered, for as long as it is answered so again
- * (docs/decisions/idempotency.md). It has no foreign key: each row would lock that of its API key.
+ * The response to a POST with an `Idempotency-Key`, kept for repeated requests (docs/decisions/idempotency.md). It has no
+ * foreign key, which would lock the row of the API key.
  */
 export type IdempotencyKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$IdempotencyKeyPayload>
 
@@ -496,16 +496,16 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
     keyId: bigint
     key: string
     /**
-     * SHA-256 of what makes the request the same.
+     * The SHA-256 of the parts of the request that a repetition must not change.
      */
     fingerprint: runtime.Bytes
     status: number
     /**
-     * JSON.
+     * The body of the response as JSON.
      */
     answer: string
     /**
-     * The state that the resource was in, where it has a version.
+     * The ETag of the response, or null if the resource has no version.
      */
     etag: string | null
     createdAt: Date

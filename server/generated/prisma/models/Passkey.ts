@@ -731,15 +731,15 @@ export type $PasskeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     id: bigint
     userId: bigint
     /**
-     * As the authenticator calls it.
+     * The credential id of the authenticator.
      */
     credentialId: runtime.Bytes
     /**
-     * In COSE.
+     * The public key in COSE format.
      */
     publicKey: runtime.Bytes
     /**
-     * How often it has signed, where the authenticator counts.
+     * The signature counter of the authenticator, or 0 if it doesn't count.
      */
     counter: bigint
     transports: string[]

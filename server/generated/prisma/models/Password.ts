@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Password
- * The password of a user, never of an address.
+ * The password of a user. Each user of an e-mail address has a separate password.
  */
 export type PasswordModel = runtime.Types.Result.DefaultSelection<Prisma.$PasswordPayload>
 
@@ -466,7 +466,7 @@ export type $PasswordPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     tenantId: bigint
     userId: bigint
     /**
-     * argon2id, as a PHC string.
+     * The argon2id hash as a PHC string.
      */
     hash: string
     updatedAt: Date

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ServerRun
- * Since when a server runs without having recovered: PostgreSQL empties the table when it does, since it is UNLOGGED.
+ * When this server started to run without a recovery. The table is UNLOGGED, so that a recovery empties it.
  */
 export type ServerRunModel = runtime.Types.Result.DefaultSelection<Prisma.$ServerRunPayload>
 

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Session
- * Somebody who is signed in to the developer area.
+ * A session of a user in the developer area.
  */
 export type SessionModel = runtime.Types.Result.DefaultSelection<Prisma.$SessionPayload>
 
@@ -722,13 +722,13 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     id: bigint
     userId: bigint
     /**
-     * SHA-256 of what the cookie holds.
+     * The SHA-256 of the cookie.
      */
     hash: runtime.Bytes
     address: string
     userAgent: string
     /**
-     * By what is known that the session may still be shown once (developer/browser-memory.ts).
+     * The id of the message that the session may still show once (developer/framework/cookies.ts).
      */
     flash: string | null
     lastSeenAt: Date

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SignInFailure
- * How often signing in has failed lately, by address or account. It belongs to no tenant: whose it is isn't known yet.
+ * Recent failed sign-ins by address or account. It belongs to no tenant, because the tenant is unknown before the sign-in.
  */
 export type SignInFailureModel = runtime.Types.Result.DefaultSelection<Prisma.$SignInFailurePayload>
 
@@ -340,7 +340,7 @@ export type $SignInFailurePayload<ExtArgs extends runtime.Types.Extensions.Inter
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
-     * SHA-256 of what is counted.
+     * The SHA-256 of the address or account.
      */
     counted: runtime.Bytes
     failures: number

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Tenant
- * Types text columns by what stands above them: a value that the contract does not know doesn't compile.
+ * Types text columns by the comment above them, so that a value that isn't in the contract doesn't compile.
  */
 export type TenantModel = runtime.Types.Result.DefaultSelection<Prisma.$TenantPayload>
 
@@ -1367,7 +1367,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     id: bigint
     name: string
     /**
-     * The name in lower case: names are unique ignoring case.
+     * The name in lower case: names are unique regardless of case.
      */
     nameKey: string
     active: boolean

@@ -2371,11 +2371,11 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     type:(import("@itsm-api/contract").TicketType)
     /**
-     * Counts from 1 per tenant, in the order of the ids and without a gap: tickets are never deleted.
+     * Counts the tickets of the tenant from 1, in the order of ids and without gaps: tickets are never deleted.
      */
     ordinal: number
     /**
-     * Counts from 1 per tenant and type; with the type's prefix it is the ticket number.
+     * Counts the tickets per tenant and type from 1. With the prefix of the type it is the ticket number.
      */
     number: number
     title: string
@@ -2405,7 +2405,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     closedAt: Date | null
     commentCount: number
     /**
-     * Counts the row's writes, by a trigger: its ETag is made of it (docs/decisions/optimistic-concurrency.md).
+     * The number of writes, incremented by a trigger. It is part of the ETag (docs/decisions/optimistic-concurrency.md).
      */
     version: number
     createdAt: Date

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketCount
- * How many tickets there are of each kind, kept by triggers in the transaction of each write. The sum over the rows
- * that a filter names is its exact total.
+ * The number of tickets per combination of fields, maintained by triggers in the transaction of each write. The exact total
+ * of a filter is the sum over its rows.
  */
 export type TicketCountModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketCountPayload>
 
@@ -468,7 +468,7 @@ export type $TicketCountPayload<ExtArgs extends runtime.Types.Extensions.Interna
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
     /**
-     * The assignee, or 0 for the tickets of everybody and nobody.
+     * The assignee, or 0 for all tickets, assigned or not.
      */
     assigneeId: bigint
     /**
@@ -484,7 +484,7 @@ export type $TicketCountPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     type:(import("@itsm-api/contract").TicketType)
     /**
-     * The category, or nothing at all.
+     * The category, or an empty string if the ticket has none.
      */
     category: string
     count: number

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketSequence
- * How many tickets a tenant has made, in all and of each type: the last ordinal and the last numbers given out.
- * Its row is locked by whoever makes a ticket, until the ticket is committed.
+ * The last ordinal of a tenant's tickets, and the last number per type. A transaction that creates a ticket locks the row
+ * until it commits.
  */
 export type TicketSequenceModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketSequencePayload>
 

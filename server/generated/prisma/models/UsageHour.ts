@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageHour
- * The same of an hour: written together, and kept for longer.
+ * The requests of an API key in one hour, written together with those of the minute, and kept for longer.
  */
 export type UsageHourModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageHourPayload>
 
@@ -51,7 +51,7 @@ export type UsageHourMinAggregateOutputType = {
   at: Date | null
   keyId: bigint | null
   endpoint: string | null
-  outcome:(import("../../../usage/shape.ts").Outcome) | null
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome) | null
   requests: number | null
   globalPeak: number | null
   groupPeak: number | null
@@ -62,7 +62,7 @@ export type UsageHourMaxAggregateOutputType = {
   at: Date | null
   keyId: bigint | null
   endpoint: string | null
-  outcome:(import("../../../usage/shape.ts").Outcome) | null
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome) | null
   requests: number | null
   globalPeak: number | null
   groupPeak: number | null
@@ -226,7 +226,7 @@ export type UsageHourGroupByOutputType = {
   at: Date
   keyId: bigint
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies: number[]
   globalPeak: number
@@ -261,7 +261,7 @@ export type UsageHourWhereInput = {
   at?: Prisma.DateTimeFilter<"UsageHour"> | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFilter<"UsageHour"> | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFilter<"UsageHour"> | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFilter<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFilter<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFilter<"UsageHour"> | number | runtime.Types.Skip
   latencies?: Prisma.IntNullableListFilter<"UsageHour"> | runtime.Types.Skip
   globalPeak?: Prisma.IntFilter<"UsageHour"> | number | runtime.Types.Skip
@@ -321,7 +321,7 @@ export type UsageHourScalarWhereWithAggregatesInput = {
   at?: Prisma.DateTimeWithAggregatesFilter<"UsageHour"> | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntWithAggregatesFilter<"UsageHour"> | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringWithAggregatesFilter<"UsageHour"> | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringWithAggregatesFilter<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringWithAggregatesFilter<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntWithAggregatesFilter<"UsageHour"> | number | runtime.Types.Skip
   latencies?: Prisma.IntNullableListFilter<"UsageHour"> | runtime.Types.Skip
   globalPeak?: Prisma.IntWithAggregatesFilter<"UsageHour"> | number | runtime.Types.Skip
@@ -333,7 +333,7 @@ export type UsageHourCreateInput = {
   at: Date | string
   keyId: bigint | number
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies?: Prisma.UsageHourCreatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak: number
@@ -345,7 +345,7 @@ export type UsageHourUncheckedCreateInput = {
   at: Date | string
   keyId: bigint | number
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies?: Prisma.UsageHourCreatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak: number
@@ -357,7 +357,7 @@ export type UsageHourUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageHourUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -369,7 +369,7 @@ export type UsageHourUncheckedUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageHourUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -381,7 +381,7 @@ export type UsageHourCreateManyInput = {
   at: Date | string
   keyId: bigint | number
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies?: Prisma.UsageHourCreatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak: number
@@ -393,7 +393,7 @@ export type UsageHourUpdateManyMutationInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageHourUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -405,7 +405,7 @@ export type UsageHourUncheckedUpdateManyInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageHourUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -539,28 +539,28 @@ export type $UsageHourPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
     /**
-     * When the hour began.
+     * The start of the hour.
      */
     at: Date
     /**
-     * 0 is all keys together.
+     * The API key, or 0 for all keys together.
      */
     keyId: bigint
     /**
-     * The operation's id in the contract.
+     * The id of the operation in the contract.
      */
     endpoint: string
     /**
-     * ![import("../../../usage/shape.ts").Outcome]
+     * ![import("../../../src/usage/dimensions.ts").Outcome]
      */
-    outcome:(import("../../../usage/shape.ts").Outcome)
+    outcome:(import("../../../src/usage/dimensions.ts").Outcome)
     requests: number
     /**
-     * How many of them took how long (usage/shape.ts).
+     * The number of requests per latency bucket (usage/dimensions.ts).
      */
     latencies: number[]
     /**
-     * The highest share of its windows that the key had used by then. Percent.
+     * The highest used percentage of the key's rate-limit windows, for all requests and for a group.
      */
     globalPeak: number
     groupPeak: number

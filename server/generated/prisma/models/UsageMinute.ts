@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageMinute
- * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
+ * The requests of an API key in one minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
  */
 export type UsageMinuteModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageMinutePayload>
 
@@ -51,7 +51,7 @@ export type UsageMinuteMinAggregateOutputType = {
   at: Date | null
   keyId: bigint | null
   endpoint: string | null
-  outcome:(import("../../../usage/shape.ts").Outcome) | null
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome) | null
   requests: number | null
   globalPeak: number | null
   groupPeak: number | null
@@ -62,7 +62,7 @@ export type UsageMinuteMaxAggregateOutputType = {
   at: Date | null
   keyId: bigint | null
   endpoint: string | null
-  outcome:(import("../../../usage/shape.ts").Outcome) | null
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome) | null
   requests: number | null
   globalPeak: number | null
   groupPeak: number | null
@@ -226,7 +226,7 @@ export type UsageMinuteGroupByOutputType = {
   at: Date
   keyId: bigint
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies: number[]
   globalPeak: number
@@ -261,7 +261,7 @@ export type UsageMinuteWhereInput = {
   at?: Prisma.DateTimeFilter<"UsageMinute"> | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFilter<"UsageMinute"> | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFilter<"UsageMinute"> | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFilter<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFilter<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFilter<"UsageMinute"> | number | runtime.Types.Skip
   latencies?: Prisma.IntNullableListFilter<"UsageMinute"> | runtime.Types.Skip
   globalPeak?: Prisma.IntFilter<"UsageMinute"> | number | runtime.Types.Skip
@@ -321,7 +321,7 @@ export type UsageMinuteScalarWhereWithAggregatesInput = {
   at?: Prisma.DateTimeWithAggregatesFilter<"UsageMinute"> | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntWithAggregatesFilter<"UsageMinute"> | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringWithAggregatesFilter<"UsageMinute"> | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringWithAggregatesFilter<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringWithAggregatesFilter<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntWithAggregatesFilter<"UsageMinute"> | number | runtime.Types.Skip
   latencies?: Prisma.IntNullableListFilter<"UsageMinute"> | runtime.Types.Skip
   globalPeak?: Prisma.IntWithAggregatesFilter<"UsageMinute"> | number | runtime.Types.Skip
@@ -333,7 +333,7 @@ export type UsageMinuteCreateInput = {
   at: Date | string
   keyId: bigint | number
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies?: Prisma.UsageMinuteCreatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak: number
@@ -345,7 +345,7 @@ export type UsageMinuteUncheckedCreateInput = {
   at: Date | string
   keyId: bigint | number
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies?: Prisma.UsageMinuteCreatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak: number
@@ -357,7 +357,7 @@ export type UsageMinuteUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageMinuteUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -369,7 +369,7 @@ export type UsageMinuteUncheckedUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageMinuteUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -381,7 +381,7 @@ export type UsageMinuteCreateManyInput = {
   at: Date | string
   keyId: bigint | number
   endpoint: string
-  outcome:(import("../../../usage/shape.ts").Outcome)
+  outcome:(import("../../../src/usage/dimensions.ts").Outcome)
   requests: number
   latencies?: Prisma.UsageMinuteCreatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak: number
@@ -393,7 +393,7 @@ export type UsageMinuteUpdateManyMutationInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageMinuteUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -405,7 +405,7 @@ export type UsageMinuteUncheckedUpdateManyInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keyId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   endpoint?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../usage/shape.ts").Outcome)> | (import("../../../usage/shape.ts").Outcome)| runtime.Types.Skip
+  outcome?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../src/usage/dimensions.ts").Outcome)> | (import("../../../src/usage/dimensions.ts").Outcome)| runtime.Types.Skip
   requests?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   latencies?: Prisma.UsageMinuteUpdatelatenciesInput | number[] | runtime.Types.Skip
   globalPeak?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -547,28 +547,28 @@ export type $UsageMinutePayload<ExtArgs extends runtime.Types.Extensions.Interna
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
     /**
-     * When the minute began.
+     * The start of the minute.
      */
     at: Date
     /**
-     * 0 is all keys together.
+     * The API key, or 0 for all keys together.
      */
     keyId: bigint
     /**
-     * The operation's id in the contract.
+     * The id of the operation in the contract.
      */
     endpoint: string
     /**
-     * ![import("../../../usage/shape.ts").Outcome]
+     * ![import("../../../src/usage/dimensions.ts").Outcome]
      */
-    outcome:(import("../../../usage/shape.ts").Outcome)
+    outcome:(import("../../../src/usage/dimensions.ts").Outcome)
     requests: number
     /**
-     * How many of them took how long (usage/shape.ts).
+     * The number of requests per latency bucket (usage/dimensions.ts).
      */
     latencies: number[]
     /**
-     * The highest share of its windows that the key had used by then. Percent.
+     * The highest used percentage of the key's rate-limit windows, for all requests and for a group.
      */
     globalPeak: number
     groupPeak: number

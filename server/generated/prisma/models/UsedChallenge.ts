@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsedChallenge
- * The challenges that passkeys have signed. It belongs to no tenant: a challenge is given to a browser before it signs in.
+ * The challenges that passkeys have signed, so that none is used twice. It belongs to no tenant, because the tenant is
+ * unknown before the sign-in.
  */
 export type UsedChallengeModel = runtime.Types.Result.DefaultSelection<Prisma.$UsedChallengePayload>
 

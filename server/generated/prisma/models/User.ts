@@ -3018,7 +3018,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     id: bigint
     name: string
     /**
-     * In lower case.
+     * The e-mail address in lower case.
      */
     email: string
     /**

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookReplay
- * Deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
+ * A request to send deliveries of a subscription again (webhooks/maintenance/replay.ts).
  */
 export type WebhookReplayModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookReplayPayload>
 
@@ -771,20 +771,20 @@ export type $WebhookReplayPayload<ExtArgs extends runtime.Types.Extensions.Inter
     subscriptionId: bigint
     since: Date
     /**
-     * The states that are still to be looked through, and the last delivery of the first of them that was looked at.
+     * The remaining statuses to process, and the last processed delivery of the first one.
      */
     states: string[]
     afterId: bigint
     /**
-     * What was settled later is left alone.
+     * When the replay was requested. Deliveries that were settled later are skipped.
      */
     askedAt: Date
     /**
-     * When a batch was last made of it: the next one is of another.
+     * When its last batch was processed. Replays take turns, so the next batch is of another replay.
      */
     workedAt: Date
     /**
-     * How many deliveries there were to send again, counted with the first batch; and how many of them were.
+     * The number of deliveries to send again, counted with the first batch, and the number that were.
      */
     matching: number | null
     sent: number

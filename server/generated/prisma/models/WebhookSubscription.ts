@@ -1966,22 +1966,22 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     id: bigint
     url: string
     /**
-     * The signing secret, encrypted (webhooks/secret-cipher.ts).
+     * The encrypted signing secret (webhooks/secrets/secret-cipher.ts).
      */
     secret: runtime.Bytes
     /**
-     * The secret before, encrypted likewise, and until when it signs, too.
+     * The previous signing secret, encrypted, and until when requests are also signed with it.
      */
     previousSecret: runtime.Bytes | null
     previousSecretUntil: Date | null
     events: string[]
     /**
-     * Which events of these types it wants: fields of the resource, and values of each (webhooks/emit.ts).
+     * Restricts the events to resources with these field values (webhooks/outbox/emit.ts).
      * ![import("@itsm-api/contract").WebhookFilter]
      */
     filter:(import("@itsm-api/contract").WebhookFilter) | null
     /**
-     * Whether it is told nothing of what the key does that made it, or one that was rotated from that key.
+     * Whether to skip events that its own API key caused, or a key that was rotated from it.
      */
     skipOwn: boolean
     keyId: bigint | null
@@ -1989,12 +1989,13 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     lastSuccessAt: Date | null
     lastFailureAt: Date | null
     /**
-     * Attempts that have failed since the last success, and since when.
+     * The number of failed attempts since the last success, and the time of the first one.
      */
     failures: number
     failingSince: Date | null
     /**
-     * Until when the circuit is open, and how often it has opened since the last success (webhooks/health.ts).
+     * Until when the circuit is open, and how often it has opened since the last success
+     * (webhooks/delivery/circuit-breaker.ts).
      */
     openUntil: Date | null
     openings: number
@@ -2002,20 +2003,20 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     pausedReason: string | null
     version: number
     /**
-     * When the receiver first responded with 2xx at the current URL; null before that.
+     * When the receiver first responded with 2xx at the current URL, or null.
      */
     firstSucceededAt: Date | null
     /**
-     * When the attempts of the last minute began, at most 10; written until the first 2xx (webhooks/claim.ts).
+     * The start times of the last minute's attempts, at most 10. Written until the first 2xx (webhooks/delivery/claim.ts).
      */
     trialAttempts: Date[]
     /**
-     * Paused by its owner: a trigger keeps the circuit open, whatever attempts tell.
+     * Whether its owner has paused it. A trigger keeps the circuit open, regardless of the results of attempts.
      */
     held: boolean
     /**
-     * When new deliveries stopped, since the workspace had too many pending (webhooks/quota.ts), and how many were pending when
-     * the last transaction of before had ended.
+     * When new deliveries stopped because the workspace had too many pending ones (webhooks/outbox/quota.ts), and the number of
+     * pending deliveries after the last earlier transaction had ended.
      */
     quotaReachedAt: Date | null
     quotaPending: number | null
