@@ -309,7 +309,7 @@ describe('MCP requests', () => {
     ['too many values', toolCall('create_ticket', { title: Array(30_000).fill(1) }), 400, -32_600],
     ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'tools/drop' }, 200, -32_601],
   ])('returns a JSON-RPC error for a message with %s', async (_, message, status, code) => {
-    const { body, text, ...answer } = await post(message, { key: workspace.key });
+    const { body, text, ...response } = await post(message, { key: workspace.key });
     expect([response.status, body.jsonrpc, body.error?.code], text).toEqual([status, '2.0', code]);
     expect(body.error.message, text).not.toBe('');
     expect(body).toHaveProperty('id');

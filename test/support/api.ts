@@ -18,29 +18,29 @@ import type { Logger } from 'pino';
 import { cloneDatabase, workerDatabaseUrl } from './database.ts';
 
 export interface ApiOptions {
-  /** The environment that the server reads; limits are out of the way unless a test sets them. */
+  /** The environment of the server. Limits are effectively off unless a test sets them. */
   env?: Record<string, string>;
   databaseUrl?: string;
-  /** A database that nobody else writes to, for tests with a worker: it takes what is due, whoever made it. */
+  /** Uses a separate database, for tests with a worker: a worker takes all due work of its database. */
   ownDatabase?: boolean;
-  /** What encrypts the webhook secrets; a key of its own unless a test needs the same again. */
+  /** Encryption keys of webhook secrets. A random key unless a test needs a known one. */
   secretKeys?: string[];
   now?: () => Date;
-  /** Milliseconds by which the limits are counted. */
+  /** The clock of the rate limits, in milliseconds. */
   clock?: () => number;
-  /** Where the log goes; nowhere unless a test reads it. */
+  /** The target of the log. Discarded unless a test reads it. */
   logger?: Logger;
-  /** Where it is counted what happens. */
+  /** The metrics to update. */
   metrics?: Metrics;
 }
 
 export interface Call {
   method: string;
-  /** From `/`, the query included. */
+  /** The path from `/`, including the query. */
   path: string;
   key?: string | undefined;
   headers?: Record<string, string>;
-  /** Sent as JSON; text and bytes are sent as they are. */
+  /** Sent as JSON. Strings and bytes are sent unchanged. */
   body?: unknown;
 }
 
@@ -48,18 +48,18 @@ export interface Answer {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** The body read as JSON. */
+  /** The body parsed as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
   body: any;
 }
 
-/** A running API over the worker's database, called as over HTTP. */
+/** A running API on the worker's database, called without a socket but like over HTTP. */
 export interface Api {
   databaseUrl: string;
   boss: PgBoss;
   app: FastifyInstance;
   databases: Databases;
-  /** As the role that owns the tables, past every wall: for what a test makes and looks at. */
+  /** Connects as the owner of the tables, without row-level security, to create and inspect rows. */
   owner: Database;
   prisma: PrismaClient;
   services: Services;
@@ -68,7 +68,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Builds the server as `start` does, on the worker's clone of the database. */
+/** Starts the server like `start`, on the worker's clone of the database. */
 export async function startApi({
   env = {},
   databaseUrl,
@@ -171,13 +171,13 @@ export async function startApi({
   };
 }
 
-/** What a server answered that is a process of its own. */
+/** The response of a server that runs in its own process. */
 export async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
   return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
-/** The `error` of an answer that must be one. */
+/** Returns the `error` of a response. Fails if there is none. */
 export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
   if (body?.success !== false) throw new Error(`Not an error: ${JSON.stringify(body)}`);
   return body.error;

@@ -1,30 +1,30 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-/** What keeps a passkey, as a security key does (WebAuthn §6). */
+/** A virtual authenticator for passkeys, like a security key (WebAuthn §6). */
 export interface Authenticator {
-  /** What `navigator.credentials.create` gives for the options of a page, as text. */
+  /** Returns the JSON result of `navigator.credentials.create` for the options of a page. */
   create(page: string, signing?: Signing): string;
-  /** What `navigator.credentials.get` gives, with the user handle of whom it was made for. */
+  /** Returns the JSON result of `navigator.credentials.get`, with the user handle from the registration. */
   get(page: string, signing?: Signing): string;
 }
 
 interface Signing {
-  /** The site of the page. */
+  /** The origin of the page. */
   origin?: string;
-  /** Whether the authenticator verifies its user, as by a PIN. */
+  /** Whether the authenticator verifies its user, for example by a PIN. */
   verifies?: boolean;
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
 const base64url = (data: string | Buffer) => Buffer.from(data).toString('base64url');
 
-/** The options that a page has for passkeys. */
+/** The passkey options of a page. */
 function optionsOf(page: string) {
   const [, escaped = ''] = /data-options="([^"]*)"/.exec(page) ?? [];
   return JSON.parse(escaped.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
 }
 
-/** An authenticator with a key of its own (ES256). */
+/** Creates an authenticator with its own key (ES256). */
 export function newAuthenticator(): Authenticator {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
@@ -39,7 +39,8 @@ export function newAuthenticator(): Authenticator {
       const { challenge, rp, user } = optionsOf(page);
       userHandle = user.id;
       const cose = Buffer.concat([hex('a5010203262001215820'), decoded(x), hex('225820'), decoded(y)]);
-      // Its user is present, and was verified or not; a key follows. No signature was counted; a key of no known maker.
+      // Flags: user present, optionally user verified, attested credential data included. The signature counter and the
+      // AAGUID are zero.
       const data = Buffer.concat([
         sha256(rp.id),
         hex(verifies ? '4500000000' : '4100000000'),

@@ -2,17 +2,17 @@ import { connect } from 'node:net';
 
 export interface BareAnswer {
   status: number;
-  /** Status line and headers, in lower case. */
+  /** Parses the status line and the headers, in lower case. */
   headers: string;
   body: string;
 }
 
-/** Sends bytes over a bare connection and reads the answer until the server closes or the whole body is there. */
+/** Sends bytes over a TCP connection. Reads until the server closes it or the whole body is received. */
 export function sendBare(port: number, text: string): Promise<BareAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
     let received = '';
-    socket.setTimeout(5000, () => socket.destroy(new Error(`No answer to ${JSON.stringify(text.slice(0, 80))}`)));
+    socket.setTimeout(5000, () => socket.destroy(new Error(`No response to ${JSON.stringify(text.slice(0, 80))}`)));
     socket.on('data', (chunk) => {
       received += chunk;
       const [head = '', body] = received.split('\r\n\r\n');

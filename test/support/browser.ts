@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The Chromium that is installed, or the one that comes from the npm registry; it talks to nobody by itself. */
+/** Launches the installed Chromium, or the one from npm, without background requests to other servers. */
 export async function launchBrowser(): Promise<Browser> {
   const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
@@ -12,14 +12,14 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** The package brings the libraries that a bare machine lacks, and unpacks them where it believes to be in a Lambda. */
+/** The package includes libraries that minimal machines lack. It unpacks them only if it detects AWS Lambda. */
 async function unpackBrowser(): Promise<string> {
   process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs22.x';
   const { default: packed } = await import('@sparticuz/chromium');
   return packed.executablePath();
 }
 
-/** Gives a page a passkey device that signs by itself wherever somebody is asked for a finger. */
+/** Adds a virtual passkey device to a page, which confirms every request for a touch. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -40,13 +40,13 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** What of axe's rules depends on colours and on where things stand; all others find the same in every theme and width. */
+/** Rules of axe that depend on colors and positions. All other rules find the same in every theme and width. */
 export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /**
- * What axe finds wrong with a page. It is run apart from the page, whose policy lets nobody add a script, and is read once
- * for each page: that takes as long as a run.
- * @param rules the only ones that are looked at; all unless given
+ * Returns the violations that axe finds on a page. Runs axe in an isolated world, since the policy of the page blocks
+ * added scripts. Caches the source of axe, because reading it takes as long as a run.
+ * @param rules the rules to check, all by default
  */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {
   const session = await page.context().newCDPSession(page);

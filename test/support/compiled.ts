@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /**
- * For the environment of server processes: what Node has compiled of their code stays for the next of them, which
- * spares each a third of its start.
+ * The environment of server processes with a shared compile cache of Node.js, which reduces their start time by a
+ * third.
  */
 export const compiled = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled') };

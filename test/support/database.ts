@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The PostgreSQL of this test run, as a role that may create databases, and the migrated database to clone. */
+    /** The PostgreSQL of this test run, with a role that can create databases, and the migrated template database. */
     postgres: { adminUrl: string; template: string };
   }
 }
@@ -12,32 +12,32 @@ declare module 'vitest' {
 let workerDatabase: Promise<string> | undefined;
 
 /**
- * The URL of this worker's own clone of the migrated template. All files that the worker runs share it: a test makes
- * its own tenant and finds it empty, but must not count what other tenants have.
+ * Returns the URL of this worker's clone of the migrated template. All test files of the worker share it: each test
+ * creates its own tenant and must not count rows of others.
  */
 export function workerDatabaseUrl(): Promise<string> {
   workerDatabase ??= clone(`worker_${process.env.VITEST_POOL_ID}`);
   return workerDatabase;
 }
 
-/** A database that nobody else uses. */
+/** A database that no other test uses. */
 export interface TestDatabase {
   url: string;
   drop(): Promise<void>;
 }
 
-/** A clone of the migrated template for one test, for those that stop, break or migrate their database. */
+/** Clones the migrated template for one test that stops, breaks or migrates its database. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const url = await clone(randomUUID().replaceAll('-', ''));
   return { url, drop: () => execute(inject('postgres').adminUrl, `DROP DATABASE ${nameOf(url)} WITH (FORCE)`) };
 }
 
-/** Runs one statement, or several, on a connection of its own. */
+/** Runs one or more statements on a new connection. */
 export async function execute(url: string, sql: string): Promise<void> {
   await query(url, sql);
 }
 
-/** The rows of one statement, on a connection of its own. */
+/** Returns the rows of one statement on a new connection. */
 export async function query<Row extends object = Record<string, unknown>>(
   url: string,
   sql: string,
@@ -52,7 +52,7 @@ export async function query<Row extends object = Record<string, unknown>>(
   }
 }
 
-/** The same server, another database. */
+/** Returns the URL of another database on the same server. */
 export function withDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = name;
@@ -65,7 +65,7 @@ async function clone(suffix: string): Promise<string> {
   try {
     await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   } catch (error) {
-    // Made by a file that this worker ran before, in a process that is gone or going.
+    // An earlier test file of this worker created the clone, in a process that has ended or is ending.
     if (!(error instanceof pg.DatabaseError && ['42P04', '23505'].includes(error.code ?? ''))) throw error;
   }
   return withDatabase(adminUrl, name);

@@ -1,7 +1,7 @@
 import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from './api.ts';
 
-/** An API over a demo workspace as the first start makes it, with the ids that examples name. */
+/** Starts an API with the demo workspace of the first start, and returns the ids that examples use. */
 export interface Demo {
   api: Api;
   /** Has every scope. */

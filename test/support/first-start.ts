@@ -7,23 +7,23 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { compiled } from './compiled.ts';
 
-/** A server as the first start makes it: a process of its own, with worker, database and demo workspace. */
+/** A server in its own process as after the first start, with a worker, a database and the demo workspace. */
 export interface FirstStart {
-  /** Where browsers find it, and programs the API. */
+  /** The origin of the pages and the API. */
   origin: string;
-  /** The key that it prints. */
+  /** The API key that the server prints. */
   key: string;
-  /** The link to the developer area that it prints. */
+  /** The sign-in link of the developer area that the server prints. */
   link: string;
   stop(): Promise<void>;
 }
 
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 
-/** Starts a server in a folder of its own, as whoever has just cloned the repository. */
+/** Starts a server in a new folder, like after cloning the repository. */
 export async function firstStart(): Promise<FirstStart> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-first-'));
-  // As root, PostgreSQL runs as another user, who must get in.
+  // As root, PostgreSQL runs as another user, which needs access to the folder.
   await chmod(folder, 0o755);
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, ...compiled, PORT: '0', DATA_DIR: folder, DRAIN_SECONDS: '0' },
@@ -43,11 +43,11 @@ export async function firstStart(): Promise<FirstStart> {
   };
 }
 
-/** What it says of the demo workspace, in a line of its log. @throws when it ends before */
+/** Waits for the log line about the demo workspace. @throws if the process ends before */
 function greetingOf(output: Readable): Promise<{ key: string; area: string }> {
   return new Promise((resolve, reject) => {
     const lines = createInterface(output);
-    // It goes on being read to its end, or the process would wait for a reader.
+    // Reads the output until the end, otherwise the process would block on a full pipe.
     lines.on('line', (line) => {
       if (line.includes('"demo"')) resolve(JSON.parse(line).demo);
     });

@@ -15,12 +15,15 @@ interface Server {
 
 const IMAGE = process.env.TEST_POSTGRES_IMAGE || 'postgres:18-alpine';
 
-/** How long an image is waited for, in milliseconds: longer, and embedded PostgreSQL is the better choice. */
+/** Maximum time to wait for the image, in milliseconds. After it, embedded PostgreSQL is faster. */
 const IMAGE_PATIENCE = 120_000;
 
-/** Starts the PostgreSQL of the test run, says which it is, and makes the migrated template that every worker clones. */
+/**
+ * Starts the PostgreSQL of the test run, logs which one it is, and creates the migrated template that every worker
+ * clones.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Vitest dies of these at once. An exit lets what was started here be ended.
+  // Vitest ends on these signals without cleanup. An exit stops the server that was started here.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;
@@ -28,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     console.log(`Testing on PostgreSQL ${await readVersion(server.url)}: ${server.description}.`);
     await execute(server.url, `CREATE DATABASE ${template}`);
     await migrateDatabase(withDatabase(server.url, template));
-    // A database that somebody is connected to can't be cloned.
+    // PostgreSQL can't clone a database with open connections.
     await execute(server.url, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
   } catch (error) {
     await server.stop();
@@ -36,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('postgres', { adminUrl: server.url, template });
   return async () => {
-    // The server may be one that goes on.
+    // An external server keeps running after the tests.
     await dropDatabases(server.url, template);
     await server.stop();
   };
@@ -49,12 +52,12 @@ async function openServer(): Promise<Server> {
     () => true,
     () => false,
   );
-  if (!hasDocker) return await openEmbedded('no Docker engine answers');
+  if (!hasDocker) return await openEmbedded('no Docker engine responds');
   try {
     return await openContainer();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return await openEmbedded(`Docker answers, but ${IMAGE} did not start: ${reason.trim()}`);
+    return await openEmbedded(`Docker responds, but ${IMAGE} did not start: ${reason.trim()}`);
   }
 }
 
@@ -83,7 +86,7 @@ async function openContainer(): Promise<Server> {
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
 }
 
-/** The port opens before the server takes connections. */
+/** The port opens before PostgreSQL accepts connections. */
 async function waitForServer(url: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
     try {

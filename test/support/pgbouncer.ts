@@ -10,15 +10,15 @@ import { canTest, pathOf } from './programs.ts';
 
 const programs = ['pgbouncer'];
 
-/** Whether PgBouncer is installed; says so where it isn't. @throws in CI */
+/** Returns whether PgBouncer is installed, and logs if not. @throws in CI */
 export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);
 
-/** It refuses to run as root. On every Unix of use this is the user who owns nothing. */
+/** PgBouncer does not run as root. On Unix systems this is the user `nobody`, which owns no files. */
 const nobody = { uid: 65534, gid: 65534 };
 
-/** A PgBouncer before one database. */
+/** A PgBouncer in front of one database. */
 export interface PgBouncer {
-  /** The URL of the database through it. */
+  /** The URL of the database through PgBouncer. */
   url: string;
   close(): Promise<void>;
 }
@@ -50,13 +50,13 @@ default_pool_size = 60
     await chown(file, nobody.uid, nobody.gid);
   }
   const child = spawn(program, [file], { ...(asRoot && nobody), stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk;
+    output += chunk;
   });
   const exited = once(child, 'exit');
-  for (const deadline = Date.now() + 10_000; !(await answers(listenPort)); await sleep(50)) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PgBouncer did not start: ${said}`);
+  for (const deadline = Date.now() + 10_000; !(await isListening(listenPort)); await sleep(50)) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PgBouncer did not start: ${output}`);
   }
   return {
     url: `postgresql://anybody@127.0.0.1:${listenPort}/itsm`,
@@ -68,7 +68,7 @@ default_pool_size = 60
   };
 }
 
-function answers(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));

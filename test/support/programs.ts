@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Whether one of the programs is installed that some tests need; says so where none is.
- * @param subject what is tested with it, in the plural
- * @throws in CI, where nothing is skipped
+ * Returns whether one of the programs that a test needs is installed, and logs if not.
+ * @param subject what the tests cover, in the plural
+ * @throws in CI, where no test is skipped
  */
 export function canTest(subject: string, programs: string[]): boolean {
   if (find(programs) !== undefined) return true;
@@ -13,7 +13,7 @@ export function canTest(subject: string, programs: string[]): boolean {
   return false;
 }
 
-/** Where the first of these programs is. @throws where none is installed */
+/** Returns the path of the first installed program. @throws if none is installed */
 export function pathOf(programs: string[]): string {
   const path = find(programs);
   if (path === undefined) throw new Error(`There is ${missing(programs)}.`);
@@ -21,7 +21,7 @@ export function pathOf(programs: string[]): string {
 }
 
 function find(programs: string[]): string | undefined {
-  // Debian keeps servers where only root looks for programs.
+  // Debian installs servers in folders that are only in the path of root.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
   return programs.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
 }

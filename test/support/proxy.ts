@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy before PostgreSQL, as poolers and firewalls stand there. */
+/** A TCP proxy in front of PostgreSQL, like a pooler or a firewall. */
 export interface DatabaseProxy {
-  /** The URL that leads through it. */
+  /** The URL of the database through the proxy. */
   url: string;
-  /** Stops forwarding on the connections that are open, in silence; new ones work. Resolves to how many there were. */
+  /**
+   * Stops forwarding on the open connections without closing them. New connections work. Returns the number of silent
+   * connections.
+   */
   silence(): number;
   close(): Promise<void>;
 }
 
 interface ProxyOptions {
-  /** Leaves out notifications, as a pooler does that lends a connection for one transaction. */
+  /** Drops notifications, like a pooler in transaction mode. */
   swallowsNotifications?: boolean | (() => boolean);
 }
 
@@ -38,7 +41,7 @@ export async function startProxy(
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const url = new URL(databaseUrl);
-  // PostgreSQL may be on another machine, such as that of a Docker engine; the proxy is on this one.
+  // PostgreSQL can be on another machine, for example in a Docker engine. The proxy is on this one.
   url.hostname = '127.0.0.1';
   url.port = String(port);
 
@@ -56,7 +59,10 @@ export async function startProxy(
   };
 }
 
-/** Passes on PostgreSQL's messages (a type, a length with itself, a body) but for those of the type `A`, where it swallows. */
+/**
+ * Forwards messages of PostgreSQL (type, length including itself, body). Drops messages of type `A` (notifications) if
+ * requested.
+ */
 function withoutNotifications(forward: (data: Buffer) => void, swallows: () => boolean): (data: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (data) => {

@@ -11,7 +11,7 @@ import { type Api, startApi } from './api.ts';
 import { cloneDatabase, execute } from './database.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
-/** One request as it arrived. */
+/** A received request. */
 export interface Received {
   headers: Record<string, string>;
   body: string;
@@ -22,22 +22,22 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** TCP connections that were ever made to it. */
+  /** The number of TCP connections since the start. */
   readonly connections: number;
   close(): Promise<void>;
 }
 
-/** Answers a request; the body has been read. Without one every request is answered 200. */
+/** Responds to a request after its body was read. By default every response is 200. */
 export type Respond = (request: IncomingMessage, response: ServerResponse, received: Received[]) => void;
 
 interface ReceiverOptions {
-  /** Where it listens; the loopback of IPv4 unless a test needs more. */
+  /** The address to listen on, by default the IPv4 loopback. */
   host?: string;
-  /** Key and certificate, where it speaks https. */
+  /** Key and certificate for HTTPS. */
   tls?: ServerOptions;
 }
 
-/** A webhook receiver on a loopback port that remembers what it got. */
+/** Starts a webhook receiver on a loopback port that records its requests. */
 export async function startReceiver(
   respond: Respond = (_, response) => response.end(),
   { host = '127.0.0.1', tls }: ReceiverOptions = {},
@@ -72,33 +72,36 @@ export async function startReceiver(
   };
 }
 
-/** A delivery with its attempts, the first one first. */
+/** A delivery with its attempts, the earliest first. */
 type SentDelivery = Prisma.DeliveryGetPayload<{ include: { history: true } }>;
 
-/** An API that sends, over a database of its own: its workers see nothing of other tests, and its past can be moved. */
+/** An API with its own database and workers, isolated from other tests, whose stored times can be moved back. */
 export interface Sender {
   api: Api;
   workspace: Workspace;
-  /** Starts one more worker, with another clock or log where a test needs one. */
+  /** Starts a worker, optionally with another clock or logger. */
   startWorker(options?: { now?: () => Date; logger?: Logger; maxPendingDeliveries?: number }): Promise<void>;
-  /** Ends the workers, when nothing is in flight any more. */
+  /** Stops the workers after all deliveries in flight have ended. */
   stopWorkers(): Promise<void>;
-  /** Makes all that the database holds of webhooks so much older, as if that much time had passed. */
+  /** Moves all stored times of webhooks back, as if this time had passed. */
   age(milliseconds: number): Promise<void>;
-  /** Ages, then has the workers look at every subscription as their next sweep would, and waits until they have. */
+  /**
+   * Moves the times back, queues every subscription like the next sweep, and waits until workers have processed the
+   * jobs.
+   */
   advance(milliseconds: number): Promise<void>;
-  /** The deliveries to a subscription in the order of their events, when nothing is in flight. */
+  /** Waits until no delivery is in flight. Returns the deliveries of a subscription in the order of their events. */
   settled(subscriptionId: number): Promise<SentDelivery[]>;
-  /** A subscription as GET /webhooks answers it. */
+  /** Returns a subscription as in the response of GET /webhooks. */
   health(subscriptionId: number, owner?: Workspace): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
 interface SenderOptions {
-  /** On unless a test is about targets: its receivers are on loopback. */
+  /** Allowed by default, since the receivers of tests are on loopback. */
   allowPrivateTargets?: boolean;
   connection?: WebhooksOptions['connection'];
-  /** Other settings of the server. */
+  /** Further settings of the server. */
   env?: Record<string, string>;
 }
 
@@ -121,8 +124,8 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
     api,
     workspace,
     async startWorker({ now = services.now, logger = createLogger('error'), maxPendingDeliveries } = {}) {
-      const given = { ...api, services: { ...services, now }, logger, maxPendingDeliveries };
-      stops.push(await startWebhooks({ ...given, ...(connection && { connection }) }));
+      const workerOptions = { ...api, services: { ...services, now }, logger, maxPendingDeliveries };
+      stops.push(await startWebhooks({ ...workerOptions, ...(connection && { connection }) }));
     },
     stopWorkers,
     age,
@@ -133,7 +136,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
         subscriptions.map(({ tenantId, id }) => ({ tenantId: toTenantId(tenantId), subscriptionId: id })),
       );
       services.wakeWorkers();
-      // A job goes when its subscription has been looked at and what was to be claimed has been.
+      // A job is deleted after its subscription was processed and its due deliveries were claimed.
       await eventually(async () => {
         const [jobs] = await prisma.$queryRaw<[{ count: bigint }]>`
           SELECT count(*) FROM pgboss.job WHERE name = 'webhook-dispatch'`;
@@ -147,7 +150,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
           include: { history: { orderBy: { id: 'asc' } } },
           orderBy: { id: 'asc' },
         } as const;
-        // The attempts come of a second statement, and are to be of the same moment.
+        // Prisma loads attempts with a second statement, which must use the same snapshot.
         const deliveries = await prisma.$transaction((tx) => tx.delivery.findMany(query), {
           isolationLevel: 'RepeatableRead',
         });
@@ -166,7 +169,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
   };
 }
 
-/** The columns that tell when something was or is to be. */
+/** The columns with times. */
 const moments = {
   webhook_subscriptions: [
     'last_success_at',
@@ -192,7 +195,7 @@ function agedBy(milliseconds: number): string {
   return [...updates, `UPDATE webhook_subscriptions SET trial_attempts = ARRAY(${trials})`].join(';');
 }
 
-/** Waits until `check` throws no more; resolves to its result. Longer than a slow machine takes. */
+/** Waits until `check` succeeds and returns its result. The default timeout allows for slow machines. */
 export function eventually<Result>(check: () => Result | Promise<Result>, timeout = 10_000): Promise<Result> {
   return vi.waitFor(check, { timeout, interval: 20 });
 }

@@ -7,22 +7,22 @@ import { promisify } from 'node:util';
 import { steadyPort } from '../faults/postgres.ts';
 import { canTest, pathOf } from './programs.ts';
 
-/** A Redis of a test's own, without a file and always on the same port. */
+/** A Redis for one test, without persistence, always on the same port. */
 export interface TestRedis {
   url: string;
-  /** Starts it unless it runs, with these options of `redis-server`. Resolves when it answers. */
+  /** Starts Redis with options of `redis-server`, unless it runs. Resolves when it responds. */
   start(...options: string[]): Promise<void>;
   kill(): Promise<void>;
-  /** Has it take connections and commands, and answer none. */
+  /** Pauses Redis: it accepts connections and commands but does not respond. */
   silence(): void;
   wake(): void;
-  /** Sends a command, as `redis-cli` does. */
+  /** Sends a command, like `redis-cli`. */
   send(...command: string[]): Promise<string>;
 }
 
 const programs = ['redis-server', 'valkey-server'];
 
-/** Whether there is a Redis to test on; says so where there is none. @throws in CI */
+/** Returns whether Redis is installed, and logs if not. @throws in CI */
 export const hasRedis = () => canTest('Rate limits that processes share', programs);
 
 export async function openRedis(): Promise<TestRedis> {
@@ -66,7 +66,7 @@ export async function openRedis(): Promise<TestRedis> {
   };
 }
 
-/** What docs/operations.md has an administrator give the user of REDIS_URL. */
+/** The rights of the user of REDIS_URL, as documented in docs/operations.md. */
 export async function documentedRights(): Promise<string[]> {
   const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];

@@ -2,7 +2,7 @@ import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/co
 import type { Call } from './api.ts';
 import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts';
 
-/** What makes a valid request to an endpoint: the ids of its path, and its body. */
+/** The ids in the path and the body of a valid request to an endpoint. */
 export interface Sample {
   params?: Record<string, number>;
   body?: Record<string, unknown>;
@@ -12,7 +12,7 @@ type Samples = {
   [Resource in keyof Contract]: { [Name in keyof Contract[Resource]]: (workspace: Workspace) => Promise<Sample> };
 };
 
-/** A valid request to every endpoint of the contract. An endpoint without one doesn't compile. */
+/** A valid request for every endpoint of the contract. If an endpoint has none, compilation fails. */
 const samples: Samples = {
   ping: {
     get: async () => ({}),
@@ -91,17 +91,17 @@ const samples: Samples = {
   },
 };
 
-/** An endpoint of the contract with its name and what makes a request to it. */
+/** An endpoint of the contract, with its name and a valid request. */
 export interface SampledEndpoint {
-  /** As in `GET /tickets/:id`. */
+  /** For example `GET /tickets/:id`. */
   title: string;
   route: Endpoint;
-  /** The status of its success. */
+  /** The status of a successful response. */
   success: number;
   sample(workspace: Workspace): Promise<Sample>;
 }
 
-/** Every endpoint of the contract, for tests that hold for all. */
+/** Every endpoint of the contract, for tests that cover all of them. */
 export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([resource, routes]) =>
   Object.entries(routes as Record<string, Endpoint>).map(([name, route]) => ({
     title: `${route.method} ${route.path.slice(pathPrefix.length)}`,
@@ -113,10 +113,10 @@ export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([r
   })),
 );
 
-/** The endpoints that need a key, of whatever scopes. */
+/** The endpoints that require an API key, with any scope. */
 export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.scope !== null);
 
-/** The call that a sample describes; `query` without its question mark. */
+/** Returns the request of a sample. `query` has no question mark. */
 export function callOf({ route }: SampledEndpoint, { params = {}, body }: Sample, query = ''): Call {
   const path = route.path.replace(/:(\w+)/g, (_, name) => String(params[name]));
   return { method: route.method, path: query === '' ? path : `${path}?${query}`, body };

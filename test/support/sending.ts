@@ -8,7 +8,7 @@ import { createWorkspace } from './workspace.ts';
 let sender: Sender;
 const receivers: Receiver[] = [];
 
-/** Has the tests of a file send from a database of their own, where nothing is left of the test before. */
+/** Gives the tests of a file their own sender, and clears its database after each test. */
 export function useSender(): void {
   beforeAll(async () => {
     sender = await startSender();
@@ -18,10 +18,10 @@ export function useSender(): void {
 }
 
 async function empty(): Promise<void> {
-  // First what a worker would wait for.
+  // Closes the receivers first, since workers would wait for their responses.
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
   await sender.stopWorkers();
-  // The next test has the same pg-boss, which else would see to its queues once a minute.
+  // The next test uses the same pg-boss, which otherwise maintains its queues only once a minute.
   await execute(
     sender.api.databaseUrl,
     `TRUNCATE delivery_attempts, deliveries, events, webhook_replays, webhook_subscriptions, pgboss.job;
@@ -35,7 +35,7 @@ export async function receive(respond?: Respond): Promise<Receiver> {
   return receiver;
 }
 
-/** A workspace with a subscription to tickets, and a receiver that answers with a status that can be changed. */
+/** Creates a workspace with a subscription to tickets and a receiver whose response status can be changed. */
 export async function start({ worker = true }: { worker?: boolean } = {}) {
   if (worker) await sender.startWorker();
   const workspace = await createWorkspace(sender.api);
@@ -50,11 +50,11 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
     receiver,
     endpoint,
     ref: { tenantId: workspace.tenantId, subscriptionId: BigInt(id) },
-    /** Emits so many events without waiting for anything. */
+    /** Emits events without waiting for their deliveries. */
     async emit(count: number) {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     },
-    /** Emits events, each when the one before has been attempted. */
+    /** Emits events, each after the first attempt of the previous one. */
     async emitOneByOne(count: number) {
       for (let i = 0; i < count; i++) {
         const before = receiver.received.length;
@@ -63,21 +63,21 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
         await sender.settled(id);
       }
     },
-    /** Lets time pass; resolves to how many requests came of it. */
+    /** Moves the time forward. Returns the number of resulting requests. */
     async requestsAfter(milliseconds: number) {
       const before = receiver.received.length;
       await sender.advance(milliseconds);
       await sender.settled(id);
       return receiver.received.length - before;
     },
-    /** Has the circuit be open for so much longer, as long as the test may take. */
+    /** Extends the open time of the circuit, so that it outlasts the test. */
     async holdOpen(milliseconds: number) {
       const ends = `now() + interval '${milliseconds} milliseconds'`;
       await execute(sender.api.databaseUrl, `UPDATE webhook_subscriptions SET open_until = ${ends} WHERE id = ${id}`);
     },
     health: (subscriptionId: number) => sender.health(subscriptionId, workspace),
     row: () => sender.api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } }),
-    /** For how long the circuit opened at the last failure. */
+    /** Returns how long the circuit opened after the last failure. */
     async opening() {
       const { openUntil, lastFailureAt } = await sender.api.prisma.webhookSubscription.findFirstOrThrow({
         where: { id },
@@ -89,24 +89,24 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
 
 export type Started = Awaited<ReturnType<typeof start>>;
 
-/** Claims what is due as a worker does, which then does nothing with it. */
+/** Claims due deliveries like a worker, without sending them. */
 export function claim({ api, ref }: Started): Promise<ClaimedDelivery[]> {
   return claimDue(api.prisma, [{ ...ref, slots: 16 }]);
 }
 
-/** Settles attempts as a worker does that was answered with these statuses. */
+/** Records attempts with the given response statuses, like a worker. */
 export async function settleAs(
   { api }: Started,
-  answers: [status: number, ...claimed: ClaimedDelivery[]][],
+  results: [status: number, ...claimed: ClaimedDelivery[]][],
 ): Promise<void> {
   const attempt = { durationMs: 1, error: null, answer: null, publicAnswer: null, retryAfter: undefined };
-  const settlements = answers.flatMap(([status, ...claimed]) =>
+  const settlements = results.flatMap(([status, ...claimed]) =>
     claimed.map((delivery) => ({ delivery, outcome: { ...attempt, status, delivered: status === 200 } })),
   );
   await recordResults(api.prisma, settlements);
 }
 
-/** Has the database do something on a statement for as long as `work` takes. */
+/** Runs statements in a trigger while `work` runs. */
 export async function withTrigger<Result>(
   event: string,
   statements: string,
@@ -115,17 +115,17 @@ export async function withTrigger<Result>(
   const { databaseUrl } = sender.api;
   await execute(
     databaseUrl,
-    `CREATE FUNCTION interfere() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${statements}; END $$;
-     CREATE TRIGGER interfere ${event} EXECUTE FUNCTION interfere()`,
+    `CREATE FUNCTION test_trigger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${statements}; END $$;
+     CREATE TRIGGER test_trigger ${event} EXECUTE FUNCTION test_trigger()`,
   );
   try {
     return await work();
   } finally {
-    await execute(databaseUrl, 'DROP FUNCTION interfere CASCADE');
+    await execute(databaseUrl, 'DROP FUNCTION test_trigger CASCADE');
   }
 }
 
-/** Everything is delivered in the end. */
+/** Waits until all deliveries are DELIVERED. */
 export async function expectAllDelivered({ settled, id }: Started, count: number): Promise<void> {
   await eventually(async () => {
     const deliveries = await settled(id);

@@ -3,19 +3,21 @@ import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts'
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
-/** Fields of a form; several of one name as a list. */
+/** Fields of a form. Fields with the same name are a list. */
 export type Fields = Record<string, string | number | readonly (string | number)[]>;
 
-/** Somebody at a browser without script: keeps cookies, reads pages, sends the forms that stand in them. */
+/** A browser without scripts: keeps cookies, reads pages, and submits their forms. */
 export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends a form of a page, with the token that the page gives unless one is given, and answers as the server does, which mostly leads on. */
+  /**
+   * Submits a form of a page, with the token of the page unless one is given. Returns the response, usually a redirect.
+   */
   submit(path: string, form: string, fields?: Fields, token?: string): Promise<Answer>;
-  /** Sends it, and reads the page where it leads. */
+  /** Submits a form, follows the redirect and returns the page. */
   submitAndFollow(path: string, form: string, fields?: Fields): Promise<Answer>;
-  /** What a form would be sent with, to be sent otherwise. */
+  /** Returns the fields that a form would submit, for tests that change them. */
   tokenOf(path: string): Promise<string>;
-  /** Sends a body of whatever type with the cookies and the Origin of the area. */
+  /** Sends a body of any type with the cookies and the Origin of the developer area. */
   post(path: string, body: string | Buffer, headers: Record<string, string>): Promise<Answer>;
   readonly cookies: Map<string, string>;
 }
@@ -26,13 +28,13 @@ export function openBrowser(api: Pick<Api, 'call'>): Visitor {
   const cookies = new Map<string, string>();
   const call = async (method: string, path: string, headers: Record<string, string>, body?: string | Buffer) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await api.call({ method, path, headers: { ...(cookie && { cookie }), ...headers }, body });
-    for (const each of [answer.headers['set-cookie'] ?? []].flat() as string[]) {
+    const response = await api.call({ method, path, headers: { ...(cookie && { cookie }), ...headers }, body });
+    for (const each of [response.headers['set-cookie'] ?? []].flat() as string[]) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
       if (value === '') cookies.delete(name);
       else cookies.set(name, value);
     }
-    return answer;
+    return response;
   };
   const visitor: Visitor = {
     cookies,
@@ -53,15 +55,15 @@ export function openBrowser(api: Pick<Api, 'call'>): Visitor {
       return visitor.post(action, body.toString(), { 'content-type': 'application/x-www-form-urlencoded' });
     },
     async submitAndFollow(path, form, fields) {
-      const answer = await visitor.submit(path, form, fields);
-      if (answer.status !== 303) throw new Error(`${form} of ${path} answered ${answer.status}:\n${answer.text}`);
-      return visitor.get(answer.headers.location as string);
+      const response = await visitor.submit(path, form, fields);
+      if (response.status !== 303) throw new Error(`${form} of ${path} returned ${response.status}:\n${response.text}`);
+      return visitor.get(response.headers.location as string);
     },
   };
   return visitor;
 }
 
-/** A browser in which a user is signed in, by a link that lets in without more. */
+/** Returns a browser in which a user is signed in by a link. */
 export async function signIn(
   api: Pick<Api, 'call' | 'databases'>,
   { tenantId, userId }: { tenantId: TenantId; userId: number | bigint },
@@ -69,18 +71,18 @@ export async function signIn(
   const visitor = openBrowser(api);
   const db = tenantClient(api.databases.system, tenantId);
   const token = await createInvitation({ db }, userId, { demo: true });
-  const answer = await visitor.submit(`/developer/join?token=${token}`, 'look');
-  if (answer.status !== 303) throw new Error(`Signing in answered ${answer.status}:\n${answer.text}`);
+  const response = await visitor.submit(`/developer/join?token=${token}`, 'look');
+  if (response.status !== 303) throw new Error(`Signing in returned ${response.status}:\n${response.text}`);
   return visitor;
 }
 
-/** The state of a resource that the form of its page would change. */
+/** Returns the value of the hidden field `state` in the form of a page. */
 export async function stateOf(visitor: Visitor, path: string): Promise<string> {
   const { text } = await visitor.get(path);
   return /name="state" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
 }
 
-/** Sends a file to a page as a browser does (RFC 7578), under whatever name. */
+/** Sends a file to a page like a browser (RFC 7578), under any name. */
 export async function upload(visitor: Visitor, path: string, file: string | Buffer, name = 'a.csv'): Promise<Answer> {
   const boundary = 'a1b2c3';
   const part = (head: string, content: string | Buffer) =>
@@ -97,10 +99,10 @@ export async function upload(visitor: Visitor, path: string, file: string | Buff
   return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
 }
 
-/** Sends a CSV file, and reads the page that shows it, or its faults. */
+/** Sends a CSV file, and returns the page with its preview or its errors. */
 export async function preview(visitor: Visitor, path: string, file: string | Buffer): Promise<string> {
   const sent = await upload(visitor, path, file);
   if (sent.status === 200) return sent.text;
-  if (sent.status !== 303) throw new Error(`Sending a file to ${path} answered ${sent.status}:\n${sent.text}`);
+  if (sent.status !== 303) throw new Error(`Sending a file to ${path} returned ${sent.status}:\n${sent.text}`);
   return (await visitor.get(sent.headers.location as string)).text;
 }

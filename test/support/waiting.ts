@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 
-/** How many statements of requests, or on other connections, wait for a lock in the database. */
+/** Returns how many statements of requests, or on the given connections, wait for a lock. */
 export async function requestsWaiting(
   { prisma }: Pick<Api, 'prisma'>,
   connections: 'requests' | 'system' = 'requests',

@@ -27,14 +27,14 @@ import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
-/** A tenant of its own for a test, with a user, a key with all scopes, and what makes its rows. */
+/** A tenant for one test, with a user, a key with all scopes, and functions that create rows. */
 export interface Workspace {
   tenantId: TenantId;
-  /** The creator of the key. */
+  /** The user who created the key. */
   userId: number;
   key: string;
   context: UserContext;
-  /** Calls an endpoint with the workspace's key; the path is relative to the prefix. */
+  /** Calls an endpoint with the workspace's key. The path is relative to the prefix. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   createKey(options?: { scopes?: Scope[]; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
   createUser(overrides?: Partial<NewUser>): Promise<User>;
@@ -44,7 +44,7 @@ export interface Workspace {
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
-  /** A delivery to a subscription that all of them are for: a workspace may not have many. */
+  /** Creates a delivery to a subscription that the workspace reuses, since the number of subscriptions is limited. */
   createDelivery(): Promise<Delivery>;
 }
 
@@ -79,9 +79,9 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
   const call: Workspace['call'] = (method, path, body, headers = {}) =>
     api.call({ method, path: pathPrefix + path, key, body, headers });
   const made = async (path: string, body: unknown) => {
-    const answer = await call('POST', path, body);
-    if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.text}`);
-    return answer.body.data;
+    const response = await call('POST', path, body);
+    if (response.status !== 201) throw new Error(`POST ${path} returned ${response.text}`);
+    return response.body.data;
   };
 
   let ofDeliveries: Promise<Webhook> | undefined;
@@ -115,7 +115,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
   };
 }
 
-/** A ticket as small as it may be. */
+/** The smallest valid ticket. */
 export const ticket = {
   title: 'VPN drops',
   description: 'Every ten minutes.',
