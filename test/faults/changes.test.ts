@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
 import { formatChanges, runChanges } from './changes.ts';
 
-/*
- * The short form of `pnpm faults changes`.
- */
-it('tells all changes to who follows them, whatever overlaps and whatever is killed', {
+/* Runs `pnpm faults changes` with small numbers. */
+it('delivers all changes to the change feed during concurrent transactions and process kills', {
   timeout: 300_000,
 }, async () => {
   const report = await runChanges({ changes: 5000, betweenKills: 3000 });

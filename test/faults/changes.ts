@@ -10,51 +10,52 @@ import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, type Workspace } from './workspaces.ts';
 
 export interface ChangesOptions {
-  /** Changes of rows that are committed, at least. */
+  /** The minimum number of committed changes of rows. */
   changes: number;
-  /** Between two kills, of the API, of one of PostgreSQL's processes and of all in turn: milliseconds, on average. */
+  /** The average time between two kills of the API, of a PostgreSQL backend or of all processes, in milliseconds. */
   betweenKills: number;
   onProgress?: (text: string) => void;
 }
 
 export interface ChangesReport {
-  /** Changes of rows that were committed, or that nobody knows of, and rolled back. */
+  /** Changes of rows that were committed or have an unknown outcome, and those rolled back. */
   committed: number;
   rolledBack: number;
   kills: number;
-  /** Pages that were read, and rows on them. */
+  /** The number of pages and of rows on them. */
   pages: number;
   rows: number;
-  /** Tickets that there are at the end. */
+  /** The number of tickets at the end. */
   tickets: number;
-  /** Those that the copy has not, or has otherwise. */
+  /** Tickets that are missing in the copy or differ from the table. */
   missed: number[];
-  /** Those that the copy has and the table hasn't. */
+  /** Tickets that are in the copy but not in the table. */
   madeUp: number[];
   crashes: string[];
 }
 
 const sqlWriters = 5;
 const apiWriters = 3;
-/** What is asked of the API is given up then. Milliseconds. */
+/** The timeout of requests to the API, in milliseconds. */
 const patience = 15_000;
-/** Once all has ended, the walk must get to the end within this. Milliseconds. */
+/** The maximum time to read all changes after the writers have ended, in milliseconds. */
 const endPatience = 60_000;
 
-/** What the writers share. */
+/** State shared by the writers. */
 interface Writing {
   workspace: Workspace;
   apiUrl: string;
   databaseUrl: string;
-  /** The tickets to change. */
+  /** The ids of the tickets to change. */
   ids: number[];
   count: { committed: number; rolledBack: number };
   stopped: boolean;
 }
 
 /**
- * Follows a workspace's tickets by `GET /tickets/changes` while eight write them, by SQL and by the API, in transactions of
- * random length, and while API and PostgreSQL are killed; then compares the copy with the table.
+ * Follows the tickets of a workspace by `GET /tickets/changes`. In the meantime, eight writers change them by SQL and
+ * by the API in transactions of random length, and the API and PostgreSQL are killed. Then compares the copy with the
+ * table.
  */
 export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -95,7 +96,7 @@ export async function runChanges({ changes, betweenKills, onProgress }: ChangesO
   }
 }
 
-/** Makes tickets by SQL; resolves to their ids. */
+/** Creates tickets by SQL and returns their ids. */
 async function fill(url: string, { tenantId, userId }: Workspace, count: number): Promise<number[]> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string }>(
@@ -109,7 +110,7 @@ async function fill(url: string, { tenantId, userId }: Workspace, count: number)
   });
 }
 
-/** Transactions of one to forty changes; a few are held open for seconds, a few rolled back. */
+/** Runs transactions of one to forty changes. A few stay open for seconds, a few are rolled back. */
 async function writeSql(writing: Writing): Promise<void> {
   const { databaseUrl, count } = writing;
   while (!writing.stopped) {
@@ -128,7 +129,7 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
   const { tenantId, userId } = workspace;
   const some = Array.from({ length: 1 + Math.floor(Math.random() * 40) }, () => pick(ids)).sort((a, b) => a - b);
   await client.query('BEGIN');
-  // Held before it writes first, it has no number yet; held after it, others go past it.
+  // A pause before the first write delays the transaction id. A pause after it lets later transactions commit first.
   if (Math.random() < 0.05) await sleep(Math.random() * 500);
   for (const id of some) {
     const title = `Change ${count.committed} ${Math.random()}`;
@@ -149,7 +150,7 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
   return some.length;
 }
 
-/** Creates tickets and changes them, as integrators do. */
+/** Creates and updates tickets like an API client. */
 async function writeThroughApi(writing: Writing): Promise<void> {
   const { workspace, apiUrl, ids, count } = writing;
   while (!writing.stopped) {
@@ -174,12 +175,12 @@ async function writeThroughApi(writing: Writing): Promise<void> {
 
 export interface Walker {
   seen: { pages: number; rows: number };
-  /** Walks on until the copy is the table, or patience ends; resolves to what is not the same. */
+  /** Continues until the copy equals the table or the time is over. Returns the differences. */
   settle(table: Map<number, Ticket>): Promise<{ missed: number[]; madeUp: number[] }>;
   stop(): Promise<void>;
 }
 
-/** Follows by the cursor of the page before, and keeps what it was shown last of each ticket. */
+/** Reads from the cursor of the last page and stores the newest version of each ticket. */
 export function startWalker(apiUrl: string, { key }: Workspace): Walker {
   const copy = new Map<number, Ticket>();
   const seen = { pages: 0, rows: 0 };
@@ -234,11 +235,11 @@ interface Killing {
   postgres: Postgres;
   api: Supervised;
   betweenKills: number;
-  /** Whether it is enough. */
+  /** Returns whether the minimum number of changes is committed. */
   until(): boolean;
 }
 
-/** Kills one, then the other, then a part of it, and resolves when both run again, to how many kills there were. */
+/** Kills the API, then PostgreSQL, then one backend. Returns the number of kills when both run again. */
 async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
   let kills = 0;
   for (let next = Date.now() + betweenKills; !until(); await sleep(50)) {
@@ -256,7 +257,7 @@ async function killInTurn({ postgres, api, betweenKills, until }: Killing): Prom
   return kills;
 }
 
-/** All tickets, read past the API. */
+/** Reads all tickets by SQL. */
 export async function readTable({ context }: Workspace): Promise<Map<number, Ticket>> {
   const table = new Map<number, Ticket>();
   await exportRows(context.db, ticketRows, async (batch) => {
@@ -280,7 +281,7 @@ function pick(ids: number[]): number {
   return ids[Math.floor(Math.random() * ids.length)] as number;
 }
 
-/** The report as a person reads it. */
+/** Formats the report for a terminal. */
 export function formatChanges(report: ChangesReport): string {
   const { committed, rolledBack, kills, pages, rows, tickets, missed, madeUp } = report;
   return `

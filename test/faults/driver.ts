@@ -4,61 +4,61 @@ import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
 import type { DispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** What the one who makes changes knows of them, each by its name, which is the title of the ticket. */
+/** The known outcome of each change. Its name is the title of the ticket. */
 export interface Changes {
-  /** Answered 2xx: they must be told of. */
+  /** Changes with a 2xx response. Their events must arrive. */
   committed: Set<string>;
-  /** Refused with 4xx, or surely rolled back: they must not be told of. */
+  /** Changes with a 4xx response, and rolled back changes. Their events must not arrive. */
   undone: Set<string>;
-  /** Answered 5xx or not at all: nobody knows, and the database decides. */
+  /** Changes with a 5xx or no response. The database shows the outcome. */
   unknown: Set<string>;
-  /** The bodies of comments that were answered 2xx. */
+  /** Bodies of comments with a 2xx response. */
   comments: Set<string>;
 }
 
 export interface Driver {
   changes: Changes;
-  /** Makes no more changes; resolves when the last has been answered, or has not. */
+  /** Stops sending changes. Resolves after the last request has a response or failed. */
   stop(): Promise<void>;
 }
 
 interface DriverOptions {
   apiUrl: string;
   workspaces: Driven[];
-  /** Requests that are begun in a second, as long as enough of them are answered. */
+  /** Requests per second, if enough of them get a response. */
   perSecond: number;
 }
 
-/** A workspace, and the keys with which it is changed in turn. */
+/** A workspace and the keys that change it, chosen at random. */
 export interface Driven {
   workspace: Workspace;
   keys: string[];
 }
 
-/** A request that makes changes, and their names: the one of its ticket, or one for each item in bulk. */
+/** A request and the names of its changes: one name, or one per item of a bulk request. */
 interface Writing {
   method: 'POST' | 'PATCH';
   path: string;
   body: object;
   names: string[];
-  /** Whether it is sent under an Idempotency-Key, until it is answered. */
+  /** Whether it has an Idempotency-Key and is retried until it gets a response. */
   isKeyed: boolean;
 }
 
 interface Answered {
   status: number;
-  /** Of a bulk request an answer for each item. */
+  /** For a bulk request, one result per item. */
   data: { id: number } | { status: number; data?: { id: number } }[];
 }
 
 const clients = 24;
 const answerPatience = 15_000;
-/** Whoever sends a request until it is answered gives up after this. */
+/** The maximum time of all retries of a request, in milliseconds. */
 const retryPatience = 180_000;
 
 /**
- * Creates, updates and comments on tickets over HTTP at a steady pace, one or many at a time; every tenth change is made to
- * be undone.
+ * Creates, updates and comments on tickets over HTTP at a constant rate, single and in bulk. Every tenth change must
+ * fail.
  */
 export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): Driver {
   const changes: Changes = { committed: new Set(), undone: new Set(), unknown: new Set(), comments: new Set() };
@@ -69,7 +69,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   async function client(): Promise<void> {
     for (;;) {
-      // Every client takes the next moment; those that wait for an answer have the others go on.
+      // Each client takes the next start time, so the others continue while one waits for a response.
       next = Math.max(next + 1000 / perSecond, Date.now() - 1000);
       await sleep(Math.max(0, next - Date.now()));
       if (stopped) return;
@@ -85,7 +85,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   const known = (driven: Driven) => tickets.get(driven) as number[];
 
-  /** A new ticket, or a new title and priority of one. */
+  /** Returns a request that creates a ticket, or changes the title and priority of one. */
   function single(driven: Driven, name: string): Writing {
     const id = Math.random() < 0.4 ? pick(known(driven)) : undefined;
     if (id !== undefined) {
@@ -94,7 +94,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
     return { method: 'POST', path: '/tickets', body: made(name), names: [name], isKeyed: Math.random() < 0.5 };
   }
 
-  /** Some tickets and, amidst of them, one that is refused. */
+  /** Returns a bulk request that creates tickets, one of them invalid. */
   function bulkOfNew(name: string): Writing {
     const names = Array.from({ length: 5 }, (_, i) => `${name}.${i}`);
     const items = names.map((each, i) => ({ ...made(each), ...(i === 2 && { assigneeId: 2 ** 40 }) }));
@@ -135,7 +135,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
     if (answer?.status === 201) changes.comments.add(body);
   }
 
-  /** Sends a request, once or until it is answered; undefined where it is not. */
+  /** Sends a request, with retries if it is keyed. Returns undefined if there is no response. */
   async function send(driven: Driven, writing: Writing): Promise<Answered | undefined> {
     // An Idempotency-Key belongs to its API key.
     const key = pick(driven.keys) as string;
@@ -191,7 +191,7 @@ function pick<Item>(items: readonly Item[]): Item | undefined {
   return items[Math.floor(Math.random() * items.length)];
 }
 
-/** All that creating a ticket does, its event, deliveries and jobs included, and then the transaction fails. */
+/** Creates a ticket with its event, deliveries and jobs in a transaction that fails at the end. */
 async function createAndRollBack({ context }: Workspace, title: string): Promise<void> {
   const addWithin: DispatchJobs['addWithin'] = async (...added) => {
     await context.dispatchJobs.addWithin(...added);

@@ -2,11 +2,9 @@ import { expect, it } from 'vitest';
 import { formatFailovers, runFailovers } from './failover.ts';
 import { hasHaproxy } from './haproxy.ts';
 
-/*
- * The short form of `pnpm faults failover`.
- */
+/* Runs `pnpm faults failover` with small numbers. */
 it.skipIf(!hasHaproxy('Failovers'))(
-  'loses nothing and goes on when the primary is lost and its standby promoted',
+  'loses no acknowledged change and resumes when the primary fails and its standby is promoted',
   { timeout: 300_000 },
   async () => {
     const report = await runFailovers({
@@ -23,10 +21,10 @@ it.skipIf(!hasHaproxy('Failovers'))(
     expect(wrong).toEqual(Object.fromEntries(Object.keys(wrong).map((name) => [name, []])));
     expect(report.events).toBeGreaterThan(0);
     const [failover] = report.failovers;
-    // Nobody is told of what the standby has before it is the primary, nor led to the one of before.
+    // Before the promotion, clients get no data from the standby. After it, they get none from the old primary.
     expect(failover).toMatchObject({ early: 0, untold: 0, strayed: 0 });
     expect(failover?.failed['500']).toBeGreaterThan(0);
-    // The machine may be busy: `pnpm faults failover` holds it to five seconds.
+    // The machine can be busy. `pnpm faults failover` allows five seconds.
     expect(failover?.firstWrite).toBeLessThan(20_000);
   },
 );

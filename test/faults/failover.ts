@@ -13,55 +13,55 @@ import { type ServerProcess, spawnServer } from './server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
 
 export interface FailoverOptions {
-  /** How the primary is lost, one time after the other. */
+  /** The failures of the primary or standby, in order. */
   losses: Loss[];
   /** Whether commits wait for the standby. */
   synchronous: boolean;
-  /** Changes that are begun in a second. */
+  /** Changes started per second. */
   perSecond: number;
-  /** How long all is well before each loss. Milliseconds. */
+  /** The time without faults before each failure, in milliseconds. */
   calmMs: number;
-  /** From the loss until it is decided who is to be promoted, and from then until it is. Milliseconds. */
+  /** The time from the failure to the decision to promote, and from then to the promotion, in milliseconds. */
   noticeMs: number;
   readOnlyMs: number;
   onProgress?: (text: string) => void;
 }
 
-/** One time that the primary was lost. Milliseconds; those of what was back count from the promotion. */
+/** One failover. Times are in milliseconds. Recovery times count from the promotion. */
 interface Failover {
   loss: Loss;
-  /** From the loss to the promotion. */
+  /** From the failure to the promotion. */
   promotedAfter: number;
-  /** The first read and the first write that succeeded. */
+  /** The first successful read and the first successful write. */
   firstRead: number;
   firstWrite: number;
-  /** What was sent later than this has all succeeded, or was asked to come back since too many waited for their turn. */
+  /** Requests sent after this time all succeeded or were rejected by the concurrency limit with a Retry-After. */
   allWell: number;
-  /** The longest that a request waited that was sent meanwhile. */
+  /** The longest response time of a request that was sent during the failover. */
   longestWait: number;
-  /** Requests that failed: how many of each status. */
+  /** The number of failed requests per status. */
   failed: Record<string, number>;
-  /** Those of them that were not told when to come back. */
+  /** The failed requests without a Retry-After. */
   untold: number;
   /** Requests that succeeded before the promotion began. */
   early: number;
-  /** Sessions that were begun on the server that was lost when it was back. */
+  /** Sessions opened on the old server after it was back. */
   strayed: number;
 }
 
 export interface FailoverReport extends Figures {
   failovers: Failover[];
-  /** Tickets that the copy of who follows changes has not, or has otherwise; and those that only it has. */
+  /** Tickets that are missing or outdated in the copy of the change feed, and tickets that are only in the copy. */
   missed: string[];
   madeUp: string[];
   crashes: string[];
 }
 
-/** Within this all requests succeed again after a promotion. Milliseconds. */
+/** The maximum time from the promotion until all requests succeed, in milliseconds. */
 const backWithinMs = 5000;
 const backPatience = 60_000;
 
-/** What stops what was started, called last first. */
+/** Functions that stop what was started. Called in reverse order. */
 type Stops = (() => Promise<unknown>)[];
 
 interface System {
@@ -77,8 +77,8 @@ interface System {
 }
 
 /**
- * Loses the primary of two PostgreSQL servers, again and again, while tickets are written in every way, changes are
- * followed and webhooks delivered, and promotes the standby; then compares what there is with what was acknowledged.
+ * Repeatedly stops the primary of two PostgreSQL servers and promotes the standby, while clients write tickets, follow
+ * changes and receive webhooks. Then compares the data with the acknowledged requests.
  */
 export async function runFailovers(options: FailoverOptions): Promise<FailoverReport> {
   const stops: Stops = [];
@@ -91,7 +91,7 @@ export async function runFailovers(options: FailoverOptions): Promise<FailoverRe
       moments.push(failover);
       const told = JSON.stringify(measure(failover, probe.asked));
       options.onProgress?.(`failover ${i + 1} of ${options.losses.length}: ${told}`);
-      // Nobody needs a standby at the end.
+      // After the last failover no standby is needed.
       if (i + 1 < options.losses.length) await system.pair.restore();
     }
     const since = Date.now();
@@ -148,11 +148,11 @@ async function end({ child, exited }: ServerProcess): Promise<void> {
   await exited;
 }
 
-/** One failover as it went. */
+/** Runs one failover and measures it. */
 interface Moments {
   loss: Loss;
   lostAt: number;
-  /** What was sent since then can't have been answered by who was lost. */
+  /** Later requests can't have a response of the stopped server. */
   goneAt: number;
   promotingAt: number;
   promotedAt: number;
@@ -161,7 +161,7 @@ interface Moments {
 
 async function failOver({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
-  // Their cursors are then of the server that is lost.
+  // Their cursors can be from the stopped server.
   const pages = walkers.map(({ seen }) => seen.pages);
   while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
   const lostAt = Date.now();
@@ -180,14 +180,14 @@ async function failOver({ pair, probe, walkers }: System, loss: Loss, options: F
 
 const isGood = ({ status = 500 }: Asked) => status < 300;
 
-/** What those saw who asked from a failover on until the next one. */
+/** Returns the results of the probes between two failovers. */
 function measure(moments: Moments, all: Asked[], next?: Moments): Failover {
   const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
   const asked = all.filter(({ at, answeredAt }) => at >= goneAt && answeredAt < until);
   const good = asked.filter(isGood);
   const failed = asked.filter((each) => !isGood(each));
-  // Reads go on where it is the standby that was lost.
+  // Reads continue if the standby was stopped.
   const first = (isWrite: boolean) =>
     Math.max(
       0,
@@ -212,7 +212,7 @@ function countsOf(asked: Asked[]): Record<string, number> {
   return Object.fromEntries(Object.entries(groups).map(([status, group = []]) => [status, group.length]));
 }
 
-/** Whether nothing was lost, and all was back in time. */
+/** Returns whether no data was lost and the service recovered in time. */
 export function isFailedOver(report: FailoverReport): boolean {
   const { failovers, lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes, drainSeconds } = report;
   const wrong = [lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes].flat();
@@ -226,7 +226,7 @@ export function isFailedOver(report: FailoverReport): boolean {
   );
 }
 
-/** The report as a person reads it. */
+/** Formats the report for a terminal. */
 export function formatFailovers(report: FailoverReport): string {
   const { failovers, lost, deliveries, events, comments, unknown, madeTwice, missed, madeUp, duplicates } = report;
   const row = (name: string, figure: (failover: Failover) => number) => {

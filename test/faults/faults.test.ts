@@ -2,10 +2,8 @@ import { expect, it } from 'vitest';
 import { runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 
-/*
- * The short form of `pnpm faults`.
- */
-it('loses nothing and makes nothing up, whatever is killed', { timeout: 300_000 }, async () => {
+/* Runs `pnpm faults` with small numbers. */
+it('loses no change and sends no false event while processes are killed', { timeout: 300_000 }, async () => {
   const report = await runFaults({ kills: 6, events: 200, betweenKills: 2200 });
   console.log(formatFigures(report));
   const { lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected, crashes } = report;

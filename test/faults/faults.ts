@@ -12,9 +12,9 @@ import { addKey, addWorkspace, type Subscription, subscribe } from './workspaces
 
 export interface FaultOptions {
   kills: number;
-  /** Committed changes at least. */
+  /** The minimum number of committed changes. */
   events: number;
-  /** Between two kills, in milliseconds: on average; each may come at once, or after twice the time. */
+  /** The average time between two kills, in milliseconds. The actual time is between zero and twice this value. */
   betweenKills: number;
   onProgress?: (progress: Progress) => void;
 }
@@ -23,20 +23,20 @@ export interface Progress {
   kills: number;
   committed: number;
   arrivals: number;
-  /** Told when nothing is killed any more. */
+  /** Called when all kills are done. */
   pending: number | undefined;
 }
 
 export interface FaultReport extends Figures {
-  /** How often subscriptions were given a new secret, and paused. */
+  /** How often secrets of subscriptions were replaced, and subscriptions paused. */
   managed: Manager['counts'];
-  /** What whoever manages subscriptions was answered otherwise than it must be. */
+  /** Unexpected responses to requests that manage subscriptions. */
   unexpected: string[];
-  /** Last words of server processes that ended without having been killed. */
+  /** The last output of server processes that ended without a kill. */
   crashes: string[];
 }
 
-/** What is killed and watched. */
+/** The processes that are killed and monitored. */
 interface System {
   postgres: Postgres;
   api: Supervised;
@@ -51,9 +51,9 @@ interface System {
 const drainPatience = 150_000;
 
 /**
- * Has tickets created, changed and commented on, one by one and in bulk, and subscriptions paused and given new secrets,
- * while API, worker and PostgreSQL are killed at random moments; waits until everything is delivered, and tells what was
- * lost, made up or repeated.
+ * Creates, updates and comments on tickets, single and in bulk, and pauses subscriptions and replaces their secrets,
+ * while the API, the worker and PostgreSQL are killed at random times. Waits until everything is delivered, then
+ * reports lost, false and repeated events.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -115,15 +115,18 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   return { postgres, api, worker, runtime, receiver, driver, manager, subscriptions };
 }
 
-/** So many more requests are begun than changes must be committed: a good part of them meets something that is down. */
+/** The factor of sent requests to committed changes: many requests fail while a process is down. */
 const spare = 1.8;
 
 interface Keyed extends Driven {
-  /** The ids of the workspace's own key and of the one that it was rotated to. */
+  /** The ids of the workspace's own key and of the key that it was rotated to. */
   own: number[];
 }
 
-/** A workspace that is changed with its own key, with one that this was rotated to, and with another's. */
+/**
+ * Creates a workspace that is changed with its own key, with the key that it was rotated to, and with the key of
+ * another user.
+ */
 export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
   const workspace = await addWorkspace(runtime, name);
   const rotated = await addKey(workspace, { rotated: true });
@@ -132,10 +135,13 @@ export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> 
   return { workspace, keys: [workspace.key, rotated.key, other.key], own };
 }
 
-/** The one that is paused and given new secrets. */
+/** Returns the subscription that is paused and gets new secrets. */
 const managedName = 'managed';
 
-/** Several of a workspace, so that one event has several deliveries; the first takes all events. */
+/**
+ * Creates several subscriptions of a workspace, so that one event has several deliveries. The first subscription takes
+ * all events.
+ */
 export function addSubscriptions(
   { workspace, own }: Keyed,
   index: number,
@@ -161,8 +167,8 @@ export function addSubscriptions(
 }
 
 /**
- * Kills one after the other, whatever state they are in, the last one when enough changes have been committed; resolves
- * when all are running again.
+ * Kills one process after the other in any state, the last one after enough changes are committed. Resolves when all
+ * run again.
  */
 async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]): Promise<void> {
   const { postgres, api, worker, driver } = system;
@@ -177,7 +183,7 @@ async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]
     const kill: Kill = { victim, at: Date.now() };
     kills.push(kill);
     if (victim !== 'postgres') continue;
-    // Killed while it starts, it is being started again already.
+    // A process that was killed during its start is already restarting.
     restarting ??= postgres.start().finally(() => {
       restarting = undefined;
     });
@@ -193,7 +199,7 @@ async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]
   await Promise.all([api.ready(), worker.ready()]);
 }
 
-/** Every victim once, in random order, and again. */
+/** Yields every victim once in random order, then repeats. */
 function victimsInTurn(): () => Victim {
   const round: Victim[] = [];
   return () => {
@@ -203,7 +209,7 @@ function victimsInTurn(): () => Victim {
   };
 }
 
-/** Waits until nothing is pending; resolves to when that was, or to undefined when patience ended before. */
+/** Waits until no delivery is pending. Returns the time, or undefined after the timeout. */
 export async function drained(
   { prisma }: Runtime,
   since: number,

@@ -4,43 +4,43 @@ import type { Changes } from './driver.ts';
 import type { Arrival } from './receiver.ts';
 import type { Subscription } from './workspaces.ts';
 
-/** What is killed. */
+/** The process that is killed. */
 export type Victim = 'api' | 'worker' | 'postgres';
 
 export interface Kill {
   victim: Victim;
   at: number;
-  /** When PostgreSQL was there again. */
+  /** When PostgreSQL accepted connections again. */
   backAt?: number;
 }
 
-/** What a run has shown. */
+/** The results of a run. */
 export interface Figures {
   kills: Record<Victim, number>;
   timeline: Kill[];
-  /** Committed changes that were told of. */
+  /** Committed changes with events. */
   events: number;
-  /** What should arrive: each event at each subscription that wants it. */
+  /** Expected deliveries: each event for each subscription that matches it. */
   deliveries: number;
-  /** Changes that were refused or rolled back. */
+  /** Changes that were rejected or rolled back. */
   undone: number;
-  /** Changes that were answered 5xx or not at all. */
+  /** Changes with a 5xx or no response. */
   unknown: number;
-  /** Comments that were made. */
+  /** Created comments. */
   comments: number;
-  /** Of the deliveries, those that never arrived; and changes and comments that were answered 2xx and have no event. */
+  /** Deliveries that never arrived, and acknowledged changes and comments without an event. */
   lost: string[];
-  /** Tickets and comments that were made more than once, or have more than one event of their making. */
+  /** Tickets and comments that were created more than once or have more than one created event. */
   madeTwice: string[];
-  /** Arrivals that tell of what was undone, of what the database doesn't know, or whom it was not for. */
+  /** Deliveries of changes that were undone or unknown to the database, or to the wrong subscription. */
   sentForUndone: string[];
-  /** Arrivals that neither the secret of the subscription nor the one before has signed. */
+  /** Deliveries that are signed with neither the current nor the previous secret of the subscription. */
   unsigned: string[];
-  /** Arrivals of what had been accepted before. */
+  /** Deliveries that had been accepted before. */
   duplicates: number;
-  /** Of the duplicates, those where the one before was not in flight when the worker was killed. */
+  /** Duplicates whose earlier delivery was not in flight when the worker was killed. */
   unexplained: string[];
-  /** From the moment when all was running again to the moment when nothing was pending; null when it never was. */
+  /** The time from the last restart until no delivery was pending, or null if some stayed pending. */
   drainSeconds: number | null;
 }
 
@@ -53,7 +53,7 @@ interface Evidence {
   drainSeconds: number | null;
 }
 
-/** Compares what arrived with what the database holds and with what the driver was answered. */
+/** Compares the received deliveries with the database and with the responses to the driver. */
 export async function readFigures(evidence: Evidence): Promise<Figures> {
   const { prisma, changes, subscriptions, arrivals, kills, drainSeconds } = evidence;
   const rows = await prisma.event.findMany({ select: { publicId: true, tenantId: true, body: true } });
@@ -106,7 +106,7 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
   };
 }
 
-/** The body of an event of a ticket. */
+/** The body of a ticket event. */
 interface Told {
   type: string;
   actor: Actor;
@@ -114,7 +114,7 @@ interface Told {
   changes?: Changed;
 }
 
-/** Whether an event is for a subscription of its workspace (docs/decisions/webhook-subscriptions.md). */
+/** Returns whether an event matches a subscription of its workspace (docs/decisions/webhook-subscriptions.md). */
 function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ticket, changes }: Told): boolean {
   const { keyId = null } = actor ?? {};
   const isOwn = keyId !== null && skipped.includes(keyId);
@@ -127,7 +127,7 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
   );
 }
 
-/** The types of events by the title that each change alone gives, and the counts of comments that others tell of. */
+/** Returns the event types by the unique title of each change, and the events with comment counts by ticket. */
 function tellingsOf(told: Told[]) {
   const comments = Map.groupBy(
     told.filter(({ changes }) => changes?.commentCount !== undefined),
@@ -143,7 +143,7 @@ function tellingsOf(told: Told[]) {
   return { byTitle, comments };
 }
 
-/** Tickets whose comments, one after the other, were not told of once each. */
+/** Returns tickets that don't have exactly one event per comment. */
 async function untoldComments(prisma: PrismaClient, told: Map<number, Told[]>): Promise<string[]> {
   const made = await prisma.comment.groupBy({ by: ['ticketId'], _count: true });
   return made
@@ -156,7 +156,7 @@ async function untoldComments(prisma: PrismaClient, told: Map<number, Told[]>): 
 
 const nameOf = ({ subscription, eventId }: Arrival) => `${subscription} ${eventId}`;
 
-/** The figures as a person reads them. */
+/** Formats the figures for a terminal. */
 export function formatFigures(figures: Figures): string {
   const { kills, lost, madeTwice, sentForUndone, unsigned, duplicates, unexplained, drainSeconds } = figures;
   const total = Object.values(kills).reduce((sum, count) => sum + count);
@@ -173,13 +173,13 @@ export function formatFigures(figures: Figures): string {
 ${[...lost, ...madeTwice, ...sentForUndone, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** Times that the request may spend on its way before it is here, and its result on its way into the database. */
+/** Tolerances for the time before a request arrives, and until its result is stored. Milliseconds. */
 const onItsWay = 500;
 const beingSettled = 1000;
 
 /**
- * Whether an accepted delivery can have been unsettled when the worker was killed. A kill of PostgreSQL alone is no
- * excuse, as the worker still knows what came of it; but it can't be settled before PostgreSQL is back.
+ * Returns whether an accepted delivery may have been unsettled when the worker was killed. A kill of PostgreSQL alone
+ * doesn't count, because the worker keeps the result and stores it when PostgreSQL is back.
  */
 function wasInFlight({ at, answeredAt }: Arrival, kills: Kill[]): boolean {
   let settledBy = answeredAt + beingSettled;

@@ -4,25 +4,25 @@ import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
 
-/** What server processes under test stand on. */
+/** The dependencies of server processes under test. */
 export interface Ground extends Database {
   postgres: Postgres;
 }
 
-/** A database, whatever it is reached through. */
+/** A database, reached directly or through a proxy. */
 interface Database {
-  /** Over the same database, in this process. */
+  /** Services on the same database in this process. */
   runtime: Runtime;
-  /** Where the API will listen. */
+  /** The URL where the API will listen. */
   apiUrl: string;
-  /** The environment of the server processes, with limits out of the way; their `ROLES` are to be added. */
+  /** The environment of the server processes, with limits effectively off and without `ROLES`. */
   env: Record<string, string>;
 }
 
 /**
- * Opens a PostgreSQL of its own, migrated. What stops it again is added to `stops`, which are called last first.
+ * Starts and migrates a PostgreSQL server. Adds its shutdown to `stops`, which are called in reverse order.
  * @param settings of PostgreSQL
- * @param given of the server
+ * @param given environment of the server
  */
 export async function openGround(
   stops: (() => Promise<unknown>)[],
@@ -35,8 +35,8 @@ export async function openGround(
 }
 
 /**
- * Migrates the database that a URL leads to.
- * @param given of the server
+ * Migrates the database of a URL.
+ * @param given environment of the server
  */
 export async function openDatabase(
   url: string,

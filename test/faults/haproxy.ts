@@ -8,18 +8,18 @@ import { steadyPort } from './postgres.ts';
 
 const programs = ['haproxy'];
 
-/** Whether HAProxy is installed; says so where it isn't. @throws in CI */
+/** Returns whether HAProxy is installed, and logs if not. @throws in CI */
 export const hasHaproxy = (subject: string) => canTest(subject, programs);
 
 export interface Haproxy {
-  /** Where clients ask through the configuration that operators are given, deploy/haproxy.cfg. */
+  /** The URL of HAProxy with the configuration for operators, deploy/haproxy.cfg. */
   deployed: string;
-  /** Where they ask through one that sends each request once, plain-balancer.cfg. */
+  /** The URL of HAProxy without retries, plain-balancer.cfg. */
   plain: string;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy before two processes of the API, each `host:port`, with both configurations. */
+/** Starts HAProxy with both configurations for two API processes, each `host:port`. */
 export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
   const [deployed, plain] = [await steadyPort(), await steadyPort()].map((port) => `127.0.0.1:${port}`);
   const stop = await run(['../../deploy/haproxy.cfg', './plain-balancer.cfg'], deployed as string, {
@@ -31,19 +31,19 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
   return { deployed: `http://${deployed}`, plain: `http://${plain}`, stop };
 }
 
-/** A PostgreSQL server: its port, and that where it says whether it is the primary, as Patroni does. */
+/** The port of a PostgreSQL server, and of the health check that reports whether it is the primary, like Patroni. */
 export interface Candidate {
   port: number;
   statusPort: number;
 }
 
 interface PostgresHaproxy {
-  /** Leads to the primary. */
+  /** The address that forwards to the primary. */
   port: number;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy before two PostgreSQL servers, with the configuration that operators are given. */
+/** Starts HAProxy for two PostgreSQL servers with the configuration for operators. */
 export async function startPostgresHaproxy(first: Candidate, second: Candidate): Promise<PostgresHaproxy> {
   const port = await steadyPort();
   const address = `127.0.0.1:${port}`;
@@ -57,7 +57,7 @@ export async function startPostgresHaproxy(first: Candidate, second: Candidate):
   return { port, stop };
 }
 
-/** Runs HAProxy until it is stopped; resolves when it listens on `address`. */
+/** Runs HAProxy until it is stopped. Resolves when it listens on `address`. */
 async function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
   const paths = configs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const child = spawn(pathOf(programs), ['-db', ...paths.flatMap((path) => ['-f', path])], {

@@ -1,14 +1,12 @@
 import { expect, it } from 'vitest';
 import { formatIdempotency, runIdempotency } from './idempotency.ts';
 
-/*
- * The short form of `pnpm faults idempotency`.
- */
+/* Runs `pnpm faults idempotency` with small numbers. */
 it.each([
   { creates: 250, kills: 4, perRequest: 1 },
   { creates: 3000, kills: 2, perRequest: 20 },
 ])(
-  'makes $creates tickets once, $perRequest a request, whatever is cut off and killed',
+  'creates each of $creates tickets once, $perRequest per request, despite dropped responses and kills',
   { timeout: 300_000 },
   async (options) => {
     const report = await runIdempotency(options);

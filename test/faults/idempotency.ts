@@ -8,11 +8,11 @@ import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, subscribe, type Workspace } from './workspaces.ts';
 
 export interface IdempotencyOptions {
-  /** Tickets to be made, each once. */
+  /** The number of tickets to create, each once. */
   creates: number;
-  /** Of the API and of PostgreSQL, in turn. */
+  /** The number of kills of the API and of PostgreSQL, alternating. */
   kills: number;
-  /** Tickets that one request makes; more than one goes to the bulk endpoint. */
+  /** Tickets per request. More than one uses the bulk endpoint. */
   perRequest?: number;
   onProgress?: (text: string) => void;
 }
@@ -20,23 +20,23 @@ export interface IdempotencyOptions {
 export interface IdempotencyReport {
   creates: number;
   kills: number;
-  /** Requests sent for them. */
+  /** Requests sent to create them. */
   attempts: number;
-  /** Requests whose answer was cut off. */
+  /** Requests whose response was dropped. */
   cut: number;
-  /** Answers that said that they were given before. */
+  /** Replayed responses. */
   replayed: number;
-  /** Answers 409: the request before was still being answered. */
+  /** Responses with 409 because the first request was in progress. */
   inProgress: number;
-  /** Tickets that are not there, or not told of. */
+  /** Tickets that don't exist or have no event. */
   missing: string[];
-  /** Tickets that are there, or told of, more than once. */
+  /** Tickets that exist or have events more than once. */
   repeated: string[];
-  /** What is written beside tickets, and their totals, where there is more or less of it than there are tickets. */
+  /** Related rows and totals that don't match the number of tickets. */
   miscounted: string[];
-  /** Whatever else was answered. */
+  /** Other unexpected responses. */
   unexpected: string[];
-  /** Last words of server processes that ended without having been killed. */
+  /** The last output of server processes that ended without a kill. */
   crashes: string[];
 }
 
@@ -44,8 +44,8 @@ const clients = 16;
 const answerPatience = 15_000;
 
 /**
- * Has tickets made over HTTP, each request under an Idempotency-Key and again until it is answered, while answers are cut
- * off and API and PostgreSQL are killed at random moments; then counts tickets, events, and what is written beside them.
+ * Creates tickets over HTTP. Each request has an Idempotency-Key and is repeated until it gets a response, while
+ * responses are dropped and the API and PostgreSQL are killed. Then counts tickets, events and related rows.
  */
 export async function runIdempotency(options: IdempotencyOptions): Promise<IdempotencyReport> {
   const { creates, kills, perRequest = 1, onProgress } = options;
@@ -53,9 +53,9 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
   try {
     const { postgres, runtime, apiUrl, env } = await openGround(stops);
     const workspace = await addWorkspace(runtime, 'Retrying');
-    // Nobody delivers: the events are what counts.
+    // No worker runs, since only the events count.
     await subscribe(workspace, { name: 'all', url: 'http://127.0.0.1:9/all', events: ['ticket.created'] });
-    // What is cut off while it waits for a place was never begun: nothing waits for one here.
+    // Requests that are dropped in the queue of the concurrency limit never start. A high limit avoids this.
     const fairUse = { FAIR_USE_SHARE: '1', FAIR_USE_WORK_MS: '60000' };
     const api = supervise({ ...env, ...fairUse, LOG_LEVEL: 'fatal', ROLES: 'api' });
     stops.push(api.stop);
@@ -76,9 +76,9 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
 interface Maker {
   counts: Pick<IdempotencyReport, 'attempts' | 'cut' | 'replayed' | 'inProgress'>;
   unexpected: string[];
-  /** How many tickets there are to be. */
+  /** The number of tickets to create. */
   total: number;
-  /** How many of them were answered. */
+  /** The number of tickets with a response. */
   made(): number;
   ended: Promise<void>;
 }
@@ -90,13 +90,13 @@ interface MakerOptions {
   perRequest: number;
 }
 
-/** Makes tickets, side by side; each request is sent until it is answered. */
+/** Creates tickets concurrently. Repeats each request until it gets a response. */
 function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): Maker {
   const counts = { attempts: 0, cut: 0, replayed: 0, inProgress: 0 };
   const unexpected: string[] = [];
   let next = 0;
   let made = 0;
-  /** How long the last request took that was answered with success. Milliseconds. */
+  /** The duration of the last successful request, in milliseconds. */
   let lastTookMs = 30;
 
   async function client(): Promise<void> {
@@ -110,7 +110,8 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
   async function make(numbers: number[]): Promise<void> {
     for (;;) {
       counts.attempts++;
-      // Cut off at any moment of a request, on a machine as slow as this one is now, and while its answer is on its way.
+      // Drops the connection at a random time of the request or of the response, based on the current speed of the
+      // machine.
       const patience = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : answerPatience;
       const sentAt = performance.now();
       const answer = await send(numbers, patience).catch((error: Error) => error.name);
@@ -167,8 +168,8 @@ interface Killing extends Pick<IdempotencyOptions, 'kills' | 'onProgress'> {
 }
 
 /**
- * Kills API and PostgreSQL in turn, each at some moment of its share of the work; each is started again. Resolves, when all
- * is made, to how many kills there were.
+ * Kills the API and PostgreSQL alternately, each at a random time of its share of the work, and restarts them. Returns
+ * the number of kills when all tickets are created.
  */
 async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Killing): Promise<number> {
   let isOver = false;
@@ -192,7 +193,7 @@ async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Kil
   return done;
 }
 
-/** What the database holds, against what was asked for. */
+/** Compares the database with the requests. */
 async function compare(runtime: Runtime, workspace: Workspace, options: IdempotencyOptions) {
   const { tenantId } = workspace;
   const tickets = await runtime.prisma.ticket.findMany({ where: { tenantId }, select: { title: true } });
@@ -214,7 +215,7 @@ async function compare(runtime: Runtime, workspace: Workspace, options: Idempote
   return { missing, repeated, miscounted: await miscount(runtime, workspace, options) };
 }
 
-/** Whatever is written beside a ticket, or counts them, where it is not as it is for each once. */
+/** Returns related rows and totals that differ from those of tickets created once. */
 async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace, options: IdempotencyOptions) {
   const { creates, perRequest = 1 } = options;
   const where = { tenantId };
@@ -240,7 +241,7 @@ async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace,
   ];
 }
 
-/** The figures as a person reads them. */
+/** Formats the figures for a terminal. */
 export function formatIdempotency(report: IdempotencyReport): string {
   const { missing, repeated, miscounted, unexpected } = report;
   return `
@@ -255,7 +256,7 @@ export function formatIdempotency(report: IdempotencyReport): string {
 ${[...missing, ...repeated, ...miscounted, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** Whether everything was made once. */
+/** Returns whether every ticket was created once. */
 export function isMadeOnce(report: IdempotencyReport): boolean {
   const { missing, repeated, miscounted, unexpected, crashes, replayed } = report;
   const wrong = [missing, repeated, miscounted, unexpected, crashes].flat();

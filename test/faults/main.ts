@@ -58,16 +58,16 @@ const options = {
 } as const;
 
 interface Outcome {
-  /** For people. */
+  /** The text for a terminal. */
   table: string;
-  /** For programs. */
+  /** The report for programs. */
   report: { crashes: string[] };
   good: boolean;
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 
-/** What `pnpm faults` can make fail, by its first argument. */
+/** The faults of `pnpm faults` by their first argument. */
 const faults: Record<string, () => Promise<Outcome>> = {
   kills: killAll,
   silence: fallSilent,
@@ -138,7 +138,7 @@ async function restartInTurn(): Promise<Outcome> {
       onProgress: (text) => process.stderr.write(`${text}\n`),
     });
   const report = await restart({ requests: Number(values.requests), drainSeconds: Number(values.drain) });
-  // Nothing that is lost proves something only where it would be seen.
+  // The control run must fail. Otherwise the test could not detect lost requests.
   const control = await restart({ requests: 0, drainSeconds: 0 });
   const both = { ...report, control };
   return {
@@ -170,7 +170,7 @@ async function failOver(): Promise<Outcome> {
   const inTurn = ['killed', 'silent', 'standby'] as const;
   const losses = Array.from({ length: Number(values.failovers) }, (_, i) => inTurn[i % 3] ?? 'killed');
   const report = await lose({ losses, synchronous: true });
-  // Nothing that is lost proves something only where it would be seen.
+  // The control run must lose data. Otherwise the test could not detect a loss.
   const control = await lose({ losses: ['killed'], synchronous: false });
   const both = { ...report, control };
   return {
@@ -185,7 +185,7 @@ if (values.help || run === undefined) {
   process.stdout.write(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  // An exit lets what was started here be ended.
+  // An exit stops the processes that were started here.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, report, good } = await run();
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table);

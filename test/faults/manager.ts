@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix, type Webhook } from '@itsm-api/contract';
 import type { Subscription, Workspace } from './workspaces.ts';
 
-/** Who changes subscriptions while events are delivered to them. */
+/** Changes subscriptions while events are delivered. */
 export interface Manager {
-  /** How often a secret was replaced, and a subscription paused. */
+  /** The number of replaced secrets and of pauses. */
   counts: { secrets: number; pauses: number };
-  /** What was answered otherwise than it must be. */
+  /** Unexpected responses. */
   unexpected: string[];
-  /** Has all go on; resolves when none is paused. */
+  /** Stops the changes. Resolves when no subscription is paused. */
   stop(): Promise<void>;
 }
 
 interface ManagerOptions {
   apiUrl: string;
   managed: { workspace: Workspace; subscription: Subscription }[];
-  /** Between two changes of a subscription: milliseconds, on average. */
+  /** The average time between two changes of a subscription, in milliseconds. */
   betweenChanges: number;
 }
 
 const answerPatience = 15_000;
-/** What isn't answered for so long is not going to be. */
+/** The request timeout, in milliseconds. */
 const retryPatience = 180_000;
 
-/** Gives subscriptions new secrets, pauses them and has them go on, each time until the API has said that it is so. */
+/** Replaces secrets of subscriptions, pauses and resumes them. Repeats each request until the API confirms it. */
 export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions): Manager {
   const counts = { secrets: 0, pauses: 0 };
   const unexpected: string[] = [];
@@ -48,7 +48,7 @@ export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions
     }
   }
 
-  /** Reads or changes a subscription; each change may be made again. */
+  /** Reads or changes a subscription. Every change can be repeated. */
   async function untilAnswered({ key }: Workspace, { id, name }: Subscription, patch?: object): Promise<Webhook> {
     for (const deadline = Date.now() + retryPatience; Date.now() < deadline; await sleep(100)) {
       const answer = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, {

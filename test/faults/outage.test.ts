@@ -8,10 +8,10 @@ import { spawnServer } from './server.ts';
 import { addWorkspace, subscribe } from './workspaces.ts';
 
 const outageMs = 12_000;
-/** How often it may be told in an outage what has failed. */
+/** The maximum number of log lines about failures during an outage. */
 const tellEveryMs = 5000;
 
-it('answers when to come back while PostgreSQL is stopped, logs little, and goes on', {
+it('responds with Retry-After while PostgreSQL is stopped, limits its log, and recovers', {
   timeout: 120_000,
 }, async () => {
   const stops: (() => Promise<unknown>)[] = [];
@@ -51,7 +51,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
     };
 
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
-    // What is under way when it stops is no success, and no failure of another kind.
+    // Requests in progress at the stop either succeed or fail with 503.
     const stopping = sendFor(1000);
     await postgres.stop();
     await stopping;
@@ -80,7 +80,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
       if (status === 500) expect(headers).toHaveProperty('retry-after');
     }
 
-    // What was acknowledged before and after is delivered.
+    // Acknowledged changes from before and after the outage are delivered.
     await expect
       .poll(() => new Set(receiver.arrivals.map(({ change }) => change)).size, { timeout: 30_000 })
       .toBe(created.length);
@@ -91,7 +91,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line))
-      // The first line says where everything is, the last one that the process stops.
+      // The first line lists the addresses, the last one reports the shutdown.
       .filter(({ uses, msg }) => uses === undefined && msg !== 'Stopping …');
     const said = (message: string) => lines.filter(({ msg }) => msg === message);
     const told = said('failed because the database is unavailable');

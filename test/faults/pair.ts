@@ -9,42 +9,42 @@ import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
 import { follow, leave, type Member, waitForNobody, withAdmin } from './standby.ts';
 
 /**
- * What is lost, and how: the primary, of which all processes are killed while the standby is behind, or stand still so that
- * its connections fall silent; or the standby, which is killed.
+ * The kind of fault: the primary is killed while the standby lags, the primary is frozen so that its connections are
+ * silent, or the standby is killed.
  */
 export type Loss = 'killed' | 'silent' | 'standby';
 
 /**
- * Two PostgreSQL servers, the one the synchronous standby of the other, behind deploy/haproxy-postgresql.cfg. Who is the
- * primary is decided here, as by Patroni elsewhere.
+ * A PostgreSQL primary and its synchronous standby behind deploy/haproxy-postgresql.cfg. The test decides which one is
+ * the primary, like Patroni in production.
  */
 export interface Pair {
-  /** Of the database `itsm` of whichever is the primary. */
+  /** The URL of the database `itsm` on the current primary. */
   url: string;
-  /** Loses one of the two. Without its standby the primary takes no more writes. */
+  /** Stops one of the two servers. Without the standby, commits on the primary wait. */
   lose(loss: Loss): Promise<void>;
   /**
-   * Has HAProxy lead to the standby, which still is one for so long, and promotes it then; or, where it is the standby that
-   * was lost, has commits wait for nobody. Milliseconds; resolves to when the promotion began.
+   * Makes HAProxy forward to the standby while it is still read-only for `readOnlyMs`, then promotes it. If the standby
+   * was stopped, turns off synchronous commits instead. Milliseconds. Returns when the promotion began.
    */
   promote(readOnlyMs: number): Promise<number>;
-  /** Has the server that was lost go on as it was; resolves to how many sessions of ours were begun on it since. */
+  /** Continues the stopped server as it was. Returns the number of our sessions that were opened on it since. */
   comeBack(): Promise<number>;
-  /** Makes the server that was lost the standby of the other, for which commits then wait. */
+  /** Makes the stopped server the standby of the other. Commits wait for it from then on. */
   restore(): Promise<void>;
 }
 
-/** What a standby may lack is kept: no archive is needed. */
+/** Keeps the WAL that a standby may lack, so no archive is needed. */
 const settings = { wal_keep_size: '1GB' };
 
-/** For how long it is looked at who comes to a server that is back. Milliseconds. */
+/** How long new sessions on a returned server are counted, in milliseconds. */
 const lookMs = 2500;
 
-/** How long the standby has received nothing when the primary is killed. Milliseconds. */
+/** How long the standby receives no data before the primary is killed, in milliseconds. */
 const behindMs = 500;
 
 /**
- * Opens the two. What stops them is added to `stops`, which are called last first.
+ * Starts both servers. Adds their shutdown to `stops`, which are called in reverse order.
  * @param synchronous whether commits wait for the standby
  */
 export async function openPair(stops: (() => Promise<unknown>)[], synchronous: boolean): Promise<Pair> {
@@ -63,14 +63,14 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
   }) as [Promise<Candidate>, Promise<Candidate>];
   const haproxy = await startPostgresHaproxy(await candidates[0], await candidates[1]);
   stops.push(haproxy.stop);
-  /** Waits until HAProxy leads nowhere else. */
+  /** Waits until HAProxy forwards only to one server. */
   const leadsTo = async (wanted: 'primary' | 'standby') => {
     for (let inTurn = 0; inTurn < 4; await sleep(20)) {
       const found = await withAdmin({ ...first, port: haproxy.port }, kindOf).catch(() => undefined);
       inTurn = found === wanted ? inTurn + 1 : 0;
     }
   };
-  // Before it has asked both, it leads to the one and the other in turn.
+  // Before its first health checks, HAProxy forwards to both servers.
   await leadsTo('primary');
 
   let lost: { loss: Loss; at: Date } | undefined;
@@ -128,15 +128,15 @@ async function addMember(cluster: Cluster, stops: (() => Promise<unknown>)[]): P
   return { cluster, port, postgres };
 }
 
-/** Which of the two a server is. */
+/** Which of the two servers. */
 async function kindOf(client: pg.Client): Promise<'primary' | 'standby'> {
   const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
   return rows[0].standby ? 'standby' : 'primary';
 }
 
 /**
- * Answers what Patroni does on its REST API: 200 where the server holds the leader's key and runs, else 503. One that
- * stands still says nothing, as its whole machine would.
+ * Responds like the REST API of Patroni: 200 if the server has the leader key and runs, otherwise 503. A frozen server
+ * does not respond, like a frozen machine.
  */
 async function serveStatus(
   member: Member,

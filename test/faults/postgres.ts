@@ -15,26 +15,26 @@ import {
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import pg from 'pg';
 
-/** A PostgreSQL of its own in a temporary folder, with everything on that makes it survive a crash. */
+/** A PostgreSQL server in a temporary folder, with all settings for crash safety. */
 export interface Postgres {
-  /** Of its database `itsm`; the same after every start. */
+  /** The URL of its database `itsm`, the same after every start. */
   url: string;
-  /** SIGKILLs the postmaster, which takes the others with it; false when there is none. */
+  /** Kills the postmaster with SIGKILL, which ends its backends. Returns false if it does not run. */
   kill(): boolean;
-  /** Stops it as an administrator does: it ends its connections, and nobody starts it again by himself. */
+  /** Stops the server like an administrator: it closes its connections, and is not restarted automatically. */
   stop(): Promise<void>;
-  /** Starts it unless it runs, as a supervisor would: as soon as what is left of the last one lets it. */
+  /** Starts the server unless it runs, as soon as the remains of the last process allow it, like a supervisor. */
   start(): Promise<void>;
-  /** SIGKILLs all of its processes at once, as when a machine loses power. */
+  /** Kills all its processes with SIGKILL, as in a power failure. */
   killAll(): Promise<void>;
   /**
-   * SIGKILLs one of its processes that serve connections, as when memory runs out: then all end, and it recovers by itself,
-   * without a start. False when there is none.
+   * Kills one backend with SIGKILL, like the out-of-memory killer. All backends end, and the server recovers without a
+   * restart. Returns false if there is no backend.
    */
   killOne(): Promise<boolean>;
-  /** Has all of its processes stand still, as on a machine that is stuck; resolves to what has them go on. */
+  /** Freezes all its processes. Returns a function that continues them. */
   freeze(): Promise<() => void>;
-  /** Stops it and removes its folder. */
+  /** Stops the server and removes its folder. */
   remove(): Promise<void>;
 }
 
@@ -49,19 +49,19 @@ export async function openPostgres(settings: Record<string, string> = {}): Promi
   return postgres;
 }
 
-/** The URL of a database of the server that is to listen on this port. */
+/** Returns the URL of a database on the server with this port. */
 export function urlOf({ password }: Cluster, port: number, database: string): string {
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** The server over these files, which is not started yet. */
+/** Returns a server over these files, not yet started. */
 export function postgresOf(cluster: Cluster, port: number): Postgres {
   const onExit = () => {
     kill(cluster, 'SIGQUIT');
     rmSync(cluster.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   };
   process.once('exit', onExit);
-  /** Has all processes stand still, the one first that would start others. */
+  /** Freezes all processes, first the postmaster, which would start others. */
   const still = async () => {
     const parent = String(postmaster(cluster));
     process.kill(Number(parent), 'SIGSTOP');
@@ -74,13 +74,13 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   let killed: number | undefined;
   const start = async () => {
     for (const deadline = Date.now() + startPatience; ; await sleep(20)) {
-      // One that was killed just now looks alive for a moment.
+      // A killed process looks alive for a moment.
       const found = postmaster(cluster) === killed ? undefined : await runningPort(cluster);
       if (found === port) return;
       if (found !== undefined) throw new Error(`PostgreSQL came up on port ${found}, not on ${port}`);
-      // Killed too early, it has not yet told its port.
+      // If it is killed too early, it has not yet written its port.
       if (found === undefined && (await portOfLast(cluster)) === undefined) await askForPort(cluster, port);
-      // It may be killed while it starts, of which there is more than one way to tell.
+      // It can be killed during its start, which shows in several ways.
       const failure = await startCluster(cluster).then(
         () => new Error('PostgreSQL is not quite gone'),
         (error: Error) => error,
@@ -120,7 +120,7 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   };
 }
 
-/** A free port of 127.0.0.1 that the system gives to no outgoing connection while nobody listens on it. */
+/** Returns a free port of 127.0.0.1 outside the range of outgoing connections. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -134,7 +134,7 @@ export async function steadyPort(): Promise<number> {
   }
 }
 
-/** Has a start take this port: it takes that of the last server, of which this file would tell. */
+/** Sets this port for a start. Otherwise the port of the last server in this file is used. */
 async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   const processOfNobody = 2 ** 30;
@@ -161,7 +161,7 @@ function kill(cluster: Cluster, name: 'SIGKILL' | 'SIGQUIT'): boolean {
   return signal(postmaster(cluster) ?? Number.NaN, name);
 }
 
-/** Whether there was a process to be told. */
+/** Returns whether the process existed. */
 function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -170,7 +170,7 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** The process id of the postmaster, or of the last one if that was killed. */
+/** Returns the process id of the postmaster, or of the last one if it was killed. */
 function postmaster({ dataDir }: Cluster): number | undefined {
   try {
     return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);

@@ -3,34 +3,34 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Changes } from './driver.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A request that was sent to see when one is answered again. Moments are those of `Date.now()`. */
+/** A request that detects when the service responds again. Times are those of `Date.now()`. */
 export interface Asked {
   isWrite: boolean;
   at: number;
   answeredAt: number;
-  /** Undefined where there was no answer. */
+  /** Undefined without a response. */
   status: number | undefined;
-  /** Whether a client is told when to come back. */
+  /** Whether the response has a Retry-After. */
   saysWhen: boolean;
 }
 
 export interface Probe {
   asked: Asked[];
-  /** Sends no more; resolves when the last was answered, or was not. */
+  /** Stops the requests. Resolves after the last one has a response or failed. */
   stop(): Promise<void>;
 }
 
 interface ProbeOptions {
   apiUrl: string;
   workspace: Workspace;
-  /** Told of the tickets that were made. */
+  /** Collects the created tickets. */
   changes: Changes;
 }
 
 const everyMs = 100;
 const patience = 30_000;
 
-/** Reads and makes a ticket ten times a second, whether the last requests have been answered or not. */
+/** Sends a read and a create ten times a second, without waiting for responses. */
 export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe {
   const asked: Asked[] = [];
   const underWay = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe 
       ...(title !== undefined && { method: 'POST', body: JSON.stringify(content) }),
       signal: AbortSignal.timeout(patience),
     }).catch(() => undefined);
-    // An answer that breaks off is none.
+    // A truncated response counts as none.
     const whole = await answer?.text().catch(() => undefined);
     const status = whole === undefined ? undefined : answer?.status;
     const saysWhen = answer?.headers.has('retry-after') ?? false;

@@ -3,43 +3,43 @@ import type { AddressInfo } from 'node:net';
 import { isSigned } from './signatures.ts';
 import type { Subscription } from './workspaces.ts';
 
-/** A delivery as it arrived. */
+/** A received delivery. */
 export interface Arrival {
   subscription: string;
   /** The header `webhook-id`. */
   eventId: string;
-  /** The title of the ticket in the body: which change it tells of. */
+  /** The title of the ticket in the body, which identifies the change. */
   change: string;
-  /** When it was there in full. Milliseconds. */
+  /** When it was completely received. Milliseconds. */
   at: number;
-  /** When it was answered. */
+  /** When the response was sent. */
   answeredAt: number;
   accepted: boolean;
-  /** Which attempt it was, from 1. */
+  /** The number of the attempt, from 1. */
   attempt: number;
-  /** Whether it was signed as its subscription is to sign. */
+  /** Whether it has a valid signature of its subscription. */
   signed: boolean;
 }
 
 export interface Receiver {
-  /** Whose signatures are looked at, from now on. */
+  /** Adds a subscription whose signatures are checked from now on. */
   know(subscription: Subscription): void;
-  /** Where a subscription of this name is to deliver to. */
+  /** Returns the URL for a subscription of this name. */
   urlOf(subscription: string): string;
   arrivals: Arrival[];
   close(): Promise<void>;
 }
 
 interface ReceiverOptions {
-  /** How many of the first attempts fail, from 0 to 1: half of them are answered 500, half are reset. */
+  /** The share of first attempts that fail, from 0 to 1: half of them with 500, half with a reset connection. */
   failing: number;
-  /** The longest time to an answer, in milliseconds; each takes some part of it. */
+  /** The maximum response time in milliseconds. Each response takes a random part of it. */
   slowest: number;
 }
 
 /**
- * Counts every delivery. Only a first attempt is made to fail: the wait after a second one would be minutes, and so
- * would be the end of the test.
+ * Records every delivery. Only first attempts fail: after a second failure, the retry would delay the end of the test
+ * by minutes.
  */
 export async function openReceiver({ failing, slowest }: ReceiverOptions): Promise<Receiver> {
   const arrivals: Arrival[] = [];
@@ -47,7 +47,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    // The worker may be killed while it sends.
+    // The worker can be killed while it sends.
     request.on('error', () => undefined);
     request.on('end', () => {
       const accepted = request.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
@@ -59,7 +59,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
       }, Math.random() * slowest);
     });
   });
-  // A connection that is closed just when it is used again would be one more failed attempt.
+  // A connection that closes while the worker reuses it would be a further failed attempt.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
 import { formatReplay, runReplay } from './replay.ts';
 
-/*
- * The short form of `pnpm faults replay`.
- */
-it('sends everything again that a replay asks for, whatever becomes of the workers', { timeout: 300_000 }, async () => {
+/* Runs `pnpm faults replay` with small numbers. */
+it('replays all requested deliveries while workers are killed', { timeout: 300_000 }, async () => {
   const report = await runReplay({ deliveries: 4000, kills: 3, betweenKills: 100 });
   console.log(formatReplay(report));
   const { lost, sentUnasked, unsettled, crashes } = report;

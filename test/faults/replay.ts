@@ -9,11 +9,11 @@ import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
 
 export interface ReplayOptions {
-  /** Deliveries that are to be sent again. */
+  /** The number of deliveries to replay. */
   deliveries: number;
-  /** Of two workers, at least. */
+  /** The minimum number of kills of two workers. */
   kills: number;
-  /** From when both run to the next kill, in milliseconds: on average. */
+  /** The average time from the start of both workers to the next kill, in milliseconds. */
   betweenKills: number;
   onProgress?: (text: string) => void;
 }
@@ -21,33 +21,33 @@ export interface ReplayOptions {
 export interface ReplayReport {
   deliveries: number;
   kills: number;
-  /** Of the kills, those before all that is to be sent again was due. */
+  /** Kills before all replayed deliveries were due. */
   killsWhileReplaying: number;
   /** Events that never arrived again. */
   lost: string[];
-  /** Events that were not to be sent again. */
+  /** Events that arrived but were not to be replayed. */
   sentUnasked: string[];
-  /** Deliveries that are not DELIVERED in the end, by their state, and replays that have not ended. */
+  /** Deliveries that are not DELIVERED at the end, by state, and replays that have not finished. */
   unsettled: Record<string, number>;
-  /** Arrivals of what had arrived before: what was in flight when a worker was killed. */
+  /** Duplicates: deliveries that were in flight when a worker was killed. */
   duplicates: number;
-  /** From the request to the moment when nothing was pending. */
+  /** The time from the request until no delivery was pending. */
   seconds: number;
   crashes: string[];
 }
 
 const workerCount = 2;
-/** Once nothing is killed any more. Milliseconds. */
+/** The maximum time after the last kill, in milliseconds. */
 const endPatience = 600_000;
 
 type States = NonNullable<WebhookReplay['states']>;
 
-/** The states of two replays that are under way at a time. */
+/** The states of two concurrent replays. */
 const asked: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
 
 /**
- * Has settled deliveries sent again by `POST /webhooks/{id}/replay` while the workers are killed at random moments, and
- * tells what never arrived, what arrived unasked, and what waits forever.
+ * Replays settled deliveries by `POST /webhooks/{id}/replay` while the workers are killed at random times. Reports
+ * deliveries that never arrived, arrived without a request, or stay pending.
  */
 export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -97,15 +97,14 @@ export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
 }
 
 /**
- * Puts settled deliveries into the outbox and, before them, a tenth as many that nobody will ask for; resolves to the
- * moment in between.
+ * Inserts settled deliveries and, before them, a tenth as many that are not replayed. Returns the time between both.
  */
 async function load(url: string, subscription: Subscription, count: number): Promise<Date> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await loadDeliveries(url, [subscription], count + Math.ceil(count / 10));
-    // In turn, so that no state has its deliveries side by side.
+    // Alternates the states, so that deliveries of one state are not adjacent.
     const { rows } = await client.query<{ since: Date }>(
       `WITH placed AS (SELECT id, row_number() OVER (ORDER BY id) - 1 - $1::int AS place FROM deliveries),
         settled AS (
@@ -138,7 +137,7 @@ async function askForReplay(apiUrl: string, { workspace, subscription, since, st
   if (response.status !== 200) throw new Error(`The replay was answered ${response.status}: ${await response.text()}`);
 }
 
-/** Kills one worker, then all, and so on, whatever they do, while there is something to do. */
+/** Kills one worker, then all, and repeats this while there is work. */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
   let kills = 0;
   let whileReplaying = 0;
@@ -157,8 +156,7 @@ async function killWorkers(runtime: Runtime, workers: Supervised[], options: Rep
 }
 
 /**
- * Kills all workers, so that what is in flight is so for nobody, and has it be due at once: it would be so within half a
- * minute.
+ * Kills all workers and makes their deliveries due immediately. Otherwise the leases would expire within half a minute.
  */
 async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<void> {
   for (const worker of workers) worker.kill();
@@ -170,7 +168,7 @@ async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending
   return { replays, pending: await prisma.delivery.count({ where: { state: 'PENDING' } }) };
 }
 
-/** Looks for one that is left, and doesn't count: others have much to do. */
+/** Checks for a pending delivery without a count, which would be slow. */
 async function settled({ prisma }: Runtime): Promise<void> {
   for (const end = Date.now() + endPatience; Date.now() < end; await sleep(200)) {
     const pending = await prisma.delivery.findFirst({ where: { state: 'PENDING' }, select: { id: true } });
@@ -196,12 +194,12 @@ async function compare({ prisma }: Runtime, since: Date, arrived: Set<string>) {
   };
 }
 
-/** Whether all was sent again, and nothing else. */
+/** Returns whether all requested deliveries, and no others, were replayed. */
 export function isSentAgain({ lost, sentUnasked, unsettled, crashes }: ReplayReport): boolean {
   return [lost, sentUnasked, Object.keys(unsettled), crashes].flat().length === 0;
 }
 
-/** The figures as a person reads them. */
+/** Formats the figures for a terminal. */
 export function formatReplay(report: ReplayReport): string {
   const { lost, sentUnasked, unsettled, duplicates } = report;
   return `

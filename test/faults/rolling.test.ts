@@ -2,11 +2,9 @@ import { expect, it } from 'vitest';
 import { hasHaproxy } from './haproxy.ts';
 import { formatRolling, runRolling } from './rolling.ts';
 
-/*
- * The short form of `pnpm faults rolling`.
- */
+/* Runs `pnpm faults rolling` with small numbers. */
 it.skipIf(!hasHaproxy('Rolling restarts'))(
-  'loses no request when both processes below HAProxy are restarted',
+  'loses no request during a rolling restart of two processes behind HAProxy',
   {
     timeout: 300_000,
   },

@@ -10,45 +10,45 @@ import { addWorkspace, type Workspace } from './workspaces.ts';
 export interface RollingOptions {
   /** Requests per second, reads and writes, half of them through each balancer. */
   perSecond: number;
-  /** Requests at least; both processes are restarted once at least. */
+  /** The minimum number of requests. Both processes are restarted at least once. */
   requests: number;
   drainSeconds: number;
   onProgress?: (text: string) => void;
 }
 
 export interface RollingReport {
-  /** Through the configuration of deploy/, and through one that sends each request once. */
+  /** Results of the configuration in deploy/, and of one without retries. */
   balancers: { deployed: BalancerReport; plain: BalancerReport };
   workspaces: number;
   restarts: number;
-  /** From SIGTERM to the end of each process. Milliseconds. */
+  /** The time from SIGTERM to the exit of each process, in milliseconds. */
   endedAfter: number[];
-  /** What a process said that didn't end with 0. */
+  /** The output of processes that exited with an error. */
   crashes: string[];
 }
 
 interface BalancerReport {
   requests: number;
   writes: number;
-  /** Requests that were not answered 2xx, and what they were answered. */
+  /** Requests without a 2xx response, by response. */
   failed: string[];
-  /** The longest that a request took. Milliseconds. */
+  /** The longest response time, in milliseconds. */
   longest: number;
 }
 
-/** How long HAProxy takes at most to see that a process is ready: it asks every second. Milliseconds. */
+/** The maximum time until HAProxy detects that a process is ready, in milliseconds. It checks every second. */
 const noticeMs = 2000;
 const patience = 30_000;
 
-/** A key's requests in a minute, nine of ten of which are of one group: well below the 30 that it may have there. */
+/** Requests of a key per minute, nine of ten in one group. This is well below the limit of 30. */
 const perMinuteAndKey = 24;
 
-/** The limits are those of every installation: an empty setting counts as absent. */
+/** Uses the default limits: an empty setting counts as not set. */
 const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', FAIR_USE_SHARE: '' };
 
 /**
- * Restarts two API processes below balancers, one after the other, while clients of many workspaces read and write, until
- * enough requests have been sent; tells of those that were not answered as if nothing were.
+ * Restarts two API processes behind balancers, one after the other, while clients of many workspaces read and write,
+ * until enough requests are sent. Reports failed requests.
  */
 export async function runRolling(options: RollingOptions): Promise<RollingReport> {
   const { perSecond, requests, drainSeconds, onProgress } = options;
@@ -150,12 +150,12 @@ async function kill({ child, exited }: ServerProcess): Promise<void> {
   await exited;
 }
 
-/** Whether nobody has noticed. */
+/** Returns whether no request failed. */
 export function isUnnoticed({ balancers: { deployed, plain }, crashes }: RollingReport): boolean {
   return deployed.failed.length + plain.failed.length + crashes.length === 0;
 }
 
-/** The figures as a person reads them. */
+/** Formats the figures for a terminal. */
 export function formatRolling({ balancers, workspaces, restarts, endedAfter }: RollingReport): string {
   const row = (name: string, figure: number | string) => `  ${name.padEnd(44)}${figure}\n`;
   const rowsOf = (title: string, { requests, writes, failed, longest }: BalancerReport) => `

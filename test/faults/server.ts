@@ -9,14 +9,14 @@ const main = join(import.meta.dirname, '../../server/src/main.ts');
 /** One run of `server/src/main.ts`. */
 export interface ServerProcess {
   child: ChildProcess;
-  /** Resolves when it says that it is running; rejects when it ends before. */
+  /** Resolves when the process logs that it runs. Rejects if it ends before. */
   ready: Promise<void>;
   exited: Promise<void>;
-  /** The end of what it has printed. */
+  /** Returns the end of its output. */
   output(): string;
 }
 
-/** Starts the server, be it of another release, as a process of its own, with this environment and nothing else. */
+/** Starts the server, of this or another release, in a process with only this environment. */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
   const child = spawn(process.execPath, [...nodeOptions, program], {
     env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
@@ -41,18 +41,18 @@ export function spawnServer(env: Record<string, string>, nodeOptions: string[] =
   return { child, ready, exited, output: () => output };
 }
 
-/** A server process that is started again whenever it ends. */
+/** A server process that is restarted whenever it ends. */
 export interface Supervised {
-  /** Resolves when it is ready the next time, or at once when it is. */
+  /** Resolves when the process is ready. */
   ready(): Promise<void>;
-  /** SIGKILLs it; false when there is none at the moment. */
+  /** Kills the process with SIGKILL. Returns false if there is none. */
   kill(): boolean;
-  /** The last words of every process that was ready and then ended without having been killed. */
+  /** The last output of every ready process that ended without a kill. */
   crashes: string[];
   stop(): Promise<void>;
 }
 
-/** Keeps a server process running, as a supervisor would. */
+/** Keeps a server process running, like a supervisor. */
 export function supervise(env: Record<string, string>): Supervised {
   const crashes: string[] = [];
   let stopped = false;
@@ -75,10 +75,10 @@ export function supervise(env: Record<string, string>): Supervised {
   return {
     crashes,
     async ready() {
-      // It may end while it starts: PostgreSQL may not be there yet.
+      // It can end during the start if PostgreSQL is not available yet.
       while (
         !(await current.ready.then(
-          // Of what was killed just now the end isn't known yet.
+          // The exit of a killed process is not known immediately.
           () => current.child.exitCode === null && current.child.signalCode === null && !current.child.killed,
           () => false,
         ))

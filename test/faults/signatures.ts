@@ -3,7 +3,7 @@ import { deliverySchedule } from '@itsm-api/contract';
 import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import type { Secret } from './workspaces.ts';
 
-/** A request as it arrived: milliseconds. */
+/** A received request. Milliseconds. */
 interface Signed {
   headers: IncomingHttpHeaders;
   body: string;
@@ -11,8 +11,8 @@ interface Signed {
 }
 
 /**
- * Whether a receiver takes a request that knows the newest of a subscription's secrets, or the one before: it is signed with
- * both, and not with one that was replaced before the attempt can have begun.
+ * Returns whether a receiver accepts a request with the newest or the previous secret of a subscription. The request
+ * must be signed with both, and not with a secret that was replaced before the attempt began.
  */
 export function isSigned({ headers, body, at }: Signed, secrets: Secret[]): boolean {
   const oldest = Math.max(

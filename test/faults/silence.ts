@@ -13,53 +13,53 @@ export interface SilenceOptions {
   statementTimeoutMs: number;
   /** Requests per second. */
   perSecond: number;
-  /** How often all connections fall silent while requests go on, before they do when the servers are to end. */
+  /** How often all connections are silenced during requests, before the silence at shutdown. */
   silences: number;
   onProgress?: (text: string) => void;
 }
 
-/** One time that all connections fell silent. Milliseconds. */
+/** One silence of all connections. Milliseconds. */
 interface Silence {
-  /** How many connections there were. */
+  /** The number of connections. */
   connections: number;
-  /** The longest that a request waited from then on. */
+  /** The longest response time from then on. */
   longestWait: number;
-  /** Until the last request that was not answered 2xx had been sent. */
+  /** The time until the last failed request was sent. */
   answeredAgainAfter: number;
-  /** What those were answered, and how many of them. */
+  /** The failed requests by response. */
   otherAnswers: Record<string, number>;
-  /** The longest time without a delivery that arrived. */
+  /** The longest time without a delivery. */
   longestWithoutDelivery: number;
 }
 
 export interface SilenceReport {
   statementTimeoutMs: number;
-  /** No request may wait longer. Milliseconds. */
+  /** The maximum response time, in milliseconds. */
   longestAllowed: number;
   requests: number;
   silences: Silence[];
-  /** Requests of the whole run that were not answered. */
+  /** Requests without a response in the whole run. */
   unanswered: number;
-  /** From SIGTERM, sent just when connections have fallen silent, to the end of the process; null: not in time. */
+  /** The time from SIGTERM, sent just after a silence began, to the exit. Null if the process did not exit in time. */
   endedAfter: { api: number | null; worker: number | null };
-  /** What a process said that ended with an error. */
+  /** The output of processes that exited with an error. */
   crashes: string[];
   /** Deliveries of acknowledged changes, and those that never arrived. */
   deliveries: number;
   lost: string[];
 }
 
-/** What a request may take beyond the time-out of a statement. Milliseconds. */
+/** The maximum response time in addition to the statement timeout, in milliseconds. */
 const grace = 3000;
-/** For how long requests go on before the first silence. */
+/** The time of requests before the first silence. */
 const calmMs = 3000;
 const endPatience = 60_000;
 const drainPatience = 120_000;
 
 interface System {
-  /** Over the database itself, not through the proxy. */
+  /** Services that connect to the database without the proxy. */
   runtime: Runtime;
-  /** The environment of a server process that does not go through the proxy either. */
+  /** The environment of a server process that connects without the proxy. */
   env: Record<string, string>;
   proxy: DatabaseProxy;
   api: ServerProcess;
@@ -69,12 +69,12 @@ interface System {
   subscriptions: Subscription[];
 }
 
-/** What stops what was started, called last first. */
+/** Functions that stop what was started. Called in reverse order. */
 type Stops = (() => Promise<unknown>)[];
 
 /**
- * Has all connections to PostgreSQL fall silent under API and worker while requests go on, and at last ends both
- * processes in a silence; then another worker delivers what is left, and it is compared with what was acknowledged.
+ * Silences all connections of the API and the worker to PostgreSQL during requests, and finally shuts down both
+ * processes in a silence. Then another worker delivers the rest, which is compared with the acknowledged changes.
  */
 export async function runSilence(options: SilenceOptions): Promise<SilenceReport> {
   const { statementTimeoutMs, silences: count, onProgress } = options;
@@ -123,7 +123,7 @@ async function startSystem({ statementTimeoutMs, perSecond }: SilenceOptions, st
     ...env,
     DATABASE_URL: proxy.url,
     STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
-    // As the defaults are to each other.
+    // The same ratio as between the defaults.
     FAIR_USE_WAIT_MS: String(statementTimeoutMs / 2),
   };
   const api = spawn({ ...throughProxy, ROLES: 'api' }, stops);
@@ -154,13 +154,13 @@ async function addSubscriptions(workspaces: Workspace[], receiver: Receiver): Pr
   return Promise.all(added);
 }
 
-/** Has what is open fall silent, and looks what happens within the time until all must be well again, and a bit more. */
+/** Silences the open connections and measures the effects until the service must have recovered, plus a margin. */
 async function fallSilent({ proxy, traffic, receiver }: System, longestAllowed: number): Promise<Silence> {
   const since = performance.now();
   const connections = proxy.silence();
   await sleep(2 * longestAllowed);
   const until = performance.now();
-  // What was sent until then is answered or too late.
+  // Earlier requests have a response or are too late.
   await sleep(longestAllowed);
   const answers = traffic.answers.filter(({ sentAt, took }) => sentAt + took >= since && sentAt <= until + 1000);
   const failed = answers.filter(({ sentAt, status = 500 }) => sentAt >= since && status >= 300);
@@ -188,7 +188,7 @@ function longest(times: number[]): number {
   return Math.round(times.reduce((max, each) => Math.max(max, each), 0));
 }
 
-/** Sends SIGTERM while requests and deliveries wait for connections that have just fallen silent. */
+/** Sends SIGTERM while requests and deliveries wait for connections that were just silenced. */
 async function endInSilence({ proxy, api, worker, traffic }: System): Promise<SilenceReport['endedAfter']> {
   proxy.silence();
   await sleep(200);
@@ -212,7 +212,7 @@ async function drained({ prisma }: Runtime): Promise<void> {
   }
 }
 
-/** What should have arrived: each change that was acknowledged, at each subscription that wants it. */
+/** Returns the expected deliveries: each acknowledged change for each matching subscription. */
 function compareDeliveries({ traffic, receiver, subscriptions }: System): Pick<SilenceReport, 'deliveries' | 'lost'> {
   const wanted = traffic.acknowledged.flatMap(({ title, tenantId, type }) =>
     subscriptions
@@ -223,7 +223,7 @@ function compareDeliveries({ traffic, receiver, subscriptions }: System): Pick<S
   return { deliveries: wanted.length, lost: wanted.filter((each) => !arrived.has(each)) };
 }
 
-/** Whether all is as it must be. */
+/** Returns whether all results are within the limits. */
 export function isSilenceSurvived(report: SilenceReport): boolean {
   const { silences, longestAllowed, unanswered, endedAfter, crashes, lost } = report;
   return (
@@ -239,7 +239,7 @@ export function isSilenceSurvived(report: SilenceReport): boolean {
   );
 }
 
-/** The figures as a person reads them. */
+/** Formats the figures for a terminal. */
 export function formatSilence(report: SilenceReport): string {
   const { statementTimeoutMs, longestAllowed, requests, silences, unanswered, endedAfter, deliveries, lost } = report;
   const row = (name: string, allowed: string, figures: (number | string | null)[]) =>

@@ -6,21 +6,21 @@ import type { Cluster } from '@itsm-api/server/embedded-postgres/cluster.ts';
 import pg from 'pg';
 import { type Postgres, urlOf } from './postgres.ts';
 
-/** A server of two that follow each other. */
+/** A server of a primary and standby pair. */
 export interface Member {
   cluster: Cluster;
   port: number;
   postgres: Postgres;
 }
 
-/** What the standby calls itself, whichever of the two it is. */
+/** The application name of the standby, the same for both servers. */
 const name = 'standby';
 
 const syncPatience = 60_000;
 
 /**
- * Makes a server the standby of another: from a copy of the files of the running one, as `pg_basebackup` makes it, which
- * the embedded PostgreSQL lacks. Resolves when commits wait for it.
+ * Makes a server the standby of another one with a copy of the running server's files, like `pg_basebackup`, which the
+ * embedded PostgreSQL lacks. Resolves when commits wait for it.
  */
 export async function follow(primary: Member, standby: Member): Promise<void> {
   const folder = join(standby.cluster.dataDir, 'postgres');
@@ -31,7 +31,7 @@ export async function follow(primary: Member, standby: Member): Promise<void> {
     const connection = `host=127.0.0.1 port=${primary.port} user=postgres password=${primary.cluster.password}`;
     await writeFile(join(folder, 'backup_label'), rows[0].labelfile);
     await writeFile(join(folder, 'standby.signal'), '');
-    // What was set on the other doesn't go for this one: nobody is its standby.
+    // The copied settings of the primary don't apply, since the standby has no standby of its own.
     const file = join(folder, 'postgresql.auto.conf');
     await writeFile(file, `primary_conninfo = '${connection} application_name=${name}'\n`);
     await giveTo(
@@ -43,7 +43,7 @@ export async function follow(primary: Member, standby: Member): Promise<void> {
   });
 }
 
-/** All files but what belongs to the process, and the log, which the standby asks for. */
+/** Copies all files except process files and the WAL, which the standby requests. */
 async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   const folder = join(to.dataDir, 'postgres');
   await rm(folder, { recursive: true, force: true });
@@ -51,7 +51,7 @@ async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   await chmod(to.dataDir, 0o755);
   await giveTo(to, [folder]);
   const left = ['postmaster.*', 'pg_wal/*', 'pg_replslot/*'].map((each) => `--exclude='./${each}'`).join(' ');
-  // Files come, change and go meanwhile: the log has all that.
+  // Files change during the copy. The WAL contains these changes.
   const script = `tar -C '${join(from.dataDir, 'postgres')}' --warning=no-file-changed --warning=no-file-removed ${left} -cf - . |
     tar -C '${folder}' -xpf -`;
   const user = await to.findUser();
@@ -64,7 +64,7 @@ async function giveTo(cluster: Cluster, paths: string[]): Promise<void> {
   if (user !== undefined) for (const path of paths) await chown(path, user.uid, user.gid);
 }
 
-/** Has commits wait for the standby as soon as it has caught up, and resolves when it has all from before, too. */
+/** Makes commits wait for the standby after it has caught up. Resolves when it has all earlier data. */
 async function waitForStandby(primary: pg.Client): Promise<void> {
   await until(primary, `state = 'streaming'`);
   await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
@@ -72,7 +72,7 @@ async function waitForStandby(primary: pg.Client): Promise<void> {
   await until(primary, `sync_state = 'sync' AND flush_lsn >= pg_current_wal_lsn()`);
 }
 
-/** Waits until what is said of the standby holds. */
+/** Waits until a condition on the replication status holds. */
 async function until(primary: pg.Client, condition: string): Promise<void> {
   for (const deadline = Date.now() + syncPatience; Date.now() < deadline; await sleep(50)) {
     const { rows } = await primary.query(
@@ -83,7 +83,7 @@ async function until(primary: pg.Client, condition: string): Promise<void> {
   throw new Error(`The standby has not caught up within ${syncPatience / 1000} seconds.`);
 }
 
-/** Has a standby receive nothing any more. */
+/** Stops replication to a standby. */
 export async function leave(standby: Member): Promise<void> {
   await withAdmin(standby, async (client) => {
     await client.query(`ALTER SYSTEM SET primary_conninfo = ''`);
@@ -91,7 +91,7 @@ export async function leave(standby: Member): Promise<void> {
   });
 }
 
-/** Has commits wait for no standby from now on, those too that wait already. */
+/** Turns off synchronous commits, also for commits that already wait. */
 export async function waitForNobody(primary: Member): Promise<void> {
   await withAdmin(primary, async (client) => {
     await client.query('ALTER SYSTEM RESET synchronous_standby_names');
@@ -99,7 +99,7 @@ export async function waitForNobody(primary: Member): Promise<void> {
   });
 }
 
-/** Runs statements on this very server, as its administrator. */
+/** Runs statements on exactly this server as its administrator. */
 export async function withAdmin<Result>(
   { cluster, port }: Member,
   work: (client: pg.Client) => Promise<Result>,

@@ -3,29 +3,29 @@ import { type EventType, pathPrefix } from '@itsm-api/contract';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A request and what became of it. Times are milliseconds, moments those of `performance.now()`. */
+/** A request and its result. Durations are in milliseconds, times are those of `performance.now()`. */
 export interface Answer {
-  /** Such as `GET /tickets`. */
+  /** For example `GET /tickets`. */
   request: string;
   sentAt: number;
   took: number;
-  /** Undefined when the connection broke, or patience ended. */
+  /** Undefined if the connection broke or the request timed out. */
   status: number | undefined;
 }
 
-/** A change that was answered 2xx: its event must be delivered. */
+/** A change with a 2xx response. Its event must be delivered. */
 interface AcknowledgedChange {
-  /** The title of the ticket, which no other change gives. */
+  /** The title of the ticket, unique per change. */
   title: string;
   tenantId: TenantId;
   type: EventType;
 }
 
 export interface Traffic {
-  /** All but those of the first requests, before it has begun. */
+  /** All requests except the first ones of the warm-up. */
   answers: Answer[];
   acknowledged: AcknowledgedChange[];
-  /** Sends no more; resolves when the last request was answered, or was not. */
+  /** Stops the requests. Resolves after the last one has a response or failed. */
   stop(): Promise<void>;
 }
 
@@ -33,11 +33,11 @@ interface TrafficOptions {
   apiUrl: string;
   workspaces: Workspace[];
   perSecond: number;
-  /** How long an answer is waited for. */
+  /** The request timeout. */
   patience: number;
 }
 
-/** Eight reads and two writes of ten; each is given the title of a change and one of the workspace's tickets. */
+/** Eight reads and two writes. Each gets the title of a change and a ticket of the workspace. */
 const requests: ((title: string, ticketId: number | undefined) => [method: string, path: string, body?: object])[] = [
   (title) => ['POST', '/tickets', { title, description: 'Made in silence.', type: 'INCIDENT', category: 'NETWORK' }],
   (_, id) => ['GET', `/tickets/${id}`],
@@ -52,8 +52,8 @@ const requests: ((title: string, ticketId: number | undefined) => [method: strin
 ];
 
 /**
- * Reads and writes at a steady rate, whether the last requests have been answered or not. Resolves when it has begun:
- * one after the other, the first requests give each workspace its tickets, and have the server's code compiled.
+ * Reads and writes at a constant rate without waiting for responses. Resolves after the warm-up: the first requests run
+ * one after the other, create a ticket in each workspace, and compile the code of the server.
  */
 export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: TrafficOptions): Promise<Traffic> {
   const answers: Answer[] = [];
@@ -67,7 +67,8 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
     const workspace = workspaces[place] as Workspace;
     const known = tickets.get(workspace) ?? [];
     const id = known[Math.floor(Math.random() * known.length)];
-    // Without a ticket there is nothing else to begin with. Many workspaces don't all do the same at a time.
+    // A workspace without tickets must create one first. The offset keeps workspaces from sending the same requests at
+    // the same time.
     const turn = id === undefined ? 0 : (place + Math.floor(count / workspaces.length)) % requests.length;
     const title = `change ${count}`;
     const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);
@@ -89,7 +90,7 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(patience),
     });
-    // What a balancer answers by itself isn't JSON.
+    // Responses of the balancer itself are not JSON.
     const { data } = JSON.parse(response.ok ? await response.text() : '{}') as { data?: { id: number } };
     return { status: response.status, id: data?.id ?? 0 };
   }

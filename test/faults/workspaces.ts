@@ -11,11 +11,11 @@ export interface Workspace {
   tenantId: TenantId;
   userId: number;
   key: string;
-  /** That of the key. */
+  /** The id of the key. */
   context: UserContext;
 }
 
-/** A secret of a subscription, and since when the server is known to have it: milliseconds. */
+/** A secret of a subscription, and when the server confirmed it, in milliseconds. */
 export interface Secret {
   secret: string;
   since: number;
@@ -28,9 +28,9 @@ export interface Subscription {
   name: string;
   events: EventType[];
   filter?: WebhookFilter;
-  /** The ids of the keys of whose changes it isn't told. */
+  /** The ids of keys whose changes it does not get. */
   skipped: number[];
-  /** The first one first. */
+  /** The secrets of the subscription, the oldest first. */
   secrets: Secret[];
 }
 
@@ -44,7 +44,7 @@ export async function addWorkspace(runtime: Runtime, name: string): Promise<Work
 
 const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
 
-/** A key more, of which a workspace's own was rotated to it where that is said. */
+/** Creates another key, optionally as the rotation of the workspace's own key. */
 export async function addKey(
   { context }: Workspace,
   { rotated }: { rotated: boolean },
@@ -59,11 +59,11 @@ export async function addKey(
 interface Subscribing extends Pick<NewWebhook, 'url' | 'events' | 'skipOwn'> {
   name: string;
   filter?: WebhookFilter;
-  /** The ids of keys that count as its own, where it skips these. */
+  /** Returns the ids of the keys that skipOwn skips. */
   own?: number[];
 }
 
-/** Subscribes a URL that ends with `/<name>`. */
+/** Creates a subscription to a URL that ends with `/<name>`. */
 export async function subscribe(
   { tenantId, context }: Workspace,
   { name, own = [], ...wanted }: Subscribing,
