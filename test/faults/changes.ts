@@ -30,16 +30,16 @@ export interface ChangesReport {
   /** Tickets that are missing in the copy or differ from the table. */
   missed: number[];
   /** Tickets that are in the copy but not in the table. */
-  madeUp: number[];
+  extra: number[];
   crashes: string[];
 }
 
 const sqlWriters = 5;
 const apiWriters = 3;
 /** The timeout of requests to the API, in milliseconds. */
-const patience = 15_000;
+const timeoutMs = 15_000;
 /** The maximum time to read all changes after the writers have ended, in milliseconds. */
-const endPatience = 60_000;
+const maxEndMs = 60_000;
 
 /** State shared by the writers. */
 interface Writing {
@@ -88,9 +88,9 @@ export async function runChanges({ changes, betweenKills, onProgress }: ChangesO
     writing.stopped = true;
     await writers;
     const table = await readTable(workspace);
-    const { missed, madeUp } = await walker.settle(table);
+    const { missed, extra } = await walker.settle(table);
     const { pages, rows } = walker.seen;
-    return { ...count, kills, pages, rows, tickets: table.size, missed, madeUp, crashes: api.crashes };
+    return { ...count, kills, pages, rows, tickets: table.size, missed, extra, crashes: api.crashes };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -156,27 +156,31 @@ async function writeThroughApi(writing: Writing): Promise<void> {
   while (!writing.stopped) {
     const isNew = Math.random() < 0.3;
     const title = `Change ${Math.random()}`;
-    const answer = await fetch(`${apiUrl}${pathPrefix}/tickets${isNew ? '' : `/${pick(ids)}`}`, {
+    const response = await fetch(`${apiUrl}${pathPrefix}/tickets${isNew ? '' : `/${pick(ids)}`}`, {
       method: isNew ? 'POST' : 'PATCH',
       headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         title,
-        ...(isNew && { description: 'Made while it is followed.', type: 'INCIDENT', category: 'NETWORK' }),
+        ...(isNew && {
+          description: 'Created while a client follows the changes.',
+          type: 'INCIDENT',
+          category: 'NETWORK',
+        }),
       }),
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
     })
       .then(async (response) => ({ ok: response.ok, body: (await response.json()) as { data?: { id: number } } }))
       .catch(() => undefined);
-    if (answer?.ok) count.committed++;
+    if (response?.ok) count.committed++;
     else await sleep(50);
-    if (isNew && answer?.body.data !== undefined) ids.push(answer.body.data.id);
+    if (isNew && response?.body.data !== undefined) ids.push(response.body.data.id);
   }
 }
 
 export interface Walker {
   seen: { pages: number; rows: number };
   /** Continues until the copy equals the table or the time is over. Returns the differences. */
-  settle(table: Map<number, Ticket>): Promise<{ missed: number[]; madeUp: number[] }>;
+  settle(table: Map<number, Ticket>): Promise<{ missed: number[]; extra: number[] }>;
   stop(): Promise<void>;
 }
 
@@ -191,9 +195,9 @@ export function startWalker(apiUrl: string, { key }: Workspace): Walker {
     const query = cursor === undefined ? '' : `?cursor=${cursor}`;
     const response = await fetch(`${apiUrl}${pathPrefix}/tickets/changes${query}`, {
       headers: { authorization: `Bearer ${key}` },
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
     });
-    if (!response.ok) throw new Error(`GET /tickets/changes was answered ${response.status}.`);
+    if (!response.ok) throw new Error(`GET /tickets/changes returned ${response.status}.`);
     const { data, meta } = (await response.json()) as {
       data: Ticket[];
       meta: { nextCursor: string; hasMore: boolean };
@@ -214,14 +218,14 @@ export function startWalker(apiUrl: string, { key }: Workspace): Walker {
 
   const difference = (table: Map<number, Ticket>) => ({
     missed: [...table].filter(([id, ticket]) => !isDeepStrictEqual(copy.get(id), ticket)).map(([id]) => id),
-    madeUp: [...copy.keys()].filter((id) => !table.has(id)),
+    extra: [...copy.keys()].filter((id) => !table.has(id)),
   });
   return {
     seen,
     async settle(table) {
-      for (const deadline = Date.now() + endPatience; ; await sleep(500)) {
+      for (const deadline = Date.now() + maxEndMs; ; await sleep(500)) {
         const found = difference(table);
-        if (found.missed.length + found.madeUp.length === 0 || Date.now() > deadline) return found;
+        if (found.missed.length + found.extra.length === 0 || Date.now() > deadline) return found;
       }
     },
     async stop() {
@@ -283,16 +287,16 @@ function pick(ids: number[]): number {
 
 /** Formats the report for a terminal. */
 export function formatChanges(report: ChangesReport): string {
-  const { committed, rolledBack, kills, pages, rows, tickets, missed, madeUp } = report;
+  const { committed, rolledBack, kills, pages, rows, tickets, missed, extra } = report;
   return `
   ${committed} changes committed and ${rolledBack} rolled back by eight writers, ${kills} kills
   ${rows} rows on ${pages} pages of GET /tickets/changes
 
   Missed                      ${missed.length}   of ${tickets} tickets
-  Made up                     ${madeUp.length}
+  Only in the copy            ${extra.length}
 `;
 }
 
-export function isFollowed({ missed, madeUp, crashes }: ChangesReport): boolean {
-  return missed.length + madeUp.length + crashes.length === 0;
+export function isCopyComplete({ missed, extra, crashes }: ChangesReport): boolean {
+  return missed.length + extra.length + crashes.length === 0;
 }

@@ -45,16 +45,16 @@ interface Writing {
   isKeyed: boolean;
 }
 
-interface Answered {
+interface Result {
   status: number;
   /** For a bulk request, one result per item. */
   data: { id: number } | { status: number; data?: { id: number } }[];
 }
 
 const clients = 24;
-const answerPatience = 15_000;
+const requestTimeoutMs = 15_000;
 /** The maximum time of all retries of a request, in milliseconds. */
-const retryPatience = 180_000;
+const maxRetryMs = 180_000;
 
 /**
  * Creates, updates and comments on tickets over HTTP at a constant rate, single and in bulk. Every tenth change must
@@ -110,14 +110,14 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
   }
 
   async function write(driven: Driven, { names, ...writing }: Writing, faulty: object = {}): Promise<void> {
-    const answer = await send(driven, { ...writing, body: { ...writing.body, ...faulty }, names });
-    const items = Array.isArray(answer?.data) ? answer.data : names.map(() => answer);
+    const response = await send(driven, { ...writing, body: { ...writing.body, ...faulty }, names });
+    const items = Array.isArray(response?.data) ? response.data : names.map(() => response);
     for (const [i, name] of names.entries()) {
       const item = items[i];
       note(name, item?.status);
       if (item?.status === 201 && item.data !== undefined) known(driven).push((item.data as { id: number }).id);
     }
-    if (answer === undefined) await sleep(50);
+    if (response === undefined) await sleep(50);
   }
 
   function note(name: string, status = 500): void {
@@ -131,22 +131,22 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
     if (id === undefined) return;
     const content = { body, visibility: 'PUBLIC' };
     const path = `/tickets/${id}/comments`;
-    const answer = await send(driven, { method: 'POST', path, body: content, names: [body], isKeyed: true });
-    if (answer?.status === 201) changes.comments.add(body);
+    const response = await send(driven, { method: 'POST', path, body: content, names: [body], isKeyed: true });
+    if (response?.status === 201) changes.comments.add(body);
   }
 
   /** Sends a request, with retries if it is keyed. Returns undefined if there is no response. */
-  async function send(driven: Driven, writing: Writing): Promise<Answered | undefined> {
+  async function send(driven: Driven, writing: Writing): Promise<Result | undefined> {
     // An Idempotency-Key belongs to its API key.
     const key = pick(driven.keys) as string;
-    for (const deadline = Date.now() + retryPatience; ; await sleep(50)) {
-      const answer = await call(key, writing).catch(() => undefined);
-      const isOpen = answer === undefined || answer.status >= 500 || answer.status === 409;
-      if (!isOpen || !writing.isKeyed || Date.now() > deadline) return answer;
+    for (const deadline = Date.now() + maxRetryMs; ; await sleep(50)) {
+      const response = await call(key, writing).catch(() => undefined);
+      const isOpen = response === undefined || response.status >= 500 || response.status === 409;
+      if (!isOpen || !writing.isKeyed || Date.now() > deadline) return response;
     }
   }
 
-  async function call(key: string, { method, path, body, names, isKeyed }: Writing): Promise<Answered> {
+  async function call(key: string, { method, path, body, names, isKeyed }: Writing): Promise<Result> {
     const response = await fetch(`${apiUrl}${pathPrefix}${path}`, {
       method,
       headers: {
@@ -155,9 +155,9 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
         ...(isKeyed && { 'idempotency-key': names.join() }),
       },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(answerPatience),
+      signal: AbortSignal.timeout(requestTimeoutMs),
     });
-    const { data } = (await response.json()) as Pick<Answered, 'data'>;
+    const { data } = (await response.json()) as Pick<Result, 'data'>;
     return { status: response.status, data };
   }
 
@@ -182,7 +182,7 @@ const changed = (title: string) => ({ title, priority: pick(priorities) });
 
 const made = (title: string) => ({
   ...changed(title),
-  description: 'Made while things fail.',
+  description: 'Created during faults.',
   type: 'INCIDENT',
   category: 'NETWORK',
 });
@@ -197,9 +197,9 @@ async function createAndRollBack({ context }: Workspace, title: string): Promise
     await context.dispatchJobs.addWithin(...added);
     throw new Error('rolled back');
   };
-  const ticket = { title, description: 'Never was.', type: 'INCIDENT', category: 'OTHER' } as const;
+  const ticket = { title, description: 'Rolled back.', type: 'INCIDENT', category: 'OTHER' } as const;
   const result = await createTicket({ ...context, dispatchJobs: { ...context.dispatchJobs, addWithin } }, ticket).catch(
     () => undefined,
   );
-  if (result !== undefined) throw new Error('a transaction that was to fail was committed');
+  if (result !== undefined) throw new Error('A transaction that must fail was committed.');
 }

@@ -16,13 +16,13 @@ it.skipIf(!hasHaproxy('Failovers'))(
       readOnlyMs: 500,
     });
     console.log(formatFailovers(report));
-    const { lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes } = report;
-    const wrong = { lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes };
+    const { lost, createdTwice, falseDeliveries, unsigned, missed, extra, crashes } = report;
+    const wrong = { lost, createdTwice, falseDeliveries, unsigned, missed, extra, crashes };
     expect(wrong).toEqual(Object.fromEntries(Object.keys(wrong).map((name) => [name, []])));
     expect(report.events).toBeGreaterThan(0);
     const [failover] = report.failovers;
     // Before the promotion, clients get no data from the standby. After it, they get none from the old primary.
-    expect(failover).toMatchObject({ early: 0, untold: 0, strayed: 0 });
+    expect(failover).toMatchObject({ early: 0, withoutRetryAfter: 0, strayed: 0 });
     expect(failover?.failed['500']).toBeGreaterThan(0);
     // The machine can be busy. `pnpm faults failover` allows five seconds.
     expect(failover?.firstWrite).toBeLessThan(20_000);

@@ -7,7 +7,7 @@ import { addDriven, addSubscriptions, drained } from './faults.ts';
 import { type Figures, readFigures } from './figures.ts';
 import { openDatabase } from './ground.ts';
 import { type Loss, openPair, type Pair } from './pair.ts';
-import { type Asked, type Probe, startProbe } from './probe.ts';
+import { type Probe, type ProbedRequest, startProbe } from './probe.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 import { type ServerProcess, spawnServer } from './server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
@@ -36,13 +36,13 @@ interface Failover {
   firstRead: number;
   firstWrite: number;
   /** Requests sent after this time all succeeded or were rejected by the concurrency limit with a Retry-After. */
-  allWell: number;
+  recoveredAfter: number;
   /** The longest response time of a request that was sent during the failover. */
-  longestWait: number;
+  maxWaitMs: number;
   /** The number of failed requests per status. */
   failed: Record<string, number>;
   /** The failed requests without a Retry-After. */
-  untold: number;
+  withoutRetryAfter: number;
   /** Requests that succeeded before the promotion began. */
   early: number;
   /** Sessions opened on the old server after it was back. */
@@ -53,13 +53,13 @@ export interface FailoverReport extends Figures {
   failovers: Failover[];
   /** Tickets that are missing or outdated in the copy of the change feed, and tickets that are only in the copy. */
   missed: string[];
-  madeUp: string[];
+  extra: string[];
   crashes: string[];
 }
 
 /** The maximum time from the promotion until all requests succeed, in milliseconds. */
 const backWithinMs = 5000;
-const backPatience = 60_000;
+const maxRecoveryMs = 60_000;
 
 /** Functions that stop what was started. Called in reverse order. */
 type Stops = (() => Promise<unknown>)[];
@@ -87,10 +87,10 @@ export async function runFailovers(options: FailoverOptions): Promise<FailoverRe
     const { runtime, servers, workspaces, subscriptions, receiver, driver, probe, walkers } = system;
     const moments: Moments[] = [];
     for (const [i, loss] of options.losses.entries()) {
-      const failover = await failOver(system, loss, options);
+      const failover = await testFailover(system, loss, options);
       moments.push(failover);
-      const told = JSON.stringify(measure(failover, probe.asked));
-      options.onProgress?.(`failover ${i + 1} of ${options.losses.length}: ${told}`);
+      const progress = JSON.stringify(measure(failover, probe.requests));
+      options.onProgress?.(`failover ${i + 1} of ${options.losses.length}: ${progress}`);
       // After the last failover no standby is needed.
       if (i + 1 < options.losses.length) await system.pair.restore();
     }
@@ -106,9 +106,9 @@ export async function runFailovers(options: FailoverOptions): Promise<FailoverRe
     );
     return {
       ...figures,
-      failovers: moments.map((each, i) => measure(each, probe.asked, moments[i + 1])),
+      failovers: moments.map((each, i) => measure(each, probe.requests, moments[i + 1])),
       missed: copies.flatMap(({ missed }) => missed.map(String)),
-      madeUp: copies.flatMap(({ madeUp }) => madeUp.map(String)),
+      extra: copies.flatMap(({ extra }) => extra.map(String)),
       crashes: servers.filter(({ child }) => child.exitCode !== null).map(({ output }) => output()),
     };
   } finally {
@@ -159,7 +159,7 @@ interface Moments {
   strayed: number;
 }
 
-async function failOver({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
+async function testFailover({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
   // Their cursors can be from the stopped server.
   const pages = walkers.map(({ seen }) => seen.pages);
@@ -171,87 +171,87 @@ async function failOver({ pair, probe, walkers }: System, loss: Loss, options: F
   const promotingAt = await pair.promote(options.readOnlyMs);
   const promotedAt = Date.now();
   const isBack = (isWrite: boolean) =>
-    probe.asked.some((each) => each.at >= promotedAt && each.isWrite === isWrite && isGood(each));
-  for (const deadline = promotedAt + backPatience; Date.now() < deadline; await sleep(100)) {
+    probe.requests.some((each) => each.at >= promotedAt && each.isWrite === isWrite && isGood(each));
+  for (const deadline = promotedAt + maxRecoveryMs; Date.now() < deadline; await sleep(100)) {
     if (isBack(false) && isBack(true)) break;
   }
   return { loss, lostAt, goneAt, promotingAt, promotedAt, strayed: await pair.comeBack() };
 }
 
-const isGood = ({ status = 500 }: Asked) => status < 300;
+const isGood = ({ status = 500 }: ProbedRequest) => status < 300;
 
 /** Returns the results of the probes between two failovers. */
-function measure(moments: Moments, all: Asked[], next?: Moments): Failover {
+function measure(moments: Moments, all: ProbedRequest[], next?: Moments): Failover {
   const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
-  const asked = all.filter(({ at, answeredAt }) => at >= goneAt && answeredAt < until);
-  const good = asked.filter(isGood);
-  const failed = asked.filter((each) => !isGood(each));
+  const requests = all.filter(({ at, respondedAt }) => at >= goneAt && respondedAt < until);
+  const good = requests.filter(isGood);
+  const failed = requests.filter((each) => !isGood(each));
   // Reads continue if the standby was stopped.
   const first = (isWrite: boolean) =>
     Math.max(
       0,
-      Math.min(...good.filter((each) => each.isWrite === isWrite).map((each) => each.answeredAt)) - promotedAt,
+      Math.min(...good.filter((each) => each.isWrite === isWrite).map((each) => each.respondedAt)) - promotedAt,
     );
   return {
     loss,
     promotedAfter: promotedAt - lostAt,
     firstRead: first(false),
     firstWrite: first(true),
-    allWell: Math.max(0, ...failed.filter(({ status }) => status !== 429).map(({ at }) => at - promotedAt)),
-    longestWait: Math.max(...asked.map(({ at, answeredAt }) => answeredAt - at)),
+    recoveredAfter: Math.max(0, ...failed.filter(({ status }) => status !== 429).map(({ at }) => at - promotedAt)),
+    maxWaitMs: Math.max(...requests.map(({ at, respondedAt }) => respondedAt - at)),
     failed: countsOf(failed),
-    untold: failed.filter(({ saysWhen }) => !saysWhen).length,
-    early: good.filter(({ answeredAt }) => answeredAt < promotingAt).length,
+    withoutRetryAfter: failed.filter(({ hasRetryAfter }) => !hasRetryAfter).length,
+    early: good.filter(({ respondedAt }) => respondedAt < promotingAt).length,
     strayed,
   };
 }
 
-function countsOf(asked: Asked[]): Record<string, number> {
-  const groups = Object.groupBy(asked, ({ status }) => String(status ?? 'none'));
+function countsOf(requests: ProbedRequest[]): Record<string, number> {
+  const groups = Object.groupBy(requests, ({ status }) => String(status ?? 'none'));
   return Object.fromEntries(Object.entries(groups).map(([status, group = []]) => [status, group.length]));
 }
 
 /** Returns whether no data was lost and the service recovered in time. */
 export function isFailedOver(report: FailoverReport): boolean {
-  const { failovers, lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes, drainSeconds } = report;
-  const wrong = [lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes].flat();
+  const { failovers, lost, createdTwice, falseDeliveries, unsigned, missed, extra, crashes, drainSeconds } = report;
+  const wrong = [lost, createdTwice, falseDeliveries, unsigned, missed, extra, crashes].flat();
   return (
     wrong.length === 0 &&
     drainSeconds !== null &&
     failovers.every(
-      ({ firstRead, firstWrite, allWell, strayed }) =>
-        Math.max(firstRead, firstWrite, allWell) <= backWithinMs && strayed === 0,
+      ({ firstRead, firstWrite, recoveredAfter, strayed }) =>
+        Math.max(firstRead, firstWrite, recoveredAfter) <= backWithinMs && strayed === 0,
     )
   );
 }
 
 /** Formats the report for a terminal. */
 export function formatFailovers(report: FailoverReport): string {
-  const { failovers, lost, deliveries, events, comments, unknown, madeTwice, missed, madeUp, duplicates } = report;
+  const { failovers, lost, deliveries, events, comments, unknown, createdTwice, missed, extra, duplicates } = report;
   const row = (name: string, figure: (failover: Failover) => number) => {
     const { p50, max } = percentiles(failovers.map(figure));
     return `  ${name.padEnd(60)}${String(p50).padStart(8)}${String(max).padStart(8)}\n`;
   };
   const silent = failovers.filter(({ loss }) => loss === 'silent').length;
   return `
-  One of the two was lost ${failovers.length} times, ${silent} of them without a word; ${events} events, ${comments} comments,
-  ${unknown} changes whose request failed or was not answered
+  ${failovers.length} server failures, ${silent} of them silent; ${events} events, ${comments} comments,
+  ${unknown} changes with a failed request or no response
 
-  Lost                        ${lost.length}   of ${deliveries} deliveries and all that was acknowledged
-  Made twice                  ${madeTwice.length}
-  Missed by who follows       ${missed.length}
-  Made up for who follows     ${madeUp.length}
+  Lost                        ${lost.length}   of ${deliveries} deliveries and all acknowledged changes
+  Created twice               ${createdTwice.length}
+  Missing in the copy         ${missed.length}
+  Only in the copy            ${extra.length}
   Duplicates                  ${duplicates}
 
-${' '.repeat(64)}median   worst
-${row('From the loss to the promotion, ms', ({ promotedAfter }) => promotedAfter)}\
+${' '.repeat(64)}median     max
+${row('From the failure to the promotion, ms', ({ promotedAfter }) => promotedAfter)}\
 ${row('First read after the promotion, ms', ({ firstRead }) => firstRead)}\
-${row('First write after it, ms', ({ firstWrite }) => firstWrite)}\
-${row('What was sent later all succeeded, ms', ({ allWell }) => allWell)}\
-${row('Longest wait of a request, ms', ({ longestWait }) => longestWait)}\
-${row('Requests that failed, and were not told when to come back', ({ untold }) => untold)}\
-${[lost, madeTwice, report.sentForUndone, report.unsigned, missed, madeUp]
+${row('First write after the promotion, ms', ({ firstWrite }) => firstWrite)}\
+${row('All requests succeed after, ms', ({ recoveredAfter }) => recoveredAfter)}\
+${row('Longest response time, ms', ({ maxWaitMs }) => maxWaitMs)}\
+${row('Requests that failed, and were not progress when to come back', ({ withoutRetryAfter }) => withoutRetryAfter)}\
+${[lost, createdTwice, report.falseDeliveries, report.unsigned, missed, extra]
   .flat()
   .map((each) => `\n  ${each}`)
   .join('')}`;

@@ -6,8 +6,8 @@ import { formatFigures } from './figures.ts';
 it('loses no change and sends no false event while processes are killed', { timeout: 300_000 }, async () => {
   const report = await runFaults({ kills: 6, events: 200, betweenKills: 2200 });
   console.log(formatFigures(report));
-  const { lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected, crashes } = report;
-  const wrong = { lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected, crashes };
+  const { lost, createdTwice, falseDeliveries, unsigned, unexplained, unexpected, crashes } = report;
+  const wrong = { lost, createdTwice, falseDeliveries, unsigned, unexplained, unexpected, crashes };
   expect(wrong).toEqual(Object.fromEntries(Object.keys(wrong).map((name) => [name, []])));
   expect(report.managed.secrets).toBeGreaterThan(0);
   expect(report.drainSeconds).toBeLessThan(90);

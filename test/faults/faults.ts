@@ -48,7 +48,7 @@ interface System {
   subscriptions: Subscription[];
 }
 
-const drainPatience = 150_000;
+const maxDrainMs = 150_000;
 
 /**
  * Creates, updates and comments on tickets, single and in bulk, and pauses subscriptions and replaces their secrets,
@@ -148,7 +148,7 @@ export function addSubscriptions(
   receiver: Receiver,
 ): Promise<Subscription[]> {
   const both: EventType[] = ['ticket.created', 'ticket.updated'];
-  const wanted = [
+  const expected = [
     { name: 'all', events: both },
     { name: 'created', events: both.slice(0, 1) },
     { name: 'updated', events: both.slice(1) },
@@ -157,7 +157,7 @@ export function addSubscriptions(
     { name: managedName, events: both },
   ];
   return Promise.all(
-    wanted.map(async ({ name, ...each }) => {
+    expected.map(async ({ name, ...each }) => {
       const named = `${index}-${name}`;
       const subscription = await subscribe(workspace, { ...each, name: named, url: receiver.urlOf(named) });
       receiver.know(subscription);
@@ -218,7 +218,7 @@ export async function drained(
   for (;;) {
     const pending = await prisma.delivery.count({ where: { state: 'PENDING' } });
     if (pending === 0) return Date.now();
-    if (Date.now() - since > drainPatience) return undefined;
+    if (Date.now() - since > maxDrainMs) return undefined;
     onPending(pending);
     await sleep(100);
   }

@@ -31,9 +31,9 @@ export interface Figures {
   /** Deliveries that never arrived, and acknowledged changes and comments without an event. */
   lost: string[];
   /** Tickets and comments that were created more than once or have more than one created event. */
-  madeTwice: string[];
+  createdTwice: string[];
   /** Deliveries of changes that were undone or unknown to the database, or to the wrong subscription. */
-  sentForUndone: string[];
+  falseDeliveries: string[];
   /** Deliveries that are signed with neither the current nor the previous secret of the subscription. */
   unsigned: string[];
   /** Deliveries that had been accepted before. */
@@ -57,11 +57,15 @@ interface Evidence {
 export async function readFigures(evidence: Evidence): Promise<Figures> {
   const { prisma, changes, subscriptions, arrivals, kills, drainSeconds } = evidence;
   const rows = await prisma.event.findMany({ select: { publicId: true, tenantId: true, body: true } });
-  const events = rows.map(({ publicId, tenantId, body }) => ({ publicId, tenantId, told: JSON.parse(body) as Told }));
-  const wanted = new Set(
+  const events = rows.map(({ publicId, tenantId, body }) => ({
+    publicId,
+    tenantId,
+    content: JSON.parse(body) as TicketEvent,
+  }));
+  const expected = new Set(
     events.flatMap((event) =>
       subscriptions
-        .filter((subscription) => subscription.tenantId === event.tenantId && takes(subscription, event.told))
+        .filter((subscription) => subscription.tenantId === event.tenantId && takes(subscription, event.content))
         .map(({ name }) => `${name} ${event.publicId}`),
     ),
   );
@@ -69,7 +73,7 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
     arrivals.filter((arrival) => arrival.accepted),
     nameOf,
   );
-  const { byTitle, comments } = tellingsOf(events.map(({ told }) => told));
+  const { byTitle, comments } = groupEvents(events.map(({ content }) => content));
   const made = await prisma.comment.groupBy({ by: ['body'], _count: true });
   const bodies = new Set(made.map(({ body }) => body));
   const repeated = [...accepted.values()].flatMap(pairs);
@@ -82,22 +86,22 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
     },
     timeline: kills,
     events: events.length,
-    deliveries: wanted.size,
+    deliveries: expected.size,
     undone: changes.undone.size,
     unknown: changes.unknown.size,
     comments: made.length,
     lost: [
-      ...[...wanted].filter((each) => !accepted.has(each)),
+      ...[...expected].filter((each) => !accepted.has(each)),
       ...[...changes.committed].filter((name) => !byTitle.has(name)),
       ...[...changes.comments].filter((body) => !bodies.has(body)).map((body) => `comment ${body}`),
-      ...(await untoldComments(prisma, comments)),
+      ...(await findCommentsWithoutEvent(prisma, comments)),
     ],
-    madeTwice: [
+    createdTwice: [
       ...[...byTitle].filter(([, types]) => types.length > 1).map(([title, types]) => `${title}: ${types.join(', ')}`),
       ...made.filter(({ _count }) => _count > 1).map(({ body }) => `comment ${body}`),
     ],
-    sentForUndone: arrivals
-      .filter((arrival) => !wanted.has(nameOf(arrival)) || changes.undone.has(arrival.change))
+    falseDeliveries: arrivals
+      .filter((arrival) => !expected.has(nameOf(arrival)) || changes.undone.has(arrival.change))
       .map((arrival) => `${nameOf(arrival)} (${arrival.change})`),
     unsigned: arrivals.filter(({ signed }) => !signed).map(nameOf),
     duplicates: repeated.length,
@@ -107,7 +111,7 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
 }
 
 /** The body of a ticket event. */
-interface Told {
+interface TicketEvent {
   type: string;
   actor: Actor;
   ticket: Ticket;
@@ -115,7 +119,7 @@ interface Told {
 }
 
 /** Returns whether an event matches a subscription of its workspace (docs/decisions/webhook-subscriptions.md). */
-function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ticket, changes }: Told): boolean {
+function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ticket, changes }: TicketEvent): boolean {
   const { keyId = null } = actor ?? {};
   const isOwn = keyId !== null && skipped.includes(keyId);
   return (
@@ -128,12 +132,12 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
 }
 
 /** Returns the event types by the unique title of each change, and the events with comment counts by ticket. */
-function tellingsOf(told: Told[]) {
+function groupEvents(events: TicketEvent[]) {
   const comments = Map.groupBy(
-    told.filter(({ changes }) => changes?.commentCount !== undefined),
+    events.filter(({ changes }) => changes?.commentCount !== undefined),
     ({ ticket }) => ticket.id,
   );
-  const others = told.filter(({ changes }) => changes?.commentCount === undefined);
+  const others = events.filter(({ changes }) => changes?.commentCount === undefined);
   const byTitle = new Map(
     [...Map.groupBy(others, ({ ticket }) => ticket.title)].map(([title, group]) => [
       title,
@@ -144,11 +148,11 @@ function tellingsOf(told: Told[]) {
 }
 
 /** Returns tickets that don't have exactly one event per comment. */
-async function untoldComments(prisma: PrismaClient, told: Map<number, Told[]>): Promise<string[]> {
+async function findCommentsWithoutEvent(prisma: PrismaClient, events: Map<number, TicketEvent[]>): Promise<string[]> {
   const made = await prisma.comment.groupBy({ by: ['ticketId'], _count: true });
   return made
     .filter(({ ticketId, _count }) => {
-      const counts = told.get(Number(ticketId))?.map(({ changes }) => changes?.commentCount?.to as number) ?? [];
+      const counts = events.get(Number(ticketId))?.map(({ changes }) => changes?.commentCount?.to as number) ?? [];
       return counts.length !== _count || new Set(counts).size !== _count || Math.max(...counts) !== _count;
     })
     .map(({ ticketId, _count }) => `the ${_count} comments of ticket ${ticketId}`);
@@ -158,19 +162,19 @@ const nameOf = ({ subscription, eventId }: Arrival) => `${subscription} ${eventI
 
 /** Formats the figures for a terminal. */
 export function formatFigures(figures: Figures): string {
-  const { kills, lost, madeTwice, sentForUndone, unsigned, duplicates, unexplained, drainSeconds } = figures;
+  const { kills, lost, createdTwice, falseDeliveries, unsigned, duplicates, unexplained, drainSeconds } = figures;
   const total = Object.values(kills).reduce((sum, count) => sum + count);
   return `
   ${total} kills (${kills.api} of the API, ${kills.worker} of the worker, ${kills.postgres} of PostgreSQL), ${figures.events} events, ${figures.comments} comments,
-  ${figures.unknown} changes whose request failed or was not answered
+  ${figures.unknown} changes with a failed request or no response
 
   Lost                        ${lost.length}   of ${figures.deliveries} deliveries
-  Made twice                  ${madeTwice.length}
-  Sent for undone changes     ${sentForUndone.length}   of ${figures.undone} changes refused or rolled back, or to whom it was not for
-  Not signed                  ${unsigned.length}   by the secret of the time or the one before
-  Duplicates                  ${duplicates}   ${unexplained.length} of them of what was not in flight at a kill
+  Created twice               ${createdTwice.length}
+  False deliveries            ${falseDeliveries.length}   for ${figures.undone} rejected or rolled back changes, or to the wrong subscription
+  Not signed                  ${unsigned.length}   with neither the current nor the previous secret
+  Duplicates                  ${duplicates}   ${unexplained.length} of them were not in flight at a kill
   Drained                     ${drainSeconds === null ? 'never' : `${drainSeconds.toFixed(1)} s after the last restart`}
-${[...lost, ...madeTwice, ...sentForUndone, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
+${[...lost, ...createdTwice, ...falseDeliveries, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
 /** Tolerances for the time before a request arrives, and until its result is stored. Milliseconds. */
@@ -181,8 +185,8 @@ const beingSettled = 1000;
  * Returns whether an accepted delivery may have been unsettled when the worker was killed. A kill of PostgreSQL alone
  * doesn't count, because the worker keeps the result and stores it when PostgreSQL is back.
  */
-function wasInFlight({ at, answeredAt }: Arrival, kills: Kill[]): boolean {
-  let settledBy = answeredAt + beingSettled;
+function wasInFlight({ at, respondedAt }: Arrival, kills: Kill[]): boolean {
+  let settledBy = respondedAt + beingSettled;
   for (const { at: downAt, backAt } of kills) {
     if (backAt !== undefined && downAt <= settledBy && backAt >= at) settledBy = backAt + beingSettled;
   }

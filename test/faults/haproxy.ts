@@ -64,9 +64,9 @@ async function run(configs: string[], address: string, env: Record<string, strin
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   const onExit = () => child.kill('SIGKILL');
   process.once('exit', onExit);
@@ -74,7 +74,7 @@ async function run(configs: string[], address: string, env: Record<string, strin
     process.off('exit', onExit);
   });
   while (!(await takesConnections(address))) {
-    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${said}`);
+    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${output}`);
     await sleep(20);
   }
   return async () => {

@@ -41,7 +41,7 @@ export interface IdempotencyReport {
 }
 
 const clients = 16;
-const answerPatience = 15_000;
+const requestTimeoutMs = 15_000;
 
 /**
  * Creates tickets over HTTP. Each request has an Idempotency-Key and is repeated until it gets a response, while
@@ -112,32 +112,32 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
       counts.attempts++;
       // Drops the connection at a random time of the request or of the response, based on the current speed of the
       // machine.
-      const patience = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : answerPatience;
+      const timeoutMs = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : requestTimeoutMs;
       const sentAt = performance.now();
-      const answer = await send(numbers, patience).catch((error: Error) => error.name);
-      if (typeof answer === 'string') {
-        if (answer === 'TimeoutError') counts.cut++;
+      const response = await send(numbers, timeoutMs).catch((error: Error) => error.name);
+      if (typeof response === 'string') {
+        if (response === 'TimeoutError') counts.cut++;
         else await sleep(50);
-      } else if (answer.status < 300) {
-        if (answer.replayed) counts.replayed++;
+      } else if (response.status < 300) {
+        if (response.replayed) counts.replayed++;
         else lastTookMs = performance.now() - sentAt;
         made += numbers.length;
         return;
-      } else if (answer.status === 409) {
+      } else if (response.status === 409) {
         counts.inProgress++;
         await sleep(20);
-      } else if (answer.status >= 500) await sleep(50);
+      } else if (response.status >= 500) await sleep(50);
       else {
-        unexpected.push(`${titleOf(numbers[0] ?? 0)}: ${answer.status} ${answer.text}`);
+        unexpected.push(`${titleOf(numbers[0] ?? 0)}: ${response.status} ${response.text}`);
         return;
       }
     }
   }
 
-  async function send(numbers: number[], patience: number) {
+  async function send(numbers: number[], timeoutMs: number) {
     const tickets = numbers.map((number) => ({
       title: titleOf(number),
-      description: 'Made once.',
+      description: 'Created once.',
       type: 'INCIDENT',
       category: 'OTHER',
     }));
@@ -150,7 +150,7 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
         'idempotency-key': titleOf(numbers[0] ?? 0),
       },
       body: JSON.stringify(isBulk ? { tickets } : tickets[0]),
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     return { status: response.status, text, replayed: response.headers.has('idempotent-replayed') };
@@ -219,7 +219,7 @@ async function compare(runtime: Runtime, workspace: Workspace, options: Idempote
 async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace, options: IdempotencyOptions) {
   const { creates, perRequest = 1 } = options;
   const where = { tenantId };
-  const counts: Record<string, [found: number, wanted: number]> = {
+  const counts: Record<string, [found: number, expected: number]> = {
     tickets: [await prisma.ticket.count({ where }), creates],
     'places in the order of changes': [
       await prisma.change.count({ where: { ...where, resource: 'tickets' } }),
@@ -233,10 +233,10 @@ async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace,
   };
   return [
     ...Object.entries(counts)
-      .filter(([, [found, wanted]]) => found !== wanted)
-      .map(([what, [found, wanted]]) => `${found} ${what}, not ${wanted}`),
+      .filter(([, [found, expected]]) => found !== expected)
+      .map(([what, [found, expected]]) => `${found} ${what}, not ${expected}`),
     ...(await findWrongTotals(databases.options)).map(
-      ({ what, kept, counted }) => `a total of ${what} of ${kept}, not ${counted}`,
+      ({ what, kept, counted }) => `the total of ${what} is ${kept}, not ${counted}`,
     ),
   ];
 }
@@ -245,19 +245,19 @@ async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace,
 export function formatIdempotency(report: IdempotencyReport): string {
   const { missing, repeated, miscounted, unexpected } = report;
   return `
-  ${report.creates} tickets to be made once, ${report.attempts} requests, ${report.cut} answers cut off, ${report.kills} kills of API and PostgreSQL
+  ${report.creates} tickets to create, ${report.attempts} requests, ${report.cut} dropped responses, ${report.kills} kills of API and PostgreSQL
 
   Missing           ${missing.length}   tickets and events
   More than once    ${repeated.length}
-  Miscounted        ${miscounted.length}   totals, texts, changes, activities, deliveries, answers kept
-  Unexpected        ${unexpected.length}   answers
-  Answered again    ${report.replayed}
-  Still under way   ${report.inProgress}
+  Miscounted        ${miscounted.length}   totals, texts, changes, activities, deliveries, stored responses
+  Unexpected        ${unexpected.length}   responses
+  Result again    ${report.replayed}
+  In progress       ${report.inProgress}
 ${[...missing, ...repeated, ...miscounted, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
 }
 
 /** Returns whether every ticket was created once. */
-export function isMadeOnce(report: IdempotencyReport): boolean {
+export function isCreatedOnce(report: IdempotencyReport): boolean {
   const { missing, repeated, miscounted, unexpected, crashes, replayed } = report;
   const wrong = [missing, repeated, miscounted, unexpected, crashes].flat();
   return wrong.length === 0 && replayed > 0;

@@ -1,43 +1,42 @@
 import { parseArgs } from 'node:util';
-import { formatChanges, isFollowed, runChanges } from './changes.ts';
+import { formatChanges, isCopyComplete, runChanges } from './changes.ts';
 import { type FailoverOptions, formatFailovers, isFailedOver, runFailovers } from './failover.ts';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
-import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
-import { formatReplay, isSentAgain, runReplay } from './replay.ts';
-import { formatRolling, isUnnoticed, type RollingOptions, runRolling } from './rolling.ts';
-import { formatSilence, isSilenceSurvived, runSilence } from './silence.ts';
+import { formatIdempotency, isCreatedOnce, runIdempotency } from './idempotency.ts';
+import { formatReplay, isReplayed, runReplay } from './replay.ts';
+import { formatRolling, hasNoFailures, type RollingOptions, runRolling } from './rolling.ts';
+import { formatSilence, isWithinLimits, runSilence } from './silence.ts';
 
-const usage = `Makes things fail that fail in production, and counts what becomes of requests and events.
+const usage = `Causes faults that occur in production, and checks requests, events and deliveries.
 
   pnpm faults [--kills 200] [--events 10000] [--json]
-      Kills API, worker and PostgreSQL at random moments, while tickets are written in every way, and subscriptions
-      are paused and given new secrets.
+      Kills the API, the worker and PostgreSQL at random times, while clients write tickets, pause subscriptions and
+      replace their secrets.
 
   pnpm faults silence [--silences 3] [--rate 300] [--timeout 10000] [--json]
-      Has all connections to PostgreSQL fall silent under so many requests per second; --timeout is
-      STATEMENT_TIMEOUT_MS.
+      Silences all connections to PostgreSQL at --rate requests per second. --timeout is STATEMENT_TIMEOUT_MS.
 
   pnpm faults idempotency [--creates 10000] [--kills 40] [--bulk 1] [--json]
-      Has tickets made under an Idempotency-Key, --bulk a request, each request sent until it is answered, while answers
-      are cut off and API and PostgreSQL are killed.
+      Creates tickets with an Idempotency-Key, --bulk per request, and repeats each request until it gets a response,
+      while responses are dropped and the API and PostgreSQL are killed.
 
   pnpm faults rolling [--requests 10000] [--rate 100] [--drain 5] [--json]
-      Restarts two API processes under so many requests per second, half of them through deploy/haproxy.cfg, half through
-      a balancer that sends each request once; --drain is DRAIN_SECONDS. Then the same without a drain, once each:
-      the run fails where that isn't noticed.
+      Restarts two API processes at --rate requests per second, half of them through deploy/haproxy.cfg, half through a
+      balancer without retries. --drain is DRAIN_SECONDS. Then restarts each once without a drain: the run fails if no
+      request fails there.
 
   pnpm faults replay [--deliveries 100000] [--kills 40] [--json]
-      Has so many deliveries sent again by POST /webhooks/{id}/replay while two workers are killed.
+      Replays deliveries by POST /webhooks/{id}/replay while two workers are killed.
 
   pnpm faults changes [--changes 100000] [--json]
-      Follows GET /tickets/changes while eight write in transactions of random length and API and PostgreSQL are killed.
+      Follows GET /tickets/changes while eight writers run transactions of random length and the API and PostgreSQL are
+      killed.
 
   pnpm faults failover [--failovers 20] [--rate 40] [--json]
-      Loses the primary of two PostgreSQL servers under so many changes per second, by turns killed and silent, promotes
-      its standby behind deploy/haproxy-postgresql.cfg, and has the lost one come back, and then be the standby. Every
-      third time it is the standby that is lost. Then once where commits wait for no standby: the run fails where nothing
-      is lost then.
+      Kills or freezes the primary of two PostgreSQL servers at --rate changes per second, promotes its standby behind
+      deploy/haproxy-postgresql.cfg, and makes the old primary the standby. Every third time, kills the standby. Then
+      runs once with asynchronous commits: the run fails if no data is lost there.
 `;
 
 const options = {
@@ -69,16 +68,16 @@ const { values, positionals } = parseArgs({ allowPositionals: true, options });
 
 /** The faults of `pnpm faults` by their first argument. */
 const faults: Record<string, () => Promise<Outcome>> = {
-  kills: killAll,
-  silence: fallSilent,
-  rolling: restartInTurn,
-  changes: follow,
-  idempotency: makeOnce,
-  replay: sendAgain,
-  failover: failOver,
+  kills: testKills,
+  silence: testSilence,
+  rolling: testRollingRestart,
+  changes: testChangeFeed,
+  idempotency: testIdempotency,
+  replay: testReplay,
+  failover: testFailover,
 };
 
-async function killAll(): Promise<Outcome> {
+async function testKills(): Promise<Outcome> {
   const report = await runFaults({
     kills: Number(values.kills ?? 200),
     events: Number(values.events),
@@ -90,8 +89,8 @@ async function killAll(): Promise<Outcome> {
 }
 
 function isGood(report: FaultReport): boolean {
-  const { lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected, drainSeconds } = report;
-  const wrong = [lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected].flat();
+  const { lost, createdTwice, falseDeliveries, unsigned, unexplained, unexpected, drainSeconds } = report;
+  const wrong = [lost, createdTwice, falseDeliveries, unsigned, unexplained, unexpected].flat();
   return wrong.length === 0 && drainSeconds !== null && drainSeconds <= 90;
 }
 
@@ -100,37 +99,37 @@ function show({ kills, committed, arrivals, pending }: Progress): void {
   process.stderr.write(`\r\x1b[K${kills} kills, ${committed} changes, ${arrivals} deliveries arrived${waiting}`);
 }
 
-async function fallSilent(): Promise<Outcome> {
+async function testSilence(): Promise<Outcome> {
   const report = await runSilence({
     statementTimeoutMs: Number(values.timeout),
     perSecond: Number(values.rate ?? 300),
     silences: Number(values.silences),
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
-  return { table: formatSilence(report), report, good: isSilenceSurvived(report) };
+  return { table: formatSilence(report), report, good: isWithinLimits(report) };
 }
 
-async function makeOnce(): Promise<Outcome> {
+async function testIdempotency(): Promise<Outcome> {
   const report = await runIdempotency({
     creates: Number(values.creates),
     kills: Number(values.kills ?? 40),
     perRequest: Number(values.bulk),
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
-  return { table: formatIdempotency(report), report, good: isMadeOnce(report) };
+  return { table: formatIdempotency(report), report, good: isCreatedOnce(report) };
 }
 
-async function sendAgain(): Promise<Outcome> {
+async function testReplay(): Promise<Outcome> {
   const report = await runReplay({
     deliveries: Number(values.deliveries),
     kills: Number(values.kills ?? 40),
     betweenKills: 400,
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
-  return { table: formatReplay(report), report, good: isSentAgain(report) };
+  return { table: formatReplay(report), report, good: isReplayed(report) };
 }
 
-async function restartInTurn(): Promise<Outcome> {
+async function testRollingRestart(): Promise<Outcome> {
   const restart = (given: Pick<RollingOptions, 'requests' | 'drainSeconds'>) =>
     runRolling({
       ...given,
@@ -142,22 +141,22 @@ async function restartInTurn(): Promise<Outcome> {
   const control = await restart({ requests: 0, drainSeconds: 0 });
   const both = { ...report, control };
   return {
-    table: `${formatRolling(report)}\n  The same without a drain, where requests must fail:\n${formatRolling(control)}`,
+    table: `${formatRolling(report)}\n  Control run without a drain, in which requests must fail:\n${formatRolling(control)}`,
     report: both,
-    good: isUnnoticed(report) && !isUnnoticed(control),
+    good: hasNoFailures(report) && !hasNoFailures(control),
   };
 }
 
-async function follow(): Promise<Outcome> {
+async function testChangeFeed(): Promise<Outcome> {
   const report = await runChanges({
     changes: Number(values.changes),
     betweenKills: 10_000,
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
-  return { table: formatChanges(report), report, good: isFollowed(report) };
+  return { table: formatChanges(report), report, good: isCopyComplete(report) };
 }
 
-async function failOver(): Promise<Outcome> {
+async function testFailover(): Promise<Outcome> {
   const lose = (given: Pick<FailoverOptions, 'losses' | 'synchronous'>) =>
     runFailovers({
       ...given,
@@ -174,7 +173,7 @@ async function failOver(): Promise<Outcome> {
   const control = await lose({ losses: ['killed'], synchronous: false });
   const both = { ...report, control };
   return {
-    table: `${formatFailovers(report)}\n  The same where commits wait for nobody, and writes must be lost:\n${formatFailovers(control)}`,
+    table: `${formatFailovers(report)}\n  Control run with asynchronous commits, which must lose writes:\n${formatFailovers(control)}`,
     report: both,
     good: isFailedOver(report) && control.lost.length > 0,
   };
@@ -189,6 +188,6 @@ if (values.help || run === undefined) {
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, report, good } = await run();
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table);
-  for (const crash of report.crashes) process.stderr.write(`\nA server process ended by itself:\n${crash}\n`);
+  for (const crash of report.crashes) process.stderr.write(`\nA server process ended unexpectedly:\n${crash}\n`);
   process.exitCode = good ? 0 : 1;
 }

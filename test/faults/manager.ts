@@ -19,9 +19,9 @@ interface ManagerOptions {
   betweenChanges: number;
 }
 
-const answerPatience = 15_000;
+const requestTimeoutMs = 15_000;
 /** The request timeout, in milliseconds. */
-const retryPatience = 180_000;
+const maxRetryMs = 180_000;
 
 /** Replaces secrets of subscriptions, pauses and resumes them. Repeats each request until the API confirms it. */
 export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions): Manager {
@@ -43,25 +43,26 @@ export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions
       counts.pauses++;
       await sleep(Math.random() * 2 * betweenChanges);
       const { pausedAt } = await ask();
-      if (pausedAt === null) unexpected.push(`${name} is not paused any more`);
+      if (pausedAt === null) unexpected.push(`${name} is no longer paused`);
       await ask({ paused: false });
     }
   }
 
   /** Reads or changes a subscription. Every change can be repeated. */
   async function untilAnswered({ key }: Workspace, { id, name }: Subscription, patch?: object): Promise<Webhook> {
-    for (const deadline = Date.now() + retryPatience; Date.now() < deadline; await sleep(100)) {
-      const answer = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, {
+    for (const deadline = Date.now() + maxRetryMs; Date.now() < deadline; await sleep(100)) {
+      const response = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         ...(patch && { method: 'PATCH', body: JSON.stringify(patch) }),
-        signal: AbortSignal.timeout(answerPatience),
+        signal: AbortSignal.timeout(requestTimeoutMs),
       })
         .then(async (response) => ({ status: response.status, text: await response.text() }))
         .catch(() => undefined);
-      if (answer?.status === 200) return JSON.parse(answer.text).data;
-      if (answer !== undefined && answer.status < 500) unexpected.push(`${name}: ${answer.status} ${answer.text}`);
+      if (response?.status === 200) return JSON.parse(response.text).data;
+      if (response !== undefined && response.status < 500)
+        unexpected.push(`${name}: ${response.status} ${response.text}`);
     }
-    throw new Error(`${name} could not be changed within ${retryPatience / 1000} seconds`);
+    throw new Error(`${name} could not be changed within ${maxRetryMs / 1000} seconds`);
   }
 
   const managing = Promise.all(managed.map(manage));

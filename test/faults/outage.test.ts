@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
-import { type Answer, answerOf } from '../support/api.ts';
+import { type Answer, toAnswer } from '../support/api.ts';
 import { openGround } from './ground.ts';
 import { openReceiver } from './receiver.ts';
 import { spawnServer } from './server.ts';
@@ -9,7 +9,7 @@ import { addWorkspace, subscribe } from './workspaces.ts';
 
 const outageMs = 12_000;
 /** The maximum number of log lines about failures during an outage. */
-const tellEveryMs = 5000;
+const logIntervalMs = 5000;
 
 it('responds with Retry-After while PostgreSQL is stopped, limits its log, and recovers', {
   timeout: 120_000,
@@ -40,18 +40,18 @@ it('responds with Retry-After while PostgreSQL is stopped, limits its log, and r
         ...(title.endsWith('0') && { method: 'POST', body: JSON.stringify(writes) }),
       });
       if (response.status === 201) created.push(title);
-      return answerOf(response);
+      return toAnswer(response);
     };
-    const answers: Promise<Answer>[] = [];
+    const responses: Promise<Answer>[] = [];
     const sendFor = async (milliseconds: number) => {
-      const from = answers.length;
+      const from = responses.length;
       for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(20))
-        answers.push(send(`${answers.length}`));
-      return Promise.all(answers.slice(from));
+        responses.push(send(`${responses.length}`));
+      return Promise.all(responses.slice(from));
     };
 
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
-    // Requests in progress at the stop either succeed or fail with 503.
+    // Ignored here: requests in progress at the stop either succeed or fail with 500.
     const stopping = sendFor(1000);
     await postgres.stop();
     await stopping;
@@ -76,7 +76,7 @@ it('responds with Retry-After while PostgreSQL is stopped, limits its log, and r
       });
     }
     expect(new Set(outage.map(({ headers }) => headers['retry-after'])).size).toBeGreaterThan(1);
-    for (const { status, headers } of await Promise.all(answers)) {
+    for (const { status, headers } of await Promise.all(responses)) {
       if (status === 500) expect(headers).toHaveProperty('retry-after');
     }
 
@@ -93,17 +93,17 @@ it('responds with Retry-After while PostgreSQL is stopped, limits its log, and r
       .map((line) => JSON.parse(line))
       // The first line lists the addresses, the last one reports the shutdown.
       .filter(({ uses, msg }) => uses === undefined && msg !== 'Stopping …');
-    const said = (message: string) => lines.filter(({ msg }) => msg === message);
-    const told = said('failed because the database is unavailable');
+    const findLines = (message: string) => lines.filter(({ msg }) => msg === message);
+    const summaries = findLines('failed because the database is unavailable');
     console.log(
-      `An outage of ${outageMs / 1000} s: ${outage.length} answers 500, ${lines.length} log lines, back after ${backAfter} ms.`,
+      `An outage of ${outageMs / 1000} s: ${outage.length} responses 500, ${lines.length} log lines, recovered after ${backAfter} ms.`,
     );
-    expect(said("the database can't be reached")).toHaveLength(1);
-    expect(said('the database can be reached again')).toHaveLength(1);
-    expect(told.length).toBeLessThanOrEqual(Math.ceil((outageMs + 5000) / tellEveryMs) + 1);
-    expect(lines).toHaveLength(told.length + 2);
-    const failures = (await Promise.all(answers)).filter(({ status }) => status === 500).length;
-    const polled = told.reduce((sum, { failed }) => sum + (failed.requests ?? 0), 0) - failures;
+    expect(findLines("the database can't be reached")).toHaveLength(1);
+    expect(findLines('the database can be reached again')).toHaveLength(1);
+    expect(summaries.length).toBeLessThanOrEqual(Math.ceil((outageMs + 5000) / logIntervalMs) + 1);
+    expect(lines).toHaveLength(summaries.length + 2);
+    const failures = (await Promise.all(responses)).filter(({ status }) => status === 500).length;
+    const polled = summaries.reduce((sum, { failed }) => sum + (failed.requests ?? 0), 0) - failures;
     expect(polled).toBeGreaterThanOrEqual(0);
     expect(backAfter).toBeLessThan(10_000);
   } finally {

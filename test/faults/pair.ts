@@ -6,7 +6,7 @@ import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.t
 import type pg from 'pg';
 import { type Candidate, startPostgresHaproxy } from './haproxy.ts';
 import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
-import { follow, leave, type Member, waitForNobody, withAdmin } from './standby.ts';
+import { attachStandby, leave, type Member, turnOffSynchronousCommits, withAdmin } from './standby.ts';
 
 /**
  * The kind of fault: the primary is killed while the standby lags, the primary is frozen so that its connections are
@@ -54,8 +54,8 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
   const roles = { primary: first, standby: second };
   await first.postgres.start();
   await createDatabase(urlOf(cluster, first.port, 'postgres'));
-  await follow(first, second);
-  if (!synchronous) await waitForNobody(first);
+  await attachStandby(first, second);
+  if (!synchronous) await turnOffSynchronousCommits(first);
 
   const candidates = [first, second].map(async (member) => {
     const statusPort = await serveStatus(member, () => roles.primary === member, stops);
@@ -64,10 +64,10 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
   const haproxy = await startPostgresHaproxy(await candidates[0], await candidates[1]);
   stops.push(haproxy.stop);
   /** Waits until HAProxy forwards only to one server. */
-  const leadsTo = async (wanted: 'primary' | 'standby') => {
+  const leadsTo = async (expected: 'primary' | 'standby') => {
     for (let inTurn = 0; inTurn < 4; await sleep(20)) {
       const found = await withAdmin({ ...first, port: haproxy.port }, kindOf).catch(() => undefined);
-      inTurn = found === wanted ? inTurn + 1 : 0;
+      inTurn = found === expected ? inTurn + 1 : 0;
     }
   };
   // Before its first health checks, HAProxy forwards to both servers.
@@ -81,12 +81,12 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
     async lose(loss) {
       const primary = roles.primary.postgres;
       const standby = roles.standby.postgres;
-      if (loss === 'standby') await standby.killAll();
+      if (loss === 'standby') await standby.testKills();
       else if (loss === 'silent') thaw = await primary.freeze();
       else {
         await leave(roles.standby);
         await sleep(behindMs);
-        await primary.killAll();
+        await primary.testKills();
       }
       lost = { loss, at: new Date() };
     },
@@ -97,7 +97,7 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
         await sleep(readOnlyMs);
       }
       const beganAt = Date.now();
-      if (lost?.loss === 'standby') await waitForNobody(roles.primary);
+      if (lost?.loss === 'standby') await turnOffSynchronousCommits(roles.primary);
       else await withAdmin(roles.primary, (client) => client.query('SELECT pg_promote()'));
       return beganAt;
     },
@@ -115,8 +115,8 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
       });
     },
     async restore() {
-      await roles.standby.postgres.killAll();
-      await follow(roles.primary, roles.standby);
+      await roles.standby.postgres.testKills();
+      await attachStandby(roles.primary, roles.standby);
     },
   };
 }

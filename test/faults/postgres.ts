@@ -26,7 +26,7 @@ export interface Postgres {
   /** Starts the server unless it runs, as soon as the remains of the last process allow it, like a supervisor. */
   start(): Promise<void>;
   /** Kills all its processes with SIGKILL, as in a power failure. */
-  killAll(): Promise<void>;
+  testKills(): Promise<void>;
   /**
    * Kills one backend with SIGKILL, like the out-of-memory killer. All backends end, and the server recovers without a
    * restart. Returns false if there is no backend.
@@ -38,7 +38,7 @@ export interface Postgres {
   remove(): Promise<void>;
 }
 
-const startPatience = 60_000;
+const maxStartMs = 60_000;
 
 export async function openPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
   const cluster = await prepareCluster(temporaryDataDir(), settings);
@@ -73,16 +73,16 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
 
   let killed: number | undefined;
   const start = async () => {
-    for (const deadline = Date.now() + startPatience; ; await sleep(20)) {
+    for (const deadline = Date.now() + maxStartMs; ; await sleep(20)) {
       // A killed process looks alive for a moment.
       const found = postmaster(cluster) === killed ? undefined : await runningPort(cluster);
       if (found === port) return;
-      if (found !== undefined) throw new Error(`PostgreSQL came up on port ${found}, not on ${port}`);
+      if (found !== undefined) throw new Error(`PostgreSQL started on port ${found} instead of ${port}`);
       // If it is killed too early, it has not yet written its port.
       if (found === undefined && (await portOfLast(cluster)) === undefined) await askForPort(cluster, port);
       // It can be killed during its start, which shows in several ways.
       const failure = await startCluster(cluster).then(
-        () => new Error('PostgreSQL is not quite gone'),
+        () => new Error('PostgreSQL is still shutting down'),
         (error: Error) => error,
       );
       if (Date.now() > deadline) throw failure;
@@ -97,7 +97,7 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
     },
     stop: () => stopCluster(cluster),
     start,
-    async killAll() {
+    async testKills() {
       killed = postmaster(cluster);
       for (const pid of await still()) signal(pid, 'SIGKILL');
     },

@@ -4,18 +4,18 @@ import type { Changes } from './driver.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** A request that detects when the service responds again. Times are those of `Date.now()`. */
-export interface Asked {
+export interface ProbedRequest {
   isWrite: boolean;
   at: number;
-  answeredAt: number;
+  respondedAt: number;
   /** Undefined without a response. */
   status: number | undefined;
   /** Whether the response has a Retry-After. */
-  saysWhen: boolean;
+  hasRetryAfter: boolean;
 }
 
 export interface Probe {
-  asked: Asked[];
+  requests: ProbedRequest[];
   /** Stops the requests. Resolves after the last one has a response or failed. */
   stop(): Promise<void>;
 }
@@ -28,11 +28,11 @@ interface ProbeOptions {
 }
 
 const everyMs = 100;
-const patience = 30_000;
+const timeoutMs = 30_000;
 
 /** Sends a read and a create ten times a second, without waiting for responses. */
 export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe {
-  const asked: Asked[] = [];
+  const requests: ProbedRequest[] = [];
   const underWay = new Set<Promise<void>>();
   let stopped = false;
 
@@ -42,13 +42,13 @@ export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe 
     const answer = await fetch(`${apiUrl}${pathPrefix}/tickets${title === undefined ? '?perPage=1' : ''}`, {
       headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
       ...(title !== undefined && { method: 'POST', body: JSON.stringify(content) }),
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
     }).catch(() => undefined);
     // A truncated response counts as none.
     const whole = await answer?.text().catch(() => undefined);
     const status = whole === undefined ? undefined : answer?.status;
-    const saysWhen = answer?.headers.has('retry-after') ?? false;
-    asked.push({ isWrite: title !== undefined, at, answeredAt: Date.now(), status, saysWhen });
+    const hasRetryAfter = answer?.headers.has('retry-after') ?? false;
+    requests.push({ isWrite: title !== undefined, at, respondedAt: Date.now(), status, hasRetryAfter });
     if (title !== undefined) changes[status === 201 ? 'committed' : 'unknown'].add(title);
   }
 
@@ -61,7 +61,7 @@ export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe 
     }
   })();
   return {
-    asked,
+    requests,
     async stop() {
       stopped = true;
       await asking;

@@ -13,7 +13,7 @@ export interface Arrival {
   /** When it was completely received. Milliseconds. */
   at: number;
   /** When the response was sent. */
-  answeredAt: number;
+  respondedAt: number;
   accepted: boolean;
   /** The number of the attempt, from 1. */
   attempt: number;
@@ -54,7 +54,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
       const arrival = arrivalOf(request, Buffer.concat(chunks).toString(), { accepted, known });
       arrivals.push(arrival);
       setTimeout(() => {
-        arrival.answeredAt = Date.now();
+        arrival.respondedAt = Date.now();
         answer(response, accepted);
       }, Math.random() * slowest);
     });
@@ -87,7 +87,7 @@ function arrivalOf({ url = '', headers }: IncomingMessage, body: string, { accep
     eventId: String(headers['webhook-id']),
     change: JSON.parse(body).ticket.title,
     at,
-    answeredAt: at,
+    respondedAt: at,
     accepted,
     attempt: Number(headers['x-service-attempt']),
     signed: isSigned({ headers, body, at }, known.get(subscription)?.secrets ?? []),

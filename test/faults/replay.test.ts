@@ -5,7 +5,12 @@ import { formatReplay, runReplay } from './replay.ts';
 it('replays all requested deliveries while workers are killed', { timeout: 300_000 }, async () => {
   const report = await runReplay({ deliveries: 4000, kills: 3, betweenKills: 100 });
   console.log(formatReplay(report));
-  const { lost, sentUnasked, unsettled, crashes } = report;
-  expect({ lost, sentUnasked, unsettled, crashes }).toEqual({ lost: [], sentUnasked: [], unsettled: {}, crashes: [] });
+  const { lost, notRequested, unsettled, crashes } = report;
+  expect({ lost, notRequested, unsettled, crashes }).toEqual({
+    lost: [],
+    notRequested: [],
+    unsettled: {},
+    crashes: [],
+  });
   expect(report.killsWhileReplaying).toBeGreaterThan(0);
 });

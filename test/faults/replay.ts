@@ -26,7 +26,7 @@ export interface ReplayReport {
   /** Events that never arrived again. */
   lost: string[];
   /** Events that arrived but were not to be replayed. */
-  sentUnasked: string[];
+  notRequested: string[];
   /** Deliveries that are not DELIVERED at the end, by state, and replays that have not finished. */
   unsettled: Record<string, number>;
   /** Duplicates: deliveries that were in flight when a worker was killed. */
@@ -38,12 +38,12 @@ export interface ReplayReport {
 
 const workerCount = 2;
 /** The maximum time after the last kill, in milliseconds. */
-const endPatience = 600_000;
+const maxEndMs = 600_000;
 
 type States = NonNullable<WebhookReplay['states']>;
 
 /** The states of two concurrent replays. */
-const asked: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
+const replayedStates: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
 
 /**
  * Replays settled deliveries by `POST /webhooks/{id}/replay` while the workers are killed at random times. Reports
@@ -72,7 +72,7 @@ export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
     await Promise.all([api, ...workers].map(({ ready }) => ready()));
 
     const began = Date.now();
-    for (const states of asked) await askForReplay(apiUrl, { workspace, subscription, since, states });
+    for (const states of replayedStates) await requestReplay(apiUrl, { workspace, subscription, since, states });
     const { kills, whileReplaying } = await killWorkers(runtime, workers, options);
     await endLeases(runtime, workers);
     await Promise.all(workers.map(({ ready }) => ready()));
@@ -121,20 +121,21 @@ async function load(url: string, subscription: Subscription, count: number): Pro
   }
 }
 
-interface Asked {
+interface ProbedRequest {
   workspace: Workspace;
   subscription: Subscription;
   since: Date;
   states: States;
 }
 
-async function askForReplay(apiUrl: string, { workspace, subscription, since, states }: Asked): Promise<void> {
+async function requestReplay(apiUrl: string, { workspace, subscription, since, states }: ProbedRequest): Promise<void> {
   const response = await fetch(`${apiUrl}${pathPrefix}/webhooks/${subscription.id}/replay`, {
     method: 'POST',
     headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ since, states }),
   });
-  if (response.status !== 200) throw new Error(`The replay was answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200)
+    throw new Error(`The replay request returned ${response.status}: ${await response.text()}`);
 }
 
 /** Kills one worker, then all, and repeats this while there is work. */
@@ -145,7 +146,7 @@ async function killWorkers(runtime: Runtime, workers: Supervised[], options: Rep
     await sleep(Math.random() * 2 * options.betweenKills);
     const { replays, pending } = await readLeft(runtime);
     if (replays + pending === 0) break;
-    options.onProgress?.(`${kills} kills, ${replays} replays under way, ${pending} deliveries pending`);
+    options.onProgress?.(`${kills} kills, ${replays} replays in progress, ${pending} deliveries pending`);
     const victims = kills % (workers.length + 1) === 0 ? workers.slice(0, 1) : workers;
     for (const worker of victims) worker.kill();
     kills += victims.length;
@@ -170,7 +171,7 @@ async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending
 
 /** Checks for a pending delivery without a count, which would be slow. */
 async function settled({ prisma }: Runtime): Promise<void> {
-  for (const end = Date.now() + endPatience; Date.now() < end; await sleep(200)) {
+  for (const end = Date.now() + maxEndMs; Date.now() < end; await sleep(200)) {
     const pending = await prisma.delivery.findFirst({ where: { state: 'PENDING' }, select: { id: true } });
     if (pending === null && (await prisma.webhookReplay.count({ where: { finishedAt: null } })) === 0) return;
   }
@@ -181,34 +182,34 @@ async function compare({ prisma }: Runtime, since: Date, arrived: Set<string>) {
   const deliveries = await prisma.$queryRaw<{ eventId: string }[]>`
     SELECT e.public_id AS "eventId" FROM deliveries d JOIN events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id
     WHERE d.created_at >= ${since}`;
-  const asked = new Set(deliveries.map(({ eventId }) => eventId));
+  const requestedIds = new Set(deliveries.map(({ eventId }) => eventId));
   const states = await prisma.delivery.groupBy({ by: ['state'], where, _count: true });
   const unsettled = Object.fromEntries(
     states.filter(({ state }) => state !== 'DELIVERED').map(({ state, _count }) => [state, _count]),
   );
   const replays = await prisma.webhookReplay.count({ where: { finishedAt: null } });
   return {
-    lost: [...asked].filter((id) => !arrived.has(id)),
-    sentUnasked: [...arrived].filter((id) => !asked.has(id)),
+    lost: [...requestedIds].filter((id) => !arrived.has(id)),
+    notRequested: [...arrived].filter((id) => !requestedIds.has(id)),
     unsettled: { ...unsettled, ...(replays > 0 && { replays }) },
   };
 }
 
 /** Returns whether all requested deliveries, and no others, were replayed. */
-export function isSentAgain({ lost, sentUnasked, unsettled, crashes }: ReplayReport): boolean {
-  return [lost, sentUnasked, Object.keys(unsettled), crashes].flat().length === 0;
+export function isReplayed({ lost, notRequested, unsettled, crashes }: ReplayReport): boolean {
+  return [lost, notRequested, Object.keys(unsettled), crashes].flat().length === 0;
 }
 
 /** Formats the figures for a terminal. */
 export function formatReplay(report: ReplayReport): string {
-  const { lost, sentUnasked, unsettled, duplicates } = report;
+  const { lost, notRequested, unsettled, duplicates } = report;
   return `
-  ${report.deliveries} deliveries to be sent again, ${report.kills} kills of workers, ${report.killsWhileReplaying} of them before all was due
+  ${report.deliveries} deliveries to replay, ${report.kills} kills of workers, ${report.killsWhileReplaying} of them before all deliveries were due
 
   Lost                        ${lost.length}
-  Sent unasked                ${sentUnasked.length}
-  Not delivered in the end    ${JSON.stringify(unsettled)}
+  Not requested               ${notRequested.length}
+  Not delivered at the end    ${JSON.stringify(unsettled)}
   Duplicates                  ${duplicates}
   All delivered after         ${report.seconds.toFixed(1)} s
-${[...lost, ...sentUnasked].map((each) => `\n  ${each}`).join('')}`;
+${[...lost, ...notRequested].map((each) => `\n  ${each}`).join('')}`;
 }

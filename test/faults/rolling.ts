@@ -33,12 +33,12 @@ interface BalancerReport {
   /** Requests without a 2xx response, by response. */
   failed: string[];
   /** The longest response time, in milliseconds. */
-  longest: number;
+  maxDurationMs: number;
 }
 
 /** The maximum time until HAProxy detects that a process is ready, in milliseconds. It checks every second. */
 const noticeMs = 2000;
-const patience = 30_000;
+const timeoutMs = 30_000;
 
 /** Requests of a key per minute, nine of ten in one group. This is well below the limit of 30. */
 const perMinuteAndKey = 24;
@@ -72,7 +72,7 @@ export async function runRolling(options: RollingOptions): Promise<RollingReport
     const haproxy = await startHaproxy([`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[1]}`]);
     stops.push(haproxy.stop);
     const begin = (apiUrl: string, workspaces: Workspace[]) =>
-      startTraffic({ apiUrl, workspaces, perSecond: perSecond / 2, patience });
+      startTraffic({ apiUrl, workspaces, perSecond: perSecond / 2, timeoutMs });
     const [deployed, plain] = await Promise.all([
       begin(haproxy.deployed, workspaces.slice(half)),
       begin(haproxy.plain, workspaces.slice(0, half)),
@@ -97,7 +97,7 @@ export async function runRolling(options: RollingOptions): Promise<RollingReport
       await next.ready;
       await sleep(noticeMs);
       onProgress?.(
-        `restart ${endedAfter.length}: ${progressOf(deployed)} through deploy/haproxy.cfg, ${progressOf(plain)} sent once`,
+        `restart ${endedAfter.length}: ${progressOf(deployed)} through deploy/haproxy.cfg, ${progressOf(plain)} without retries`,
       );
     }
     await stopTraffic();
@@ -122,27 +122,27 @@ async function addWorkspaces(runtime: Runtime, count: number): Promise<Workspace
 }
 
 function sumOf(traffics: Traffic[]): number {
-  return traffics.reduce((sum, { answers }) => sum + answers.length, 0);
+  return traffics.reduce((sum, { results }) => sum + results.length, 0);
 }
 
 function reportOf(traffic: Traffic): BalancerReport {
-  const { answers } = traffic;
+  const { results } = traffic;
   return {
-    requests: answers.length,
-    writes: answers.filter(({ request }) => !request.startsWith('GET')).length,
+    requests: results.length,
+    writes: results.filter(({ request }) => !request.startsWith('GET')).length,
     failed: failures(traffic),
-    longest: Math.round(answers.reduce((max, { took }) => Math.max(max, took), 0)),
+    maxDurationMs: Math.round(results.reduce((max, { took }) => Math.max(max, took), 0)),
   };
 }
 
 function progressOf(traffic: Traffic): string {
-  return `${failures(traffic).length} of ${traffic.answers.length} failed`;
+  return `${failures(traffic).length} of ${traffic.results.length} failed`;
 }
 
-function failures({ answers }: Traffic): string[] {
-  return answers
+function failures({ results }: Traffic): string[] {
+  return results
     .filter(({ status = 0 }) => status < 200 || status > 299)
-    .map(({ request, status, took }) => `${request}: ${status ?? 'no answer'} after ${Math.round(took)} ms`);
+    .map(({ request, status, took }) => `${request}: ${status ?? 'no response'} after ${Math.round(took)} ms`);
 }
 
 async function kill({ child, exited }: ServerProcess): Promise<void> {
@@ -151,25 +151,25 @@ async function kill({ child, exited }: ServerProcess): Promise<void> {
 }
 
 /** Returns whether no request failed. */
-export function isUnnoticed({ balancers: { deployed, plain }, crashes }: RollingReport): boolean {
+export function hasNoFailures({ balancers: { deployed, plain }, crashes }: RollingReport): boolean {
   return deployed.failed.length + plain.failed.length + crashes.length === 0;
 }
 
 /** Formats the figures for a terminal. */
 export function formatRolling({ balancers, workspaces, restarts, endedAfter }: RollingReport): string {
   const row = (name: string, figure: number | string) => `  ${name.padEnd(44)}${figure}\n`;
-  const rowsOf = (title: string, { requests, writes, failed, longest }: BalancerReport) => `
+  const formatBalancer = (title: string, { requests, writes, failed, maxDurationMs }: BalancerReport) => `
 ${row(`${title}: requests, writes`, `${requests}, ${writes}`)}\
 ${row('  Failed', failed.length)}\
 ${failed
   .slice(0, 10)
   .map((each) => `      ${each}\n`)
   .join('')}\
-${row('  Longest request, milliseconds', longest)}`;
+${row('  Longest request, milliseconds', maxDurationMs)}`;
   return `
-${row('Restarts of two processes below HAProxy', restarts)}\
-${row('Ended after SIGTERM, milliseconds', endedAfter.join('   '))}\
+${row('Restarts of two processes behind HAProxy', restarts)}\
+${row('Exited after SIGTERM, milliseconds', endedAfter.join('   '))}\
 ${row('Workspaces, with one key each', workspaces)}\
-${rowsOf('deploy/haproxy.cfg', balancers.deployed)}\
-${rowsOf('Sent once', balancers.plain)}`;
+${formatBalancer('deploy/haproxy.cfg', balancers.deployed)}\
+${formatBalancer('Without retries', balancers.plain)}`;
 }

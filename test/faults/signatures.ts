@@ -23,7 +23,7 @@ export function isSigned({ headers, body, at }: Signed, secrets: Secret[]): bool
   return secrets.slice(oldest).some(({ secret }, place) => {
     const before = secrets[oldest + place - 1];
     const content = { id: String(headers['webhook-id']), timestamp, body };
-    const wanted = signatureHeaders(secret, content, before && [before.secret]);
-    return Object.entries(wanted).every(([name, value]) => headers[name] === value);
+    const expected = signatureHeaders(secret, content, before && [before.secret]);
+    return Object.entries(expected).every(([name, value]) => headers[name] === value);
   });
 }

@@ -23,23 +23,23 @@ interface Silence {
   /** The number of connections. */
   connections: number;
   /** The longest response time from then on. */
-  longestWait: number;
+  maxWaitMs: number;
   /** The time until the last failed request was sent. */
-  answeredAgainAfter: number;
+  recoveredAfter: number;
   /** The failed requests by response. */
-  otherAnswers: Record<string, number>;
+  failedResponses: Record<string, number>;
   /** The longest time without a delivery. */
-  longestWithoutDelivery: number;
+  maxMsWithoutDelivery: number;
 }
 
 export interface SilenceReport {
   statementTimeoutMs: number;
   /** The maximum response time, in milliseconds. */
-  longestAllowed: number;
+  maxAllowedMs: number;
   requests: number;
   silences: Silence[];
   /** Requests without a response in the whole run. */
-  unanswered: number;
+  withoutResponse: number;
   /** The time from SIGTERM, sent just after a silence began, to the exit. Null if the process did not exit in time. */
   endedAfter: { api: number | null; worker: number | null };
   /** The output of processes that exited with an error. */
@@ -53,8 +53,8 @@ export interface SilenceReport {
 const grace = 3000;
 /** The time of requests before the first silence. */
 const calmMs = 3000;
-const endPatience = 60_000;
-const drainPatience = 120_000;
+const maxEndMs = 60_000;
+const maxDrainMs = 120_000;
 
 interface System {
   /** Services that connect to the database without the proxy. */
@@ -78,7 +78,7 @@ type Stops = (() => Promise<unknown>)[];
  */
 export async function runSilence(options: SilenceOptions): Promise<SilenceReport> {
   const { statementTimeoutMs, silences: count, onProgress } = options;
-  const longestAllowed = statementTimeoutMs + grace;
+  const maxAllowedMs = statementTimeoutMs + grace;
   const stops: Stops = [];
   try {
     const system = await startSystem(options, stops);
@@ -86,21 +86,21 @@ export async function runSilence(options: SilenceOptions): Promise<SilenceReport
     await sleep(calmMs);
     const silences: Silence[] = [];
     for (let i = 1; i <= count; i++) {
-      const silence = await fallSilent(system, longestAllowed);
+      const silence = await testSilence(system, maxAllowedMs);
       silences.push(silence);
       onProgress?.(`silence ${i} of ${count}: ${JSON.stringify(silence)}`);
     }
     const endedAfter = await endInSilence(system);
-    onProgress?.(`ended: ${JSON.stringify(endedAfter)}`);
+    onProgress?.(`exit: ${JSON.stringify(endedAfter)}`);
 
     await spawn({ ...env, ROLES: 'worker' }, stops).ready;
     await drained(runtime);
     return {
       statementTimeoutMs,
-      longestAllowed,
-      requests: traffic.answers.length,
+      maxAllowedMs,
+      requests: traffic.results.length,
       silences,
-      unanswered: traffic.answers.filter(({ status }) => status === undefined).length,
+      withoutResponse: traffic.results.filter(({ status }) => status === undefined).length,
       endedAfter,
       crashes: [api, worker].filter(({ child }) => child.exitCode !== 0).map(({ output }) => output()),
       ...compareDeliveries(system),
@@ -129,8 +129,8 @@ async function startSystem({ statementTimeoutMs, perSecond }: SilenceOptions, st
   const api = spawn({ ...throughProxy, ROLES: 'api' }, stops);
   const worker = spawn({ ...throughProxy, ROLES: 'worker' }, stops);
   await Promise.all([api.ready, worker.ready]);
-  const patience = 3 * (statementTimeoutMs + grace);
-  const traffic = await startTraffic({ apiUrl, workspaces, perSecond, patience });
+  const timeoutMs = 3 * (statementTimeoutMs + grace);
+  const traffic = await startTraffic({ apiUrl, workspaces, perSecond, timeoutMs });
   stops.push(traffic.stop);
   return { runtime, env, proxy, api, worker, traffic, receiver, subscriptions };
 }
@@ -155,36 +155,36 @@ async function addSubscriptions(workspaces: Workspace[], receiver: Receiver): Pr
 }
 
 /** Silences the open connections and measures the effects until the service must have recovered, plus a margin. */
-async function fallSilent({ proxy, traffic, receiver }: System, longestAllowed: number): Promise<Silence> {
+async function testSilence({ proxy, traffic, receiver }: System, maxAllowedMs: number): Promise<Silence> {
   const since = performance.now();
   const connections = proxy.silence();
-  await sleep(2 * longestAllowed);
+  await sleep(2 * maxAllowedMs);
   const until = performance.now();
   // Earlier requests have a response or are too late.
-  await sleep(longestAllowed);
-  const answers = traffic.answers.filter(({ sentAt, took }) => sentAt + took >= since && sentAt <= until + 1000);
-  const failed = answers.filter(({ sentAt, status = 500 }) => sentAt >= since && status >= 300);
+  await sleep(maxAllowedMs);
+  const results = traffic.results.filter(({ sentAt, took }) => sentAt + took >= since && sentAt <= until + 1000);
+  const failed = results.filter(({ sentAt, status = 500 }) => sentAt >= since && status >= 300);
   return {
     connections,
-    longestWait: longest(answers.map(({ sentAt, took }) => sentAt + took - Math.max(sentAt, since))),
-    answeredAgainAfter: longest(failed.map(({ sentAt }) => sentAt - since)),
-    otherAnswers: countsOf(failed),
-    longestWithoutDelivery: longestGap(receiver.arrivals, { from: since, to: until }),
+    maxWaitMs: maxDuration(results.map(({ sentAt, took }) => sentAt + took - Math.max(sentAt, since))),
+    recoveredAfter: maxDuration(failed.map(({ sentAt }) => sentAt - since)),
+    failedResponses: countsOf(failed),
+    maxMsWithoutDelivery: maxGap(receiver.arrivals, { from: since, to: until }),
   };
 }
 
-function countsOf(answers: Answer[]): Record<string, number> {
-  const groups = Object.groupBy(answers, ({ status }) => String(status ?? 'none'));
+function countsOf(results: Answer[]): Record<string, number> {
+  const groups = Object.groupBy(results, ({ status }) => String(status ?? 'none'));
   return Object.fromEntries(Object.entries(groups).map(([status, group = []]) => [status, group.length]));
 }
 
-function longestGap(arrivals: Arrival[], { from, to }: { from: number; to: number }): number {
+function maxGap(arrivals: Arrival[], { from, to }: { from: number; to: number }): number {
   const moments = arrivals.map(({ at }) => at - performance.timeOrigin).filter((at) => at > from && at < to);
   const all = [from, ...moments, to];
-  return longest(all.slice(1).map((at, i) => at - (all[i] ?? at)));
+  return maxDuration(all.slice(1).map((at, i) => at - (all[i] ?? at)));
 }
 
-function longest(times: number[]): number {
+function maxDuration(times: number[]): number {
   return Math.round(times.reduce((max, each) => Math.max(max, each), 0));
 }
 
@@ -192,60 +192,59 @@ function longest(times: number[]): number {
 async function endInSilence({ proxy, api, worker, traffic }: System): Promise<SilenceReport['endedAfter']> {
   proxy.silence();
   await sleep(200);
-  const answered = traffic.stop();
+  const stopped = traffic.stop();
   await sleep(200);
   const [ofApi, ofWorker] = await Promise.all([api, worker].map(end));
-  await answered;
+  await stopped;
   return { api: ofApi ?? null, worker: ofWorker ?? null };
 }
 
 async function end({ child, exited }: ServerProcess): Promise<number | null> {
   const since = performance.now();
   child.kill('SIGTERM');
-  const ended = await endsWithin(endPatience, exited);
+  const ended = await endsWithin(maxEndMs, exited);
   return ended ? Math.round(performance.now() - since) : null;
 }
 
 async function drained({ prisma }: Runtime): Promise<void> {
-  for (const end = Date.now() + drainPatience; Date.now() < end; await sleep(100)) {
+  for (const end = Date.now() + maxDrainMs; Date.now() < end; await sleep(100)) {
     if ((await prisma.delivery.count({ where: { state: 'PENDING' } })) === 0) return;
   }
 }
 
 /** Returns the expected deliveries: each acknowledged change for each matching subscription. */
 function compareDeliveries({ traffic, receiver, subscriptions }: System): Pick<SilenceReport, 'deliveries' | 'lost'> {
-  const wanted = traffic.acknowledged.flatMap(({ title, tenantId, type }) =>
+  const expected = traffic.acknowledged.flatMap(({ title, tenantId, type }) =>
     subscriptions
       .filter((each) => each.tenantId === tenantId && each.events.includes(type))
       .map(({ name }) => `${name} ${title}`),
   );
   const arrived = new Set(receiver.arrivals.map(({ subscription, change }) => `${subscription} ${change}`));
-  return { deliveries: wanted.length, lost: wanted.filter((each) => !arrived.has(each)) };
+  return { deliveries: expected.length, lost: expected.filter((each) => !arrived.has(each)) };
 }
 
 /** Returns whether all results are within the limits. */
-export function isSilenceSurvived(report: SilenceReport): boolean {
-  const { silences, longestAllowed, unanswered, endedAfter, crashes, lost } = report;
+export function isWithinLimits(report: SilenceReport): boolean {
+  const { silences, maxAllowedMs, withoutResponse, endedAfter, crashes, lost } = report;
   return (
     silences.every(
-      ({ longestWait, answeredAgainAfter, longestWithoutDelivery }) =>
-        longestWait <= longestAllowed &&
-        answeredAgainAfter <= 2 * longestAllowed &&
-        longestWithoutDelivery <= 2 * longestAllowed,
+      ({ maxWaitMs, recoveredAfter, maxMsWithoutDelivery }) =>
+        maxWaitMs <= maxAllowedMs && recoveredAfter <= 2 * maxAllowedMs && maxMsWithoutDelivery <= 2 * maxAllowedMs,
     ) &&
     endedAfter.api !== null &&
     endedAfter.worker !== null &&
-    unanswered + crashes.length + lost.length === 0
+    withoutResponse + crashes.length + lost.length === 0
   );
 }
 
 /** Formats the figures for a terminal. */
 export function formatSilence(report: SilenceReport): string {
-  const { statementTimeoutMs, longestAllowed, requests, silences, unanswered, endedAfter, deliveries, lost } = report;
+  const { statementTimeoutMs, maxAllowedMs, requests, silences, withoutResponse, endedAfter, deliveries, lost } =
+    report;
   const row = (name: string, allowed: string, figures: (number | string | null)[]) =>
     `  ${name.padEnd(44)}${allowed.padStart(10)}   ${figures.map((each) => each ?? 'never').join('   ')}\n`;
   return `
-  Statements are ended after ${statementTimeoutMs} ms; ${requests} requests, ${unanswered} of them without an answer
+  Statement timeout: ${statementTimeoutMs} ms. ${requests} requests, ${withoutResponse} of them without a response
 
 ${row(
   'Milliseconds',
@@ -253,25 +252,25 @@ ${row(
   silences.map(({ connections }) => `${connections} connections`),
 )}
 ${row(
-  'Longest wait of a request',
-  `${longestAllowed}`,
-  silences.map(({ longestWait }) => longestWait),
+  'Longest response time',
+  `${maxAllowedMs}`,
+  silences.map(({ maxWaitMs }) => maxWaitMs),
 )}\
 ${row(
-  'All answered again after',
-  `${2 * longestAllowed}`,
-  silences.map(({ answeredAgainAfter }) => answeredAgainAfter),
+  'All requests succeeded again after',
+  `${2 * maxAllowedMs}`,
+  silences.map(({ recoveredAfter }) => recoveredAfter),
 )}\
 ${row(
-  '  other answers until then',
+  '  Failed responses until then',
   '',
-  silences.map(({ otherAnswers }) => JSON.stringify(otherAnswers)),
+  silences.map(({ failedResponses }) => JSON.stringify(failedResponses)),
 )}\
 ${row(
   'Longest without a delivery',
-  `${2 * longestAllowed}`,
-  silences.map(({ longestWithoutDelivery }) => longestWithoutDelivery),
+  `${2 * maxAllowedMs}`,
+  silences.map(({ maxMsWithoutDelivery }) => maxMsWithoutDelivery),
 )}\
-${row('API, worker ended after SIGTERM in a silence', `${endPatience}`, [endedAfter.api, endedAfter.worker])}\
+${row('API and worker exited after SIGTERM', `${maxEndMs}`, [endedAfter.api, endedAfter.worker])}\
 ${row('Deliveries lost', '0', [`${lost.length} of ${deliveries}`])}`;
 }

@@ -16,13 +16,13 @@ export interface Member {
 /** The application name of the standby, the same for both servers. */
 const name = 'standby';
 
-const syncPatience = 60_000;
+const maxSyncMs = 60_000;
 
 /**
  * Makes a server the standby of another one with a copy of the running server's files, like `pg_basebackup`, which the
  * embedded PostgreSQL lacks. Resolves when commits wait for it.
  */
-export async function follow(primary: Member, standby: Member): Promise<void> {
+export async function attachStandby(primary: Member, standby: Member): Promise<void> {
   const folder = join(standby.cluster.dataDir, 'postgres');
   await withAdmin(primary, async (client) => {
     await client.query(`SELECT pg_backup_start('${name}', true)`);
@@ -74,13 +74,13 @@ async function waitForStandby(primary: pg.Client): Promise<void> {
 
 /** Waits until a condition on the replication status holds. */
 async function until(primary: pg.Client, condition: string): Promise<void> {
-  for (const deadline = Date.now() + syncPatience; Date.now() < deadline; await sleep(50)) {
+  for (const deadline = Date.now() + maxSyncMs; Date.now() < deadline; await sleep(50)) {
     const { rows } = await primary.query(
       `SELECT FROM pg_stat_replication WHERE application_name = '${name}' AND ${condition}`,
     );
     if (rows.length > 0) return;
   }
-  throw new Error(`The standby has not caught up within ${syncPatience / 1000} seconds.`);
+  throw new Error(`The standby did not catch up within ${maxSyncMs / 1000} seconds.`);
 }
 
 /** Stops replication to a standby. */
@@ -92,7 +92,7 @@ export async function leave(standby: Member): Promise<void> {
 }
 
 /** Turns off synchronous commits, also for commits that already wait. */
-export async function waitForNobody(primary: Member): Promise<void> {
+export async function turnOffSynchronousCommits(primary: Member): Promise<void> {
   await withAdmin(primary, async (client) => {
     await client.query('ALTER SYSTEM RESET synchronous_standby_names');
     await client.query('SELECT pg_reload_conf()');

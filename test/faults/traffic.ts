@@ -23,7 +23,7 @@ interface AcknowledgedChange {
 
 export interface Traffic {
   /** All requests except the first ones of the warm-up. */
-  answers: Answer[];
+  results: Answer[];
   acknowledged: AcknowledgedChange[];
   /** Stops the requests. Resolves after the last one has a response or failed. */
   stop(): Promise<void>;
@@ -34,12 +34,16 @@ interface TrafficOptions {
   workspaces: Workspace[];
   perSecond: number;
   /** The request timeout. */
-  patience: number;
+  timeoutMs: number;
 }
 
 /** Eight reads and two writes. Each gets the title of a change and a ticket of the workspace. */
 const requests: ((title: string, ticketId: number | undefined) => [method: string, path: string, body?: object])[] = [
-  (title) => ['POST', '/tickets', { title, description: 'Made in silence.', type: 'INCIDENT', category: 'NETWORK' }],
+  (title) => [
+    'POST',
+    '/tickets',
+    { title, description: 'Created during a silence.', type: 'INCIDENT', category: 'NETWORK' },
+  ],
   (_, id) => ['GET', `/tickets/${id}`],
   () => ['GET', '/tickets'],
   (title, id) => ['PATCH', `/tickets/${id}`, { title }],
@@ -55,8 +59,8 @@ const requests: ((title: string, ticketId: number | undefined) => [method: strin
  * Reads and writes at a constant rate without waiting for responses. Resolves after the warm-up: the first requests run
  * one after the other, create a ticket in each workspace, and compile the code of the server.
  */
-export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: TrafficOptions): Promise<Traffic> {
-  const answers: Answer[] = [];
+export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }: TrafficOptions): Promise<Traffic> {
+  const results: Answer[] = [];
   const acknowledged: AcknowledgedChange[] = [];
   const tickets = new Map<Workspace, number[]>(workspaces.map((workspace) => [workspace, []]));
   const underWay = new Set<Promise<unknown>>();
@@ -73,14 +77,14 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
     const title = `change ${count}`;
     const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);
     const sentAt = performance.now();
-    const answer = await call(workspace, method, path, body).catch(() => undefined);
+    const response = await call(workspace, method, path, body).catch(() => undefined);
     const took = performance.now() - sentAt;
-    if (method !== 'GET' && answer !== undefined && answer.status < 300) {
-      if (method === 'POST') known.push(answer.id);
+    if (method !== 'GET' && response !== undefined && response.status < 300) {
+      if (method === 'POST') known.push(response.id);
       const type = method === 'POST' ? 'ticket.created' : 'ticket.updated';
       acknowledged.push({ title, tenantId: workspace.tenantId, type });
     }
-    return { request: `${method} ${path.replace(/\/\d+$/, '/{id}')}`, sentAt, took, status: answer?.status };
+    return { request: `${method} ${path.replace(/\/\d+$/, '/{id}')}`, sentAt, took, status: response?.status };
   }
 
   async function call({ key }: Workspace, method: string, path: string, body: object | undefined) {
@@ -88,7 +92,7 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     // Responses of the balancer itself are not JSON.
     const { data } = JSON.parse(response.ok ? await response.text() : '{}') as { data?: { id: number } };
@@ -98,7 +102,7 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
   const first = Math.max(2 * workspaces.length, 300);
   for (let count = 0; count < first; count++) {
     const { request, status = 'nothing' } = await send(count);
-    if (status !== 200 && status !== 201) throw new Error(`${request} was answered ${status} before anything failed.`);
+    if (status !== 200 && status !== 201) throw new Error(`${request} returned ${status} before the first fault.`);
   }
 
   const sending = (async () => {
@@ -107,14 +111,14 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
       const wait = began + (count * 1000) / perSecond - performance.now();
       if (wait > 0) await sleep(wait);
       const sent = send(first + count)
-        .then((answer) => answers.push(answer))
+        .then((response) => results.push(response))
         .finally(() => underWay.delete(sent));
       underWay.add(sent);
     }
   })();
 
   return {
-    answers,
+    results,
     acknowledged,
     async stop() {
       stopped = true;

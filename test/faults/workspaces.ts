@@ -66,11 +66,11 @@ interface Subscribing extends Pick<NewWebhook, 'url' | 'events' | 'skipOwn'> {
 /** Creates a subscription to a URL that ends with `/<name>`. */
 export async function subscribe(
   { tenantId, context }: Workspace,
-  { name, own = [], ...wanted }: Subscribing,
+  { name, own = [], ...expected }: Subscribing,
 ): Promise<Subscription> {
   const secret = `a secret of ${name}, long enough`;
-  const { id } = await createWebhook(context, { ...wanted, secret });
-  const { events, filter } = wanted;
+  const { id } = await createWebhook(context, { ...expected, secret });
+  const { events, filter } = expected;
   return {
     id: BigInt(id),
     tenantId,
