@@ -7,40 +7,43 @@ import type { System, Victim } from './system.ts';
 import { type Finding, requestText, World } from './world.ts';
 
 export interface EpisodeOptions {
-  /** Unlike that of any other of the system; stands in URLs. */
+  /** Unique in the system, part of URLs. */
   name: string;
   seed: number;
   commands: readonly Command[];
-  /** What fails when so many commands have begun. */
+  /** The fault to inject after a number of commands. */
   failures: readonly { at: number; victim: Victim }[];
 }
 
 export interface EpisodeReport {
-  /** Commands that were done: none after one has shown something. */
+  /** The number of commands. After a violation no further ones run. */
   commands: number;
   findings: Finding[];
   succeeded: Map<string, number>;
   failures: readonly Victim[];
-  /** Requests that were sent. */
+  /** The number of requests. */
   requests: number;
 }
 
-/** An episode whose commands are done. */
+/** An episode whose commands have ended. */
 interface Episode {
   hasFailed: boolean;
-  /** Resolves when receivers have been told of all, or are not going to be. */
+  /** Resolves when all deliveries have arrived or the time is over. */
   told(): Promise<EpisodeReport>;
 }
 
 const clients = 8;
 /** Commands between two quiet points. */
 const perRound = 500;
-/** An event must arrive within this; one that a killed worker held is sent again after 30 s. Milliseconds. */
+/**
+ * The maximum time for the delivery of an event, in milliseconds. A delivery held by a killed worker is sent again
+ * after 30 s.
+ */
 const patience = 120_000;
 
 /**
- * Has eight clients do commands in three new workspaces, while processes are killed, and compares all with the model, now and
- * then and at the end. What receivers are told may still be waited for when it resolves.
+ * Runs commands of eight clients in three new workspaces while processes are killed, and compares all results with the
+ * model at quiet points and at the end. Deliveries can still be pending when it resolves.
  */
 export async function runEpisode(system: System, options: EpisodeOptions): Promise<Episode> {
   const { name, seed, commands, failures } = options;
@@ -96,13 +99,13 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   return { hasFailed: world.findings.length > 0, told };
 }
 
-/** Resolves when requests are answered again. */
+/** Resolves when requests succeed again. */
 async function isUp({ servers }: System): Promise<void> {
   const path = '/api/public/v1/users';
   while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401) await sleep(50);
 }
 
-/** Requests that failed while nothing was down. */
+/** Returns requests that failed while no fault was active. */
 function lookForFailures(world: World, { outages }: System): void {
   for (const { request, beganAt, endedAt, answer } of world.failures) {
     if (outages.some(({ from, to }) => beganAt <= to && endedAt >= from)) continue;
@@ -111,7 +114,7 @@ function lookForFailures(world: World, { outages }: System): void {
   }
 }
 
-/** Has all subscriptions go on that rest, so that all that is to be told is. */
+/** Resumes all paused subscriptions, so that all pending events are delivered. */
 async function resume({ workspaces }: World, { servers }: System): Promise<void> {
   for (const { webhooks, members } of workspaces) {
     const key = members[0]?.key;

@@ -26,7 +26,10 @@ function change(to: Partial<Subscription>, begin: number, end: number): Step<Sta
   return { describe: () => 'a change', begin, end, isCertain: Number.isFinite(end), isRead: false, after };
 }
 
-/** A change without an answer, then one that takes it back, and meanwhile a ticket and an asset were made. */
+/**
+ * Creates a history: a change without a response, then a change that reverts it, with a ticket and an asset created
+ * concurrently.
+ */
 async function findings(lost: Partial<Subscription>, arrived: { type: string; secret: string }[]): Promise<string[]> {
   const tellings = new Tellings();
   const placed = linearize(undefined, [{ ...change({}, 1, 2), after: () => before }]) ?? [];
@@ -52,14 +55,14 @@ async function findings(lost: Partial<Subscription>, arrived: { type: string; se
   return world.findings.map(({ what }) => what.replace(/ \(.*/, ''));
 }
 
-it('takes what had no answer for done or not done, where nothing tells', async () => {
+it('accepts events with and without the change that got no response', async () => {
   const told = [{ type: 'ticket.created', secret: 'secret' }];
   expect(await findings({ events: ['asset.created'] }, told)).toEqual([]);
   expect(await findings({ events: ['asset.created'] }, [{ type: 'asset.created', secret: 'secret' }])).toEqual([]);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'another' }])).toEqual([]);
 });
 
-it('finds what neither explains', async () => {
+it('reports events that match neither outcome of a change without a response', async () => {
   expect(await findings({ skipOwn: true }, [])).toEqual(['an event never arrived']);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'third' }])).toEqual([
     'a delivery is not signed by its secret',

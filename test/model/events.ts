@@ -9,47 +9,48 @@ import { agrees } from './values.ts';
 import type { Workspace, World } from './world.ts';
 
 /*
- * What receivers must be told: each event at least once, none that did not happen (docs/decisions/webhook-deliveries.md).
+ * Checks events: each one arrives at least once, and only for changes that happened
+ * (docs/decisions/webhook-deliveries.md).
  */
 
-/** Something that was done, and by whom it is taken. */
+/** A change with the subscriptions that match it. */
 interface Telling {
   type: EventType;
   deed: Deed<object>;
-  /** Subscriptions that surely take it, and those of which that can't be said. */
+  /** Subscriptions that match for certain, and those that possibly match. */
   sure: number[];
   perhaps: number[];
 }
 
-/** What a subscription was, one after the other, and since when. */
+/** The versions of a subscription with their start. */
 interface Version {
   begin: number;
   end: number;
   row: Subscription;
-  /** When it began by the clock: milliseconds. */
+  /** The wall-clock time of the start, in milliseconds. */
   at: number;
 }
 
-/** What a subscription may have been: what was asked of it had no answer, and whatever it came to was changed again. */
+/** A possible version of a subscription: a request got no response, and a later one changed its result. */
 type Doubt = Pick<Version, 'begin' | 'end' | 'row'>;
 
 interface Noted {
-  /** What is known of the subscription, with all that was asked of it since the last quiet point. */
+  /** The known state of the subscription and all requests since the last quiet point. */
   before: State<Subscription> | undefined;
   steps: readonly Step<State<Subscription>>[];
-  /** Those that are known to have happened, in their order. */
+  /** The versions that are certain, in order. */
   placed: readonly Placed<State<Subscription>>[];
   /** The place of the quiet point. */
   now: number;
 }
 
-/** What receivers of a workspace must be told. */
+/** Collects the expected events of a workspace. */
 export class Tellings {
   readonly #versions = new Map<number, Version[]>();
   readonly #doubts = new Map<number, Doubt[]>();
   readonly #tellings: Telling[] = [];
 
-  /** Notes what a subscription has been since the last quiet point. */
+  /** Records the versions of a subscription since the last quiet point. */
   noteSubscription(id: number, noted: Noted): void {
     const { placed } = noted;
     this.#doubts.set(id, [...(this.#doubts.get(id) ?? []), ...doubtsOf(noted)]);
@@ -62,7 +63,7 @@ export class Tellings {
     this.#versions.set(id, versions);
   }
 
-  /** Notes what was done to a row since the last quiet point, whose place is `now`. */
+  /** Records the changes of a row since the last quiet point at place `now`. */
   noteDeeds(
     resource: Resource,
     deeds: readonly Deed<object>[],
@@ -85,7 +86,10 @@ export class Tellings {
     }
   }
 
-  /** Waits until all is told that must be, and holds what arrived to it. @param patience milliseconds */
+  /**
+   * Waits until all expected deliveries have arrived, then checks the received ones. @param patience the maximum time
+   * in milliseconds
+   */
   async settle(world: World, workspace: Workspace, receiver: Receiver, patience: number): Promise<void> {
     for (const deadline = Date.now() + patience; ; await sleep(100)) {
       const untold = this.#untold(world, workspace, receiver);
@@ -97,7 +101,7 @@ export class Tellings {
     for (const [id, versions] of this.#versions) this.#compare(world, workspace, receiver, id, versions);
   }
 
-  /** What has not arrived where it must. */
+  /** Returns the deliveries that have not arrived. */
   #untold(world: World, workspace: Workspace, receiver: Receiver): string[] {
     const missing: string[] = [];
     for (const [id, versions] of this.#versions) {
@@ -120,7 +124,7 @@ export class Tellings {
     return missing;
   }
 
-  /** Holds each arrival at a subscription to what happened. */
+  /** Checks each delivery to a subscription against the changes. */
   #compare(world: World, workspace: Workspace, receiver: Receiver, id: number, versions: Version[]): void {
     const tellings = Map.groupBy(
       this.#tellings.filter(({ sure, perhaps }) => sure.includes(id) || perhaps.includes(id)),
@@ -169,7 +173,7 @@ function arrivalsAt(world: World, receiver: Receiver, versions: readonly Version
   return receiver.of(world.name).get(name) ?? [];
 }
 
-/** What a subscription may have been at some time between two places; undefined for none. */
+/** Returns the possible versions of a subscription between two places. Undefined stands for none. */
 function during(versions: readonly Version[], begin: number, end: number): (Subscription | undefined)[] {
   const rows = versions
     .filter((version, index) => version.begin < end && (versions[index + 1]?.end ?? Number.POSITIVE_INFINITY) > begin)
@@ -177,7 +181,7 @@ function during(versions: readonly Version[], begin: number, end: number): (Subs
   return (versions[0]?.end ?? 0) > begin ? [undefined, ...rows] : rows;
 }
 
-/** A secret signs what was sent before another was answered for: milliseconds between the two. */
+/** How long a previous secret can still sign after the response that replaced it, in milliseconds. */
 const onItsWay = 20_000;
 
 function isSigned(
@@ -195,7 +199,7 @@ function signs({ secret }: Subscription, { headers, body }: Pick<Arrival, 'heade
   return headers['x-service-signature'] === createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** What a subscription may have been by what had no answer and is in no order, each upon whatever else it was. */
+/** Returns the possible versions from requests without a response, applied to each other version. */
 function doubtsOf({ before, steps, placed, now }: Noted): Doubt[] {
   const isPlaced = new Set(placed.map(({ step }) => step));
   const open = steps.filter((step) => !step.isCertain && !isPlaced.has(step)).toSorted((a, b) => a.begin - b.begin);

@@ -1,45 +1,45 @@
 import { hash } from 'node:crypto';
 
-/** Something that was asked of one row, and what was answered. */
+/** A request about one row and its response. */
 export interface Step<State> {
-  /** What was asked and answered, for people. */
+  /** Describes the request and the response for the report. */
   describe(): string;
-  /** Places in the order of all that was sent and answered in the run. It happened somewhere between the two. */
+  /** Places in the sequence of all requests and responses of the run. The step took effect between the two. */
   begin: number;
   end: number;
-  /** False where no answer came: it may have happened or not. */
+  /** False without a response: the step may or may not have taken effect. */
   isCertain: boolean;
-  /** Whether it leaves the row as it is. */
+  /** Whether the step leaves the row unchanged. */
   isRead: boolean;
   /**
-   * What the row is afterwards, if it was `state` before; undefined where that can't have been answered so.
-   * @param state undefined while there is no row
+   * Returns the row after the step if it was `state` before, or undefined if the response contradicts the model.
+   * @param state undefined before the row exists
    */
   after(state: State | undefined): State | undefined;
 }
 
-/** A step at its place, and what the row was then. */
+/** A step in the order, with the row after it. */
 export interface Placed<State> {
   step: Step<State>;
   state: State;
 }
 
-/** What is tried before an order counts as not to be found: what takes more is no history of this server. */
+/** The maximum number of tries before the search fails. Histories of this server need fewer. */
 const mostTried = 200_000;
 
 /**
- * Finds an order of the steps in which each was answered what the model says, one after the other, and in which none stands
- * before one that had been answered when it was sent (Wing and Gong 1993). Undefined where there is none, or `mostTried` were in
- * vain.
+ * Finds an order of the steps in which each response matches the model, and in which no step precedes one whose
+ * response came before its request (Wing and Gong 1993). Returns undefined if there is none, or after `mostTried`
+ * tries.
  *
- * Of what was not answered little has happened: orders with none of it are tried first, then those with one, and so on. To try
- * each in each place, wherever an answer doesn't fit, would take for ever.
+ * Few of the steps without a response took effect. The search tries orders with none of them first, then with one, and
+ * so on. Trying each one at every place would take too long.
  */
 export function linearize<State>(
   initial: State | undefined,
   steps: readonly Step<State>[],
 ): Placed<State>[] | undefined {
-  // What was answered first mostly happened first.
+  // Responses usually arrive in the order of the effects.
   const ordered = steps.toSorted((a, b) => a.end - b.end);
   const unanswered = steps.filter(({ isCertain }) => !isCertain).length;
   const search: Search<State> = { numbers: new Map(ordered.map((step, index) => [step, index])), tried: 0 };
@@ -52,19 +52,19 @@ export function linearize<State>(
 
 interface Search<State> {
   numbers: ReadonlyMap<Step<State>, number>;
-  /** How many situations have been tried in vain. */
+  /** The number of failed situations. */
   tried: number;
 }
 
 interface Situation<State> {
   state: State | undefined;
-  /** The steps that are left. */
+  /** The remaining steps. */
   rest: readonly Step<State>[];
-  /** How many of those that were not answered may have happened. */
+  /** The maximum number of steps without a response that took effect. */
   happened: number;
 }
 
-/** @param failed situations that have been tried in vain */
+/** @param failed situations that have failed before */
 function place<State>(
   search: Search<State>,
   { state, rest, happened }: Situation<State>,
@@ -82,7 +82,7 @@ function place<State>(
   for (const step of rest) {
     if (step.begin > first || (!step.isCertain && happened === 0)) continue;
     const next = step.after(state);
-    // That nobody knows whether it happened matters only where it changed something.
+    // An unknown outcome matters only if the step changes the row.
     if (next === undefined || (!step.isCertain && next === state)) continue;
     const others = place(
       search,
@@ -101,7 +101,7 @@ function place<State>(
 }
 
 /**
- * The shortest part of steps without an order that has none itself: the steps until the first answer that nothing explains,
+ * Returns a minimal part of the steps that has no order: the steps up to the first response without an explanation,
  * without the reads that don't matter.
  */
 export function shortestWithoutOrder<State>(
@@ -118,7 +118,7 @@ export function shortestWithoutOrder<State>(
   return shortest;
 }
 
-/** What had been sent at a moment; what was answered later may have happened or not. */
+/** Returns the steps sent before a moment. Steps with a later response may or may not have taken effect. */
 function stepsUntil<State>(steps: readonly Step<State>[], moment: number): Step<State>[] {
   return steps
     .filter(({ begin }) => begin <= moment)

@@ -2,10 +2,8 @@ import { contract } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
 import { formatModel, runModel } from './run.ts';
 
-/*
- * The short form of `pnpm model`: an episode in which everything fails once.
- */
-it('answers as the model says, whatever happens at once and whatever is killed', { timeout: 600_000 }, async () => {
+/* Runs `pnpm model` with one episode in which every fault occurs once. */
+it('returns what the model predicts during concurrent requests and process kills', { timeout: 600_000 }, async () => {
   const report = await runModel({ commands: 2000, seed: 0, shrinkFor: 60_000 });
   console.log(formatModel(report));
   expect(report).toMatchObject({ findings: [], crashes: [] });

@@ -27,16 +27,16 @@ import {
 } from './world.ts';
 
 /*
- * Quiet points: all clients wait. Every row is read, the steps of each since the last one are put in order, and the whole of
- * the model is compared with the server.
+ * Quiet points: all clients pause. The check reads every row, orders the steps of each row since the last quiet point,
+ * and compares the whole model with the server.
  */
 
-/** How many searches of tickets a quiet point makes in each workspace. */
+/** The number of ticket searches per workspace at a quiet point. */
 const searches = 20;
-/** `/changes` must have told of all within this. Milliseconds. */
+/** The maximum time until `/changes` has returned all changes, in milliseconds. */
 const patience = 30_000;
 
-/** @param tellings of each workspace */
+/** Checks all workspaces at a quiet point. @param tellings the expected events of each workspace */
 export async function comparePoint(world: World, servers: Servers, tellings: Tellings[], seed: number): Promise<void> {
   await Promise.all(
     world.workspaces.map(async (workspace, index) => {
@@ -75,14 +75,14 @@ async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tell
     for (const read of table.lists.splice(0)) compareTotal(world, versions, read);
   }
   workspace.webhooks.lists.length = 0;
-  // What the model knows no more can't be compared.
+  // Rows without a known state can't be compared.
   if (world.findings.length > 0) return;
   compareTickets(world, workspace);
   await compareLists(turn, workspace, seed);
   await compareCopies(turn, workspace);
 }
 
-/** Reads all pages of a list, each row as a read of its own; rows that nobody knows are adopted later. */
+/** Reads all pages of a list, each row as a read of its own. Unknown rows are adopted later. */
 async function readPages(
   turn: Turn,
   operation: string,
@@ -104,7 +104,7 @@ async function readPages(
 interface Reading<Row> {
   operation: string;
   params?: Record<string, number>;
-  /** What tells a row that was made by a command from all others. */
+  /** Returns the marker that identifies a row created by a command. */
   marker(row: Row): string | undefined;
 }
 
@@ -124,7 +124,7 @@ async function readRows<Row extends { id: number }>(
   return rows;
 }
 
-/** A row that is there and whose making was not answered: it was made by the request with its marker. */
+/** Adopts an existing row whose create request got no response. Its marker identifies the request. */
 function adopt<Row extends { id: number }>(table: Table<Row>, id: number, marker: string | undefined): void {
   if (table.has(id)) return;
   const making = table.makings.find((each) => each.marker === marker);
@@ -140,7 +140,8 @@ async function readTickets(turn: Turn, workspace: Workspace): Promise<void> {
     operation: 'tickets.list',
     marker: ({ title }) => title.split(' ')[0],
   });
-  // Numbers count from 1 for each type, in the order of ids, and without a gap: nothing is rolled back halfway.
+  // Numbers count from 1 per type, in the order of ids and without gaps, because no ticket was rolled back after it
+  // took a number.
   const counts: Record<string, number> = {};
   for (const { type, ticketNumber } of rows.toReversed()) {
     counts[type] = (counts[type] ?? 0) + 1;
@@ -158,7 +159,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
       listed.add(id);
     }
   }
-  // Those that were deactivated are not listed, and there all the same.
+  // Deactivated rows are not listed but still exist.
   for (const id of [...webhooks.known]) {
     if (webhooks.of(id).state?.row.active === false) continue;
     const sent = await turn.ask('webhooks.get', { params: { id } });
@@ -170,7 +171,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
   }
 }
 
-/** Of a request without an answer all rows were made, or none. */
+/** A request without a response created all of its rows or none. */
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
   const made = Map.groupBy(tickets.makings, ({ request }) => request);
   for (const [request, makings] of made) {
@@ -182,7 +183,7 @@ function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace)
   for (const { makings } of [tickets, assets, tasks, webhooks]) makings.length = 0;
 }
 
-/** Reads the activity and the comments of all rows that were written. */
+/** Reads the activities and the comments of all changed rows. */
 async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promise<void> {
   const wasWritten = ({ steps }: RowHistory<never>) => steps.some(({ isRead }) => !isRead);
   const paging = { page: 1, perPage: 100 };
@@ -206,7 +207,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   }
 }
 
-/** Puts the steps of a row in order. A row without an order is a finding, and known no more. */
+/** Orders the steps of a row. If there is no order, reports a violation and forgets the state of the row. */
 function order<Row extends { id: number }>(
   world: World,
   what: string,
@@ -228,9 +229,9 @@ function order<Row extends { id: number }>(
   return placed;
 }
 
-/** What a row was, one after the other, since the last quiet point. */
+/** The states of a row in order since the last quiet point. */
 interface Versions<Row> {
-  /** What may have been at no time for sure: a request of it was not answered. */
+  /** Possible states that are not certain, since a request got no response. */
   isOpen: boolean;
   versions: { row: Row | undefined; begin: number; end: number }[];
 }
@@ -261,8 +262,8 @@ function orderAll<Row extends { id: number }>(
 }
 
 /**
- * A row with what was told of it only later, in the place of what had not been told yet: what lists filter by of that, such as
- * when a row was made and its number, never changes.
+ * Returns a row with values that were learned only later, such as the creation time and the number. They never change,
+ * so lists filter by them from the beginning.
  */
 function withLaterTold<Row extends object>(row: Row, last: Row): Row {
   const names = Object.keys(row) as (keyof Row)[];
@@ -270,7 +271,10 @@ function withLaterTold<Row extends object>(row: Row, last: Row): Row {
   return { ...row, ...Object.fromEntries(told) };
 }
 
-/** Holds the total of a list that was read among changes to the rows that there surely or perhaps were. */
+/**
+ * Checks the total of a list that was read concurrently with changes, between the rows that certainly and possibly
+ * existed.
+ */
 function compareTotal<Row extends { id: number }>(
   world: World,
   rows: readonly Versions<Row>[],
@@ -292,7 +296,7 @@ function compareTotal<Row extends { id: number }>(
   }
 }
 
-/** What holds over all tickets. */
+/** Checks invariants over all tickets. */
 function compareTickets(world: World, { tickets, parents }: Workspace): void {
   const rows = tickets.current();
   const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));
@@ -307,7 +311,7 @@ function compareTickets(world: World, { tickets, parents }: Workspace): void {
   for (const { id, parentId } of rows) if (parentId !== null) parents.set(id, new Set([parentId]));
 }
 
-/** Holds lists to the model: every total that there is, and pages of any filters. */
+/** Compares lists with the model: every total, and pages with random filters. */
 async function compareLists(turn: Turn, workspace: Workspace, seed: number): Promise<void> {
   const me = turn.key.userId;
   const tickets = workspace.tickets.current();
@@ -347,7 +351,7 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   }
 }
 
-/** Has all who follow go on to the end: what they have then is what there is. */
+/** Reads all change feeds to the end and compares the copies with the rows. */
 async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
   for (const resource of followed) {
     const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();

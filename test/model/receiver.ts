@@ -10,27 +10,27 @@ export interface Told {
   [resource: string]: unknown;
 }
 
-/** A delivery as it arrived. */
+/** A received delivery. */
 export interface Arrival {
   headers: IncomingHttpHeaders;
   body: string;
   told: Told;
-  /** When it was there. Milliseconds. */
+  /** The time of arrival, in milliseconds. */
   at: number;
 }
 
 export interface Receiver {
   url: string;
-  /** What arrived at the subscriptions of a world, by the names in their URLs. */
+  /** The deliveries to the subscriptions of a world, by the names in their URLs. */
   of(world: string): Map<string, Arrival[]>;
   forget(world: string): void;
   close(): Promise<void>;
 }
 
-/** One of so many first attempts is answered 500. */
+/** One in this number of first attempts gets a 500. */
 const failsOnceIn = 150;
 
-/** Takes what is delivered to `<url>/<world>/<subscription>/<any>`. */
+/** Accepts deliveries to `<url>/<world>/<subscription>/<any>`. */
 export async function openReceiver(): Promise<Receiver> {
   const worlds = new Map<string, Map<string, Arrival[]>>();
   const of: Receiver['of'] = (world) => {
@@ -42,7 +42,7 @@ export async function openReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    // The worker may be killed while it sends.
+    // The worker can be killed while it sends.
     request.on('error', () => undefined);
     request.on('end', () => {
       const [, world = '', subscription = ''] = (request.url ?? '').split('/');
@@ -58,7 +58,7 @@ export async function openReceiver(): Promise<Receiver> {
       response.writeHead(fails ? 500 : 200).end();
     });
   });
-  // A connection that is closed just when it is used again would be one more failed attempt.
+  // A connection that closes while the worker reuses it would be a further failed attempt.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -7,7 +7,7 @@ import type { Finding } from './world.ts';
 export interface ModelOptions {
   commands: number;
   seed: number;
-  /** For how long a history that fails is made shorter. Milliseconds. */
+  /** The maximum time to shrink a failing history, in milliseconds. */
   shrinkFor: number;
   onProgress?: (progress: Progress) => void;
 }
@@ -25,23 +25,23 @@ export interface ModelReport {
   requests: number;
   failures: Record<Victim, number>;
   seconds: number;
-  /** How often each operation was answered with success. */
+  /** The number of successful requests per operation. */
   succeeded: Record<string, number>;
   findings: FoundFinding[];
   crashes: string[];
 }
 
-/** What was found, and how to find it again. */
+/** A violation and how to reproduce it. */
 interface FoundFinding extends Finding {
   seed: number;
-  /** The shortest commands that were seen to find it; undefined where it didn't come again. */
+  /** The shortest known commands that reproduce it. Undefined if it did not occur again. */
   commands: Command[] | undefined;
 }
 
-/** Commands of one episode: it has workspaces of its own. */
+/** Commands per episode. Each episode has its own workspaces. */
 const perEpisode = 2000;
 
-/** Runs episodes until enough commands have been done, or one finds something. */
+/** Runs episodes until enough commands are done or one finds a violation. */
 export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelOptions): Promise<ModelReport> {
   const system = await openSystem();
   const since = Date.now();
@@ -81,7 +81,7 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
         const failures = Object.values(report.failures).reduce((sum, each) => sum + each);
         onProgress?.({ commands, requests, failures, findings: findings.length, seconds: (Date.now() - since) / 1000 });
       };
-      // What is still to be told is waited for beside the next episodes.
+      // Pending deliveries are awaited during the next episodes.
       ending.push(end());
       if (hasFailed) await Promise.all(ending);
       else if (ending.length > 8) await ending.shift();
@@ -95,8 +95,8 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
 }
 
 /**
- * What fails in an episode, at places that its seed says. Of four episodes one has everything fail once, and one has the
- * processes killed that writes go through, again and again.
+ * Returns the faults of an episode at places from its seed. Of four episodes, one has every fault once, and one kills
+ * the processes that handle writes repeatedly.
  */
 function failuresOf(seed: number, commands: number): { at: number; victim: Victim }[] {
   const failing =
@@ -107,7 +107,7 @@ function failuresOf(seed: number, commands: number): { at: number; victim: Victi
   });
 }
 
-/** A number from 0 to 1 that looks random and isn't (Knuth's multiplicative hash). */
+/** Returns a pseudorandom number from 0 to 1 (Knuth's multiplicative hash). */
 function fraction(seed: number): number {
   return ((seed * 2_654_435_761) % 2 ** 32) / 2 ** 32;
 }
@@ -119,7 +119,7 @@ function add(report: ModelReport, { commands, succeeded, failures, requests }: E
   for (const [name, count] of succeeded) report.succeeded[name] = (report.succeeded[name] ?? 0) + count;
 }
 
-/** Leaves out commands, many at a time and then fewer, for as long as something is still found. */
+/** Removes commands, many at a time and then fewer, while the violation still occurs. */
 async function shrink(
   system: System,
   seed: number,
@@ -155,7 +155,7 @@ async function shrink(
   return shortest;
 }
 
-/** The report as a person reads it. */
+/** Formats the report for a terminal. */
 export function formatModel({ commands, requests, failures, seconds, findings, crashes }: ModelReport): string {
   const kills = Object.entries(failures).map(([victim, count]) => `${count} ${victim}`);
   const lines = findings.flatMap(({ what, history, seed, commands }) => [

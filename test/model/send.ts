@@ -1,9 +1,9 @@
 import { Agent, request as httpRequest } from 'node:http';
 
-/** A request of the API. */
+/** A request to the API. */
 export interface Request {
   method: string;
-  /** With the prefix of the version. */
+  /** Includes the prefix of the version. */
   path: string;
   key?: string | undefined;
   headers?: Record<string, string>;
@@ -13,18 +13,18 @@ export interface Request {
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** The envelope; undefined where there is none, as on a 304. */
-  // biome-ignore lint/suspicious/noExplicitAny: a command reads what its endpoint answers, and what is not there is a finding
+  /** The envelope, or undefined without a body, as on a 304. */
+  // biome-ignore lint/suspicious/noExplicitAny: a command reads what its endpoint returns
   body: any;
 }
 
-// First in, first out: none stands idle until the server closes it. One that the server closes while the model reckons,
-// and this process sees nothing, would be used once more, and get no answer.
+// First in, first out, so no connection is idle until the server closes it. While the model computes, this process
+// would not notice the close and would send a request without a response.
 const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'fifo' });
-/** What isn't answered for so long is not going to be. Milliseconds. */
-const patience = 90_000;
+/** The request timeout, in milliseconds. */
+const timeoutMs = 90_000;
 
-/** Sends a request once. @returns undefined where no answer came */
+/** Sends a request once. @returns undefined without a response */
 export function send(apiUrl: string, { method, path, key, headers, body }: Request): Promise<Answer | undefined> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
@@ -33,7 +33,7 @@ export function send(apiUrl: string, { method, path, key, headers, body }: Reque
       {
         agent,
         method,
-        timeout: patience,
+        timeout: timeoutMs,
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
           ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
@@ -67,7 +67,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Ends the connections that are kept for later. */
+/** Closes the idle connections. */
 export function closeConnections(): void {
   agent.destroy();
 }

@@ -19,8 +19,8 @@ function sent(begin: number, end: number, status: number, data?: Row): Sent {
   return { request, begin, end, beganAt: now, endedAt: now, answer: { status, headers: {}, body: { data } } };
 }
 
-it('takes a tag for that of one state alone: what was unchanged was so before the change beside it', () => {
-  // Answered later than the change, of whose tag nothing was told.
+it('assigns an ETag to a single state: an unchanged row was read before a concurrent change', () => {
+  // Its response came after the change, whose ETag is unknown.
   const unchanged = shownUnlessKnown<Row>(sent(1, 9, 304), '"1"');
   const written = sent(2, 3, 200, row('second', 10));
   const change = changed<Row>(

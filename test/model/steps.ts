@@ -5,14 +5,12 @@ import type { Answer } from './send.ts';
 import { agrees, untold, untoldId } from './values.ts';
 import { answerText, isRefused, requestText, type Sent } from './world.ts';
 
-/*
- * What requests do to one row, by the model, as steps of its history.
- */
+/* Models the effects of requests on one row as steps of its history. */
 
-/** What is answered of one row: by a request of its own, or as an item of one. */
+/** The response about one row, from its own request or as an item of a bulk request. */
 export interface Told {
   sent: Sent;
-  /** That of the item, where it is one of many. */
+  /** For a bulk request, the status of the item. */
   answer: Answer | undefined;
 }
 
@@ -31,7 +29,7 @@ function step<Row>({ sent, answer }: Told, { isRead, after }: Explained<Row>): S
   };
 }
 
-/** A row that was shown. @param told what of it */
+/** Returns the step of a row that was read. @param told the values in the response */
 export function shown<Row extends object>(sent: Sent, told: object): Step<State<Row>> {
   const etag = sent.answer?.body?.data === told ? sent.answer?.headers.etag : undefined;
   return {
@@ -46,7 +44,7 @@ export function shown<Row extends object>(sent: Sent, told: object): Step<State<
   };
 }
 
-/** The state with what an answer tells of it; undefined where that is not so. */
+/** Returns the state with the values of a response, or undefined if they contradict it. */
 function bound<Row extends object>(state: State<Row>, told: object, etag?: string): State<Row> | undefined {
   if (etag !== undefined && !mayBe(state, etag)) return undefined;
   const names = Object.keys(told) as (keyof Row)[];
@@ -55,15 +53,15 @@ function bound<Row extends object>(state: State<Row>, told: object, etag?: strin
   return { ...state, row: { ...state.row, ...told }, etag: etag ?? state.etag };
 }
 
-/** Whether a state may have a tag. */
+/** Returns whether a state can have an ETag. */
 function mayBe({ etag, formerTags }: State<unknown>, tag: string): boolean {
   return etag === untold ? !formerTags.includes(tag) : etag === tag;
 }
 
-/** How many tags of states before are remembered: more than commands know. */
+/** The number of remembered earlier ETags, more than commands use. */
 const mostFormerTags = 10;
 
-/** The tags of a state that nobody has been told the tag of, behind one. */
+/** The ETags of a state without a known ETag after another one. */
 function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, 'etag' | 'formerTags'> {
   return {
     etag: untold,
@@ -71,7 +69,7 @@ function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, '
   };
 }
 
-/** A GET that names tags: 304 exactly where the row's is among them. */
+/** Returns the step of a GET with ETags: 304 if and only if the ETag of the row is one of them. */
 export function shownUnlessKnown<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
   const { answer } = sent;
   if (answer?.status === 200) {
@@ -93,21 +91,21 @@ export function shownUnlessKnown<Row extends object>(sent: Sent, tag: string): S
 interface Making<Row> {
   row: Row;
   actor: Actor;
-  /** That of the row, where an answer told it or the row was found afterwards. */
+  /** The id of the row, if a response contained it or the row was found later. */
   id: number;
   toldOf?: ToldOf;
 }
 
-/** What of an answer tells of the row, where that is not all of it; its tag is then left alone, too. */
+/** Selects the part of a response about the row, if it is not the whole. Its ETag is then ignored. */
 type ToldOf = (data: never) => object;
 
-/** What an answer tells of the row, and its tag. */
+/** Returns what a response contains about the row, and its ETag. */
 function toldIn(answer: Answer, toldOf: ToldOf | undefined): [told: object, etag: string | undefined] {
   const { data } = answer.body;
   return toldOf === undefined ? [data, answer.headers.etag as string | undefined] : [toldOf(data as never), undefined];
 }
 
-/** A row that was made. */
+/** Returns the step of a created row. */
 export function made<Row extends object>(told: Told, { row, actor, id, toldOf }: Making<Row>): Step<State<Row>> {
   const { sent, answer } = told;
   return step<Row>(told, {
@@ -124,15 +122,15 @@ export function made<Row extends object>(told: Told, { row, actor, id, toldOf }:
 
 interface Changing<Row> {
   actor: Actor;
-  /** The tag that the row must have. */
+  /** The ETag that the row must have. */
   ifMatch?: string | undefined;
   change(row: Row): Outcome<Row>;
-  /** Whether a refusal is right that the row alone doesn't explain. */
+  /** Returns whether an error is valid for reasons beyond the row. */
   mayBeRefused?(answer: Answer): boolean;
   toldOf?: ToldOf;
 }
 
-/** Something else that was asked of a row and leaves it as it is. */
+/** Checks another condition of the request that leaves the row unchanged. */
 export function looked<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
   const { answer } = sent;
   const after = (state: State<Row> | undefined) =>
@@ -140,7 +138,7 @@ export function looked<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => b
   return step<Row>({ sent, answer }, { isRead: true, after });
 }
 
-/** A row that was changed, or is as it was. */
+/** Returns the step of an updated or unchanged row. */
 export function changed<Row extends object>(told: Told, changing: Changing<Row>): Step<State<Row>> {
   const { sent, answer } = told;
   const { actor, ifMatch, change, mayBeRefused, toldOf } = changing;
@@ -167,7 +165,8 @@ export function changed<Row extends object>(told: Told, changing: Changing<Row>)
       if (done === undefined || !isChanged) return done;
       if (etag !== undefined && etag === state.etag) return undefined;
       if (data !== undefined && !isOfItsTime(done.row, sent)) return undefined;
-      // What the answer tells for the first time, such as when it was resolved, is none of this one's changes.
+      // Values that the response contains for the first time, such as when it was resolved, are not changes of this
+      // request.
       const changed = Object.entries(changesBetween(state.row, after.row));
       const changes = Object.fromEntries(
         changed.map(([name, { from }]) => [name, { from, to: done.row[name as keyof Row] }]),
@@ -186,7 +185,7 @@ interface Commenting<Row> {
   change(row: Row): Row;
 }
 
-/** A comment: a change of its ticket, whose answer tells of the comment alone. */
+/** Returns the step of a comment: it changes its ticket, but the response contains only the comment. */
 export function commented<Row extends object>(
   told: Told,
   { actor, comment, change }: Commenting<Row>,
@@ -210,7 +209,7 @@ export function commented<Row extends object>(
   });
 }
 
-/** A page of the comments or the activity of a row. */
+/** Returns the step of a page of the comments or the activities of a row. */
 export function listed<Row>(
   sent: Sent,
   kind: 'comments' | 'deeds',
@@ -238,10 +237,10 @@ function activityOf<Row>({ action, actor, changes }: Deed<Row>) {
 
 const placeOf = ({ begin, end }: Sent) => ({ begin, end });
 
-/** Clocks of processes on one machine are read at other moments than they are written down. Milliseconds. */
+/** The tolerance between clocks of processes on one machine, in milliseconds. */
 const slack = 2000;
 
-/** Whether a row that a request has just made or changed says so. */
+/** Returns whether the times of a row match a request that created or changed it. */
 function isOfItsTime(row: object, { beganAt, endedAt }: Sent): boolean {
   const { updatedAt } = row as { updatedAt: string };
   const at = Date.parse(updatedAt);

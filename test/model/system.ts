@@ -13,32 +13,32 @@ import { openReceiver, type Receiver } from './receiver.ts';
 import type { Servers } from './turn.ts';
 import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
-/** What can be made to fail; a backend is one of PostgreSQL's processes, whose end has all of them recover. */
+/** The faults. A backend is one process of PostgreSQL. When it is killed, PostgreSQL restarts all of them. */
 export const victims = ['worker', 'api', 'postgres', 'backend', 'limitedApi', 'notifications'] as const;
 export type Victim = (typeof victims)[number];
 
-/** The processes under test: two of the API, of which the second has the limits of the specification, and a worker. */
+/** The processes under test: two of the API, the second with the limits of the specification, and a worker. */
 export interface System {
   servers: Servers;
   receiver: Receiver;
-  /** Moments in which something was down. */
+  /** The periods of faults. */
   outages: Outage[];
-  /** Last words of processes that ended without having been killed. */
+  /** The last output of processes that ended without a kill. */
   crashes(): string[];
   addWorkspace(name: string): Promise<Workspace>;
-  /** Resolves when it is up again. @param round until when notifications are dropped, at least */
+  /** Resolves when the process is up again. @param round until when notifications are dropped, at least */
   fail(victim: Victim, round: Promise<unknown>): Promise<void>;
-  /** Resolves when nothing is under way in the database: what was cut off has happened then, or never will. */
+  /** Resolves when no statement runs in the database. Interrupted requests have then taken effect or never will. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Requests may fail for so long after a process or the database is back. Milliseconds. */
+/** How long requests may fail after a process or the database is back, in milliseconds. */
 const aftermath = 5000;
-/** For how long notifications are dropped at least: longer than a revoked key may work. Milliseconds. */
+/** The minimum time for which notifications are dropped, in milliseconds: longer than a revoked key may work. */
 const silenceMs = 4000;
 
-/** On a machine that is busy requests wait, and are not refused for it. */
+/** On a busy machine requests wait without being rejected. */
 const patience = {
   FAIR_USE_QUEUE: '10000',
   FAIR_USE_WAIT_MS: '60000',
@@ -56,7 +56,7 @@ export async function openSystem(): Promise<System> {
     const receiver = await openReceiver();
     stops.push(receiver.close);
     let isSilent = false;
-    // Requests of the first process go past it: they are many.
+    // The many requests of the first process are not limited.
     const proxy = await startProxy(env.DATABASE_URL ?? '', { swallowsNotifications: () => isSilent });
     stops.push(proxy.close);
     const quiet = { ...env, ...patience, LOG_LEVEL: 'fatal' };
@@ -128,7 +128,7 @@ async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<voi
       () => true,
       () => false,
     );
-  // It may have to notice first.
+  // The process may need time to notice the loss.
   do await sleep(200);
   while (!(await isBack()));
 }
@@ -167,7 +167,7 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Users, projects and keys, which no endpoint makes. */
+/** Creates users, projects and keys, for which there are no endpoints. */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];

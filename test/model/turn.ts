@@ -6,48 +6,48 @@ import type { References } from './resources/users.ts';
 import { type Answer, type Request, send } from './send.ts';
 import { isRefused, type Key, type Sent, type Workspace, type World } from './world.ts';
 
-/** Who sends a request, and for which workspace. */
+/** The sender and the workspace of a request. */
 export interface By {
   workspace: number;
-  /** One of the members' keys, one that may only read, one that nobody has, or none. */
+  /** The key of a request: one of the members', a read-only one, an unknown one, or none. */
   who: 0 | 1 | 2 | 'reader' | 'stranger' | 'nobody';
 }
 
-/** How a POST is sent. */
+/** The options of a POST. */
 export type Sending = 'plain' | 'keyed' | 'twice' | 'again' | 'other';
 
 export interface Asked {
   params?: Record<string, number | string>;
-  /** What stands behind the question mark. */
+  /** The query string. */
   search?: string;
   headers?: Record<string, string>;
   body?: unknown;
   sending?: Sending;
-  /** Another body that is right, for another request under the same key. */
+  /** Another valid body for a different request with the same key. */
   other?: unknown;
 }
 
-/** What commands are run on. */
+/** The targets of commands. */
 export interface Servers {
-  /** The processes of the API; the second has the limits of the specification. */
+  /** The API processes. The second one has the limits of the specification. */
   apiUrls: readonly [string, string];
-  /** Where subscriptions are to deliver to. */
+  /** The base URL of subscriptions. */
   receiverUrl: string;
-  /** Makes a key with all scopes; undefined where the database is away. */
+  /** Creates a key with all scopes. Undefined if the database is unavailable. */
   newKey(workspace: Workspace): Promise<Key | undefined>;
-  /** Whether the key was revoked. */
+  /** Returns whether the key was revoked. */
   revokeKey(workspace: Workspace, key: Key): Promise<boolean>;
 }
 
 const strangeKey = 'itsm_0000000000000000000000000000000000000';
-/** What is sent until it is answered is given up after this. Milliseconds. */
-const retryPatience = 120_000;
+/** The maximum time to retry a request until it gets a response, in milliseconds. */
+const maxRetryMs = 120_000;
 
-/** One command's turn: who asks, and what the model must know of it. */
+/** The execution of one command: its sender, and the records for the model. */
 export class Turn {
   readonly world: World;
   readonly workspace: Workspace;
-  /** That of the command: its rows are marked with it. */
+  /** The index of the command, which marks its rows. */
   readonly number: number;
   readonly servers: Servers;
   readonly #by: By;
@@ -60,7 +60,7 @@ export class Turn {
     this.workspace = world.workspaces[by.workspace] as Workspace;
   }
 
-  /** The key that it acts with. */
+  /** The key that it uses. */
   get key(): Key {
     const { members, reader } = this.workspace;
     return typeof this.#by.who === 'number' ? (members[this.#by.who % members.length] as Key) : reader;
@@ -70,12 +70,12 @@ export class Turn {
     return { userId: this.key.userId, keyId: this.key.id };
   }
 
-  /** The workspace whose rows this one must never see. */
+  /** A workspace whose rows this sender must never see. */
   get other(): Workspace {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** What a body may name. */
+  /** The ids that a body can reference. */
   get references(): References {
     const { users, tickets } = this.workspace;
     return {
@@ -85,8 +85,8 @@ export class Turn {
   }
 
   /**
-   * Asks an operation of the contract, such as `tickets.list`. What the guard refuses ends here.
-   * @returns undefined where the guard had to refuse
+   * Requests an operation of the contract, such as `tickets.list`. Checks responses of the guard here.
+   * @returns undefined if the guard had to reject the request
    */
   async ask(operation: string, asked: Asked = {}): Promise<Sent | undefined> {
     const request = this.#requestOf(operation, asked);
@@ -108,7 +108,7 @@ export class Turn {
     return sent;
   }
 
-  /** Sends a request once, and notes when. */
+  /** Sends a request once and records its times. */
   async sendOnce(request: Request, apiUrl = this.servers.apiUrls[0]): Promise<Sent> {
     const { world } = this;
     const [begin, beganAt] = [world.next(), Date.now()];
@@ -151,7 +151,7 @@ export class Turn {
     }
     const [first, second] = await Promise.all([this.#sendUntilAnswered(named), this.#sendUntilAnswered(named)]);
     this.#expectSame(first, second);
-    // Done once, whichever did it, and before the first answer.
+    // Took effect once, by any of the attempts, and before the first response.
     const answered = [first, second].filter(({ answer }) => answer !== undefined);
     const [earliest = first] = answered.toSorted((a, b) => a.end - b.end);
     return {
@@ -161,9 +161,9 @@ export class Turn {
     };
   }
 
-  /** Sends a request under its key until somebody knows what came of it. */
+  /** Repeats a request under its key until the outcome is known. */
   async #sendUntilAnswered(request: Request): Promise<Sent> {
-    const deadline = Date.now() + retryPatience;
+    const deadline = Date.now() + maxRetryMs;
     const first = await this.sendOnce(request);
     let last = first;
     while ((last.answer === undefined || last.answer.status === 409) && Date.now() < deadline) {
@@ -174,7 +174,7 @@ export class Turn {
     return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpen ? undefined : last.answer };
   }
 
-  /** Another request under a key that was used (docs/decisions/idempotency.md). */
+  /** Sends another request under a used key (docs/decisions/idempotency.md). */
   async #sendOther(request: Request): Promise<void> {
     const sent = await this.#sendUntilAnswered(request);
     if (sent.answer === undefined) return;
@@ -185,7 +185,7 @@ export class Turn {
   #expectSame(first: Sent, second: Sent): void {
     const [one, other] = [first.answer, second.answer];
     if (one === undefined || other === undefined) return;
-    // Of many tickets the answer has them as they are by then.
+    // The response of a bulk request contains the tickets in their later state.
     const isBulk = Array.isArray(one.body?.data);
     const isSameAnswer = one.status === other.status && (isBulk || one.status >= 400 || isSame(one.body, other.body));
     this.world.expect(isSameAnswer, 'a request under an Idempotency-Key was answered in two ways', first, second);

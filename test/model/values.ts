@@ -1,14 +1,14 @@
 /*
- * The model knows what a row holds but for what the server chooses: ids, moments and tags. Until an answer tells such a
- * value, one of these stands in its place.
+ * The model knows all values of a row except those that the server chooses: ids, times and ETags. Until a response
+ * contains such a value, a placeholder is used.
  */
 
-/** A text that the server chose and nobody has been told yet: a moment, a tag. */
+/** A text chosen by the server and still unknown: a time or an ETag. */
 export const untold = '(untold)';
-/** An id that the server chose and nobody has been told yet. */
+/** An id chosen by the server and still unknown. */
 export const untoldId = -1;
 
-/** Whether an answer is what the model says, which may leave open what nobody has been told. */
+/** Returns whether a response matches the model, in which values can still be unknown. */
 export function agrees(expected: unknown, told: unknown): boolean {
   if (expected === told) return true;
   if (expected === untold) return typeof told === 'string';

@@ -5,22 +5,22 @@ import type { State } from './resources/rows.ts';
 import type { Subscription } from './resources/webhooks.ts';
 import type { Answer, Request } from './send.ts';
 
-/** Something that is not as the model says. */
+/** A contradiction to the model. */
 export interface Finding {
   what: string;
-  /** The shortest history that shows it, a line each. */
+  /** The shortest history that shows it, one line per step. */
   history: string[];
 }
 
-/** A request with what came of it, and its places in the order of the run. */
+/** A request with its response, and its places in the sequence of the run. */
 export interface Sent {
   request: Request;
   begin: number;
   end: number;
-  /** The same by the clock: milliseconds. */
+  /** The wall-clock times in milliseconds. */
   beganAt: number;
   endedAt: number;
-  /** Undefined where nobody knows what came of it: there was no answer, or one that says so (5xx). */
+  /** Undefined if the outcome is unknown: no response, or a 5xx. */
   answer: Answer | undefined;
 }
 
@@ -33,26 +33,26 @@ export interface Key {
   line: readonly number[];
 }
 
-/** What is known of one row: its state at the last quiet point, and what was asked of it since. */
+/** What is known of a row: its state at the last quiet point, and the requests since then. */
 export interface RowHistory<Row> {
   id: number;
-  /** Undefined where it was made since. */
+  /** Undefined if it was created after the quiet point. */
   state: State<Row> | undefined;
   steps: Step<State<Row>>[];
-  /** Tags that were answered, the last ones. */
+  /** Recent ETags from responses. */
   tags: string[];
 }
 
-/** A request that may have made a row, of which no answer came. */
+/** A create request without a response. */
 export interface Making<Row> {
-  /** What tells the row from all others. */
+  /** The marker that identifies the row. */
   marker: string;
-  /** Those of a request that are made together or not at all have the same. */
+  /** Rows that a request creates together or not at all have the same batch. */
   request: number;
   step: (id: number) => Step<State<Row>>;
 }
 
-/** A list that was answered while rows were changed. */
+/** A list that was read concurrently with changes. */
 export interface ListRead<Row> {
   request: Request;
   begin: number;
@@ -61,13 +61,13 @@ export interface ListRead<Row> {
   isIn(row: Row): boolean;
 }
 
-/** How many of the first rows are asked for much more often than others. */
+/** The number of first rows that commands reference more often. */
 const first = 6;
 
 /** The rows of one resource of a workspace. */
 export class Table<Row extends { id: number }> {
   readonly rows = new Map<number, RowHistory<Row>>();
-  /** Rows whose making was answered, in that order: what commands may name. */
+  /** Rows whose creation got a response, in that order. Commands can reference them. */
   readonly known: number[] = [];
   readonly #known = new Set<number>();
   readonly makings: Making<Row>[] = [];
@@ -82,7 +82,7 @@ export class Table<Row extends { id: number }> {
     return row;
   }
 
-  /** Has commands name a row from now on. */
+  /** Makes a row available to commands. */
   know(id: number): void {
     if (this.#known.has(id)) return;
     this.#known.add(id);
@@ -93,19 +93,22 @@ export class Table<Row extends { id: number }> {
     return this.#known.has(id);
   }
 
-  /** One that is known: often one of the first ones, where many clients meet, else rather a new one. @param place from 0 to 1 */
+  /**
+   * Returns a known row: often one of the first, so that clients conflict, otherwise usually a recent one. @param place
+   * from 0 to 1
+   */
   pick(place: number): number | undefined {
     if (place < 0.3) return this.known[Math.floor((place / 0.3) * Math.min(this.known.length, first))];
     return this.known[this.known.length - 1 - Math.floor(((place - 0.3) / 0.7) ** 3 * this.known.length)];
   }
 
-  /** The rows as they are at a quiet point. */
+  /** Returns the rows at a quiet point. */
   current(): Row[] {
     return [...this.rows.values()].flatMap(({ state }) => (state === undefined ? [] : [state.row]));
   }
 }
 
-/** One who keeps a copy by `GET …/changes`. */
+/** A client that copies a resource by `GET …/changes`. */
 export interface Walker {
   cursor: string | undefined;
   copy: Map<number, unknown>;
@@ -115,13 +118,13 @@ export interface Walker {
 export const followed = ['tickets', 'assets', 'tasks', 'projects', 'users'] as const;
 export type Followed = (typeof followed)[number];
 
-/** A tenant as the model has it. */
+/** A tenant of the model. */
 export interface Workspace {
   name: string;
   tenantId: bigint;
-  /** With all scopes; the second was rotated from the first. */
+  /** Keys with all scopes. The second was rotated from the first. */
   members: readonly Key[];
-  /** May read and not write. */
+  /** A key without write scopes. */
   reader: Key;
   users: readonly User[];
   projects: readonly Project[];
@@ -130,31 +133,31 @@ export interface Workspace {
   tasks: Table<Task>;
   webhooks: Table<Subscription>;
   walkers: Record<Followed, Walker[]>;
-  /** Parents that tickets have had or may have since the last quiet point. */
+  /** Parents that tickets have or may have had since the last quiet point. */
   parents: Map<number, Set<number>>;
-  /** Deliveries that were asked for by themselves: they must arrive at an active subscription. */
+  /** Deliveries requested explicitly. They must arrive if the subscription is active. */
   asked: { webhookId: number; eventId: string }[];
-  /** What deliveries are said to hold, by the ids of their events. */
+  /** The contents of deliveries according to the API, by event id. */
   bodies: Map<string, string>;
 }
 
-/** A moment in which something was down. Milliseconds. */
+/** A period with a fault, in milliseconds. */
 export interface Outage {
   from: number;
   to: number;
 }
 
-/** All that one episode knows. */
+/** The state of an episode. */
 export class World {
   readonly workspaces: Workspace[] = [];
   readonly findings: Finding[] = [];
-  /** How often each operation was answered with success. */
+  /** The number of successful requests per operation. */
   readonly succeeded = new Map<string, number>();
-  /** Requests without an answer, or with one that tells of a fault of the server. */
+  /** Requests without a response, or with one that reports a fault of the server. */
   readonly failures: Sent[] = [];
-  /** What is looked at beside the clients, and must end before the world does. */
+  /** Background checks, which must end before the world is closed. */
   readonly background: Promise<void>[] = [];
-  /** Tells the episodes of a run apart, and their rows. */
+  /** Distinguishes the episodes of a run and their rows. */
   readonly name: string;
   #places = 0;
 
@@ -162,7 +165,7 @@ export class World {
     this.name = name;
   }
 
-  /** The next place in the order of all that is sent and answered. */
+  /** Returns the next place in the sequence of all requests and responses. */
   next(): number {
     return ++this.#places;
   }
@@ -171,7 +174,7 @@ export class World {
     this.findings.push({ what, history });
   }
 
-  /** Has a request that was answered otherwise than it must be noted. */
+  /** Records a request with an unexpected response. */
   expect(isAsExpected: boolean, what: string, ...sents: (Sent | undefined)[]): void {
     if (!isAsExpected)
       this.find(
@@ -181,7 +184,7 @@ export class World {
   }
 }
 
-/** A request and its answer in a line or two. */
+/** Formats a request and its response in one or two lines. */
 function describe({ request, begin, end, answer }: Sent): string[] {
   return [`${begin}–${end} ${requestText(request)}`, `    ${answerText(answer)}`];
 }
@@ -203,12 +206,12 @@ export function answerText(answer: Answer | undefined): string {
   return `${status}${headers.etag === undefined ? '' : ` ${headers.etag}`} ${told.slice(0, 1500)}`;
 }
 
-/** Whether an answer refuses with one of these codes. */
+/** Returns whether a response is an error with one of these codes. */
 export function isRefused(answer: Answer | undefined, codes: readonly ErrorCode[], status = 400): boolean {
   return answer?.status === status && codes.includes(answer.body?.error?.code);
 }
 
-/** A filter of a list as a query has it. */
+/** Formats a filter of a list for the query. */
 export function searchOf(query: ListQuery): string {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined);
   return new URLSearchParams(Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))).toString();

@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Turn } from '../turn.ts';
 
 /*
- * What commands are made of. Rows are named by places among those that are known when the command runs, so that it stays one
- * when others are left out.
+ * Arbitraries for commands. A row is referenced by its place among the known rows at run time, so that shrinking keeps
+ * commands valid.
  */
 
 /** A place among rows, from 0 to 1. */
@@ -13,7 +13,7 @@ const word = fc.constantFrom('vpn', 'printer', 'mail', 'laptop', 'badge', 'route
 
 export const words: Arbitrary<string> = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(' '));
 
-/** Words to look for: the last one may be a beginning. */
+/** Words of a search. The last one may be a prefix. */
 export const question: Arbitrary<string> = fc
   .tuple(words, fc.nat(3))
   .map(([text, cut]) => text.slice(0, Math.max(2, text.length - cut)));
@@ -32,7 +32,7 @@ export const customFields = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 );
 
-/** A user to name: mostly one who may be named. */
+/** A reference to a user, usually a valid one. */
 export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'nobody'; place: number };
 
 export const user: Arbitrary<UserRef> = fc.record({
@@ -47,7 +47,7 @@ export const user: Arbitrary<UserRef> = fc.record({
 /** An id that no row has. */
 export const missingId = 2 ** 45;
 
-/** The id that a reference names now; null for nobody. */
+/** Returns the current id of a reference, or null for none. */
 export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
   const users = {
     active: workspace.users.filter(({ active }) => active),
@@ -59,7 +59,7 @@ export function userId({ workspace, other }: Turn, { kind, place }: UserRef): nu
   return some[Math.floor(place * some.length)]?.id ?? missingId;
 }
 
-/** Some of an object's fields, few at a time: a patch is refused for any of them. */
+/** A few fields of an object. With more fields, almost every patch would be rejected. */
 export function some<Fields extends object>(fields: { [Name in keyof Fields]: Arbitrary<Fields[Name]> }) {
   const names = Object.keys(fields) as (keyof Fields)[];
   return fc
@@ -67,7 +67,7 @@ export function some<Fields extends object>(fields: { [Name in keyof Fields]: Ar
     .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
 }
 
-/** Something that is mostly left out. */
+/** A value that is usually undefined. */
 export function seldom<Value>(value: Arbitrary<Value>): Arbitrary<Value | undefined> {
   return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 }
@@ -77,7 +77,7 @@ export function valuesOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[]> {
   return fc.uniqueArray(value, { minLength: 1, maxLength: 3 });
 }
 
-/** A filter: none, one value or several. */
+/** A filter: none, one value or several values. */
 export function filterOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[] | undefined> {
   return fc.option(valuesOf(value), { nil: undefined, freq: 2 });
 }
@@ -86,7 +86,7 @@ export const sending = fc.constantFrom('plain', 'plain', 'plain', 'keyed', 'twic
   'plain' | 'keyed' | 'twice' | 'again' | 'other'
 >;
 
-/** Which page of a list. */
+/** A page of a list. */
 export const paging = {
   page: fc.constantFrom(1, 1, 1, 1, 2, 3),
   perPage: fc.constantFrom(1, 5, 20, 20, 100),

@@ -10,7 +10,7 @@ import { askForeign, askList } from './lists.ts';
 
 const state = fc.constantFrom('PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED');
 
-/** Deliveries that a list has told of, the last ones. */
+/** Recent deliveries from lists. */
 const seen = new WeakMap<Workspace, Delivery[]>();
 
 function pick(workspace: Workspace, place: number): Delivery | undefined {

@@ -21,16 +21,16 @@ const byName: Record<string, Record<string, Kind>> = {
   ...{ changes, limits, keys },
 };
 
-/** Everything that clients do, by its name, such as `tickets.update`. */
+/** All commands by operation, for example `tickets.update`. */
 const kinds: ReadonlyMap<string, Kind> = new Map(
   Object.entries(byName).flatMap(([resource, some]) =>
     Object.entries(some).map(([name, kind]): [string, Kind] => [`${resource}.${name}`, kind]),
   ),
 );
 
-/** What one client does once. */
+/** One execution of a command by a client. */
 export interface Command {
-  /** Its place in the episode, which marks what it makes. */
+  /** Its index in the episode, which marks the rows that it creates. */
   number: number;
   kind: string;
   by: By;
@@ -53,7 +53,7 @@ const command: Arbitrary<Omit<Command, 'number'>> = fc.oneof(
   })),
 );
 
-/** The commands of an episode: the same for the same seed. */
+/** The commands of an episode, the same for the same seed. */
 export function commandsOf(seed: number, count: number): Command[] {
   return fc.sample(command, { seed, numRuns: count }).map((each, number) => ({ ...each, number }));
 }

@@ -4,11 +4,11 @@ import type { Turn } from '../turn.ts';
 import { isRefused, type Key, type Sent } from '../world.ts';
 import { kind } from './command.ts';
 
-/** A revoked key works for a second at most (docs/decisions/api-keys.md); the other one is for a machine that is busy. */
+/** A revoked key works for at most one second (docs/decisions/api-keys.md). The margin allows for a busy machine. */
 const stopsWithinMs = 2000;
 const patience = 30_000;
 
-/** Revokes a key that both processes know, beside what else is done. */
+/** Revokes a key that both processes know, concurrently with other commands. */
 export const keys = {
   revoke: kind(2, fc.constant(null), async (turn) => {
     const key = await turn.servers.newKey(turn.workspace);
@@ -29,7 +29,7 @@ async function expectRevoked(turn: Turn, key: Key): Promise<void> {
   }
 }
 
-/** Asks both processes, each until it answers; undefined where it doesn't. */
+/** Sends the request to both processes until each responds. Undefined if one does not. */
 function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
   return Promise.all(turn.servers.apiUrls.map((apiUrl) => askUntilAnswered(turn, key, apiUrl)));
 }

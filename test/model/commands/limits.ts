@@ -5,7 +5,7 @@ import { kind } from './command.ts';
 
 const paths = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
-/** A new key asks more at once than it may, of several groups. */
+/** Sends more concurrent requests with a new key than its limits allow, in several groups. */
 export const limits = {
   burst: kind(
     1,
@@ -24,7 +24,7 @@ export const limits = {
           turn.servers.apiUrls[1],
         );
       const sents = await Promise.all(requests.map(ask));
-      // A process that is killed counts from nothing.
+      // A killed process starts counting from zero.
       if (sents.some(({ answer }) => answer === undefined)) return;
       const passed = sents.filter(({ answer }) => answer?.status === 200);
       const expected = letThrough(asked.map(({ count }) => count));
@@ -45,7 +45,7 @@ export const limits = {
   ),
 };
 
-/** Whether each request was told of one place less than the one before. */
+/** Returns whether each response reports one remaining request less than the previous one. */
 function areLeft(sents: Sent[], window: string, limit: number): boolean {
   const left = sents.map(({ answer }) =>
     Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]),

@@ -5,7 +5,7 @@ import type { Turn } from '../turn.ts';
 import { isRefused, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
-/** Notes a page of rows that others may change meanwhile: each row is a read of its own, the total has bounds. */
+/** Records a page of rows that can change concurrently. Each row is a read of its own, and the total has bounds. */
 export function noteList<Row extends { id: number }>(
   { world }: Turn,
   table: Table<Row>,
@@ -35,7 +35,7 @@ export function noteList<Row extends { id: number }>(
   }
 }
 
-/** Holds a page of rows that nobody changes to what the model says. */
+/** Compares a page of rows that no client changes with the model. */
 export function expectList<Row extends { id: number }>(
   { world }: Turn,
   rows: readonly Row[],
@@ -54,12 +54,12 @@ export function expectList<Row extends { id: number }>(
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).join();
 
-/** Asks a list. */
+/** Requests a list. */
 export function askList(turn: Turn, operation: string, query: ListQuery, params: Record<string, number> = {}) {
   return turn.ask(operation, { params, search: searchOf(query) });
 }
 
-/** Asks for another tenant's row and for one that isn't there: both must be answered alike. */
+/** Requests another tenant's row and a row that doesn't exist. Both responses must be equal. */
 export async function askForeign(
   turn: Turn,
   operation: string,

@@ -7,7 +7,7 @@ import { askForeign, askList, expectList } from './lists.ts';
 
 const status = fc.constantFrom('PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED');
 
-/** No endpoint changes projects: they are as they were made. */
+/** No endpoint changes projects, so they stay as created. */
 export const projects = {
   list: kind(1, fc.record({ ...paging, status: filterOf(status), q: seldom(question) }), async (turn, query) => {
     const sent = await askList(turn, 'projects.list', query);

@@ -38,7 +38,7 @@ const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'E
 const padding = fc.constantFrom('', '', ' ', '\t');
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 
-/** A ticket to be made, with rows by their places. */
+/** A ticket to create, with references by place. */
 const newTicketGiven = fc.record(
   {
     title: fc.tuple(words, padding),
@@ -85,7 +85,7 @@ const queryGiven = fc.record({
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
-  /** Which filters are asked for: with all of them a list is mostly empty. */
+  /** The filters of a request, a few at a time. With all of them most lists would be empty. */
   kept: fc.uniqueArray(fc.nat(8), { maxLength: 3 }),
 });
 type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
@@ -95,7 +95,7 @@ function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; p
   return (kind === 'foreign' ? other : workspace).tickets.pick(place) ?? null;
 }
 
-/** What of a body names rows. */
+/** The fields of a body that reference rows. */
 function named(
   turn: Turn,
   given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
@@ -128,7 +128,7 @@ function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
   };
 }
 
-/** A list's query with the rows that it names now. */
+/** Returns the query of a list with the current ids of the referenced rows. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
   const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
@@ -148,7 +148,7 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
 }
 export { queryGiven as ticketQueryGiven };
 
-/** Notes what became of a body that makes a ticket: by itself, or as the `index`th of many. */
+/** Records the result of a body that creates a ticket, alone or as the `index`th item of a bulk request. */
 function noteNew(turn: Turn, told: Told, body: NewTicket, marker: string): void {
   const { world, workspace, references, key, actor } = turn;
   const { sent, answer } = told;
@@ -178,7 +178,7 @@ function noteParent({ workspace: { parents } }: Turn, id: number, parentId: numb
   parents.set(id, (parents.get(id) ?? new Set()).add(parentId));
 }
 
-/** Notes what became of a patch of a ticket. */
+/** Records the result of a patch of a ticket. */
 function notePatch(
   turn: Turn,
   told: Told,
@@ -198,7 +198,7 @@ function notePatch(
   noteTag(workspace.tickets.of(id), told.answer);
 }
 
-/** Whether a ticket may have stood above another, by the parents that there may have been. */
+/** Returns whether a ticket may have been an ancestor of another, by all possible parents. */
 function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number, to: number): boolean {
   const seen = new Set<number>();
   const ways = [from];
@@ -211,7 +211,7 @@ function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number
   return false;
 }
 
-/** Keeps the last tags that were answered of a row. */
+/** Keeps the most recent ETags of a row. */
 export function noteTag(row: { tags: string[] }, answer: Answer | undefined): void {
   const tag = answer?.headers.etag;
   if (typeof tag === 'string' && !row.tags.includes(tag)) row.tags = [...row.tags.slice(-3), tag];
@@ -219,12 +219,12 @@ export function noteTag(row: { tags: string[] }, answer: Answer | undefined): vo
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
 
-/** A tag of a row, the newest for 0; undefined where none is to be named or none is known. */
+/** Returns an ETag of a row, the newest for 0. Undefined if the request has none or none is known. */
 export function tagOf({ tags }: { tags: string[] }, which: number | undefined): string | undefined {
   return which === undefined ? undefined : tags[tags.length - 1 - which];
 }
 
-/** A ticket's id, or its number: a path takes both. */
+/** Returns the id or the number of a ticket. Paths accept both. */
 function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number | string {
   const number = workspace.tickets.of(id).state?.row.ticketNumber;
   return byNumber && number?.includes('-') ? number : id;
@@ -320,7 +320,7 @@ export const tickets = {
   }),
 };
 
-/** What the item of a bulk request would have been answered by itself. */
+/** Converts the item of a bulk response to the response of a single request. */
 function itemOf(answer: Answer | undefined, index: number): Answer | undefined {
   if (answer === undefined) return undefined;
   const item = answer.body?.data?.[index];

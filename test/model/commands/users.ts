@@ -5,7 +5,7 @@ import { filterOf, paging, place, seldom } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, expectList } from './lists.ts';
 
-/** No endpoint changes users: they are as they were made. */
+/** No endpoint changes users, so they stay as created. */
 export const users = {
   list: kind(
     1,

@@ -35,10 +35,10 @@ const patchGiven = fc
   )
   .filter((patch) => Object.keys(patch).length > 0);
 
-/** Each event is delivered to each: more would be told than done. */
+/** Each event goes to every subscription, so more of them would mean mostly deliveries. */
 const atMost = 4;
 
-/** The last part of a URL may change; what precedes it names the subscription. */
+/** The last part of a URL can change. The part before it identifies the subscription. */
 function urlOf({ world, servers }: Turn, name: string, version: number): string {
   return `${servers.receiverUrl}/${world.name}/${name}/${version}`;
 }
@@ -72,7 +72,7 @@ async function create(turn: Turn, given: Omit<NewWebhook, 'url' | 'secret'>): Pr
   workspace.webhooks.know(id);
 }
 
-/** Changes a subscription, or ends it. */
+/** Updates or deletes a subscription. */
 function note(turn: Turn, told: Told, id: number, change: Parameters<typeof changed<Subscription>>[1]['change']): void {
   turn.workspace.webhooks.of(id).steps.push(changed<Subscription>(told, { actor: turn.actor, toldOf, change }));
 }
@@ -124,7 +124,7 @@ export const webhooks = {
   delete: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'webhooks.delete', { id: turn.other.webhooks.pick(place) });
     const id = turn.workspace.webhooks.pick(place);
-    // One is left, so that there is somebody to tell.
+    // Keeps one subscription, so that events have a receiver.
     if (id === undefined || activeOf(turn).length < 2) return;
     const sent = await turn.ask('webhooks.delete', { params: { id } });
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));
@@ -154,7 +154,7 @@ export const webhooks = {
     turn.workspace.webhooks.of(id).steps.push(
       looked<Subscription>(sent, ({ active }, answer) => {
         if (!active) return isRefused(answer, ['NOT_FOUND'], 404);
-        // Ten may be under way.
+        // The limit is ten replays in progress.
         return answer.status === 200 || isRefused(answer, ['VALIDATION_ERROR']);
       }),
     );

@@ -5,9 +5,7 @@ import { isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { type References, refusalsOf } from './users.ts';
 
-/*
- * Assets (docs/decisions/data-model.md). That a tag is taken is looked at over all of them.
- */
+/* Models assets (docs/decisions/data-model.md). The uniqueness of tags is checked over all assets. */
 
 export function newAsset(input: NewAsset, references: References): Outcome<Asset> {
   const codes = refusalsOf(references, { users: [input.assignedToId] });
@@ -57,7 +55,7 @@ export function changeAsset(before: Asset, patch: AssetPatch, references: Refere
   return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
 }
 
-/** A cost is answered with two decimals. */
+/** Costs have two decimals in responses. */
 function twoDecimals(cost: string | null): string | null {
   if (cost === null) return null;
   const [whole = '', cents = ''] = cost.split('.');

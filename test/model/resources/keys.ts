@@ -1,10 +1,8 @@
 import type { Scope } from '@itsm-api/contract';
 
-/*
- * Keys and scopes (spec §4, §5).
- */
+/* Models keys and scopes (spec §4, §5). */
 
-/** The scope that an operation needs, by its place in the contract; undefined where a valid key is enough. */
+/** Returns the scope of an operation from the contract, or undefined if any valid key is enough. */
 export function scopeOf(operation: string): Scope | undefined {
   const [resource = '', name = ''] = operation.split('.');
   const isWrite = /^(create|update|delete|replay|test)/.test(name);

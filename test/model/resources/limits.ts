@@ -1,14 +1,11 @@
-/*
- * The limits of a key (spec §8, docs/decisions/rate-and-concurrency-limits.md).
- */
+/* Models the limits of a key (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
 
 export const perKey = 60;
 export const perGroup = 30;
 
 /**
- * How many of the requests of a new key are let through, in whatever order they come: a request that is refused takes from
- * neither window.
- * @param byGroup how many there are of each group
+ * Returns how many requests of a new key succeed, in any order. A rejected request counts in neither window.
+ * @param byGroup the number of requests per group
  */
 export function letThrough(byGroup: readonly number[]): number {
   const ofGroups = byGroup.reduce((sum, count) => sum + Math.min(count, perGroup), 0);

@@ -1,37 +1,35 @@
 import type { Actor, Changes, Comment, CustomFields, ErrorCode } from '@itsm-api/contract';
 
-/*
- * What all rows have alike (docs/decisions/api-conventions.md, data-model.md, tickets.md).
- */
+/* Models what all rows have in common (docs/decisions/api-conventions.md, data-model.md, tickets.md). */
 
-/** A row as the model has it. */
+/** A row of the model. */
 export interface State<Row> {
   row: Row;
-  /** The tag of its state (docs/decisions/optimistic-concurrency.md). */
+  /** The ETag of its state (docs/decisions/optimistic-concurrency.md). */
   etag: string;
-  /** Tags of states before, which never come again: the last ones that are known. */
+  /** Recent ETags of earlier states, which are never used again. */
   formerTags: readonly string[];
-  /** What was done to it, the first first. */
+  /** The changes of the row, the earliest first. */
   deeds: readonly Deed<Row>[];
-  /** Those on a ticket, the first first. */
+  /** The comments of a ticket, the earliest first. */
   comments: readonly Comment[];
 }
 
-/** Something that was done to a row: what activity and events tell. */
+/** A change of a row, as in activities and events. */
 export interface Deed<Row> {
   action: 'CREATED' | 'UPDATED' | 'COMMENTED';
   actor: Actor;
   changes: Changes;
   after: Row;
-  /** It was done between these places of the run. */
+  /** The places in the run between which it took effect. */
   begin: number;
   end: number;
 }
 
-/** What comes of a change: the row afterwards, or the codes of which one is answered. */
+/** The result of a change: the new row, or the possible error codes. */
 export type Outcome<Row> = { row: Row } | { codes: ErrorCode[] };
 
-/** What differs between two states of a row, as events tell it. */
+/** Returns the differences between two states of a row as in events. */
 export function changesBetween<Row extends object>(before: Row, after: Row): Changes {
   const names = (Object.keys(after) as (keyof Row & string)[]).filter(
     (name) => name !== 'updatedAt' && !isSame(before[name], after[name]),
@@ -39,12 +37,12 @@ export function changesBetween<Row extends object>(before: Row, after: Row): Cha
   return Object.fromEntries(names.map((name) => [name, { from: before[name], to: after[name] }]));
 }
 
-/** A key given replaces, null removes. */
+/** Merges custom fields: a given key replaces the value, null removes it. */
 export function mergeFields(fields: CustomFields, patch: CustomFields = {}): CustomFields {
   return Object.fromEntries(Object.entries({ ...fields, ...patch }).filter(([name]) => patch[name] !== null));
 }
 
-/** Of custom fields activity keeps those that differ. */
+/** Activities contain only the custom fields that differ. */
 export function keptChanges(changes: Changes): Changes {
   const { customFields } = changes;
   if (customFields === undefined) return changes;
@@ -54,7 +52,7 @@ export function keptChanges(changes: Changes): Changes {
   return { ...changes, customFields: { from: differing(from), to: differing(to) } };
 }
 
-/** Whether two JSON values are the same, whatever the order of fields. */
+/** Returns whether two JSON values are equal, in any order of fields. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

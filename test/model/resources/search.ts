@@ -1,11 +1,9 @@
-/*
- * Words of a search (docs/decisions/full-text-search.md): runs of letters and digits in lower case.
- */
+/* Splits a search into words (docs/decisions/full-text-search.md): sequences of letters and digits in lower case. */
 
 /**
- * Whether a row holds all words of a search, in any order; the last may be the beginning of one.
- * @param texts what of it is looked at
- * @param names what of it is one word as it stands, which is never a beginning
+ * Returns whether a row contains all words of a search in any order. The last word may be a prefix.
+ * @param texts the searched texts of the row
+ * @param names texts that are one word each and never match a prefix
  */
 export function holdsWords(q: string, texts: readonly string[], names: readonly string[] = []): boolean {
   if (names.some((name) => name.toLowerCase() === q.trim().toLowerCase())) return true;

@@ -5,9 +5,7 @@ import { isSame, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { type References, refusalsOf } from './users.ts';
 
-/*
- * Tasks of projects (docs/decisions/data-model.md).
- */
+/* Models tasks of projects (docs/decisions/data-model.md). */
 
 export function newTask(projectId: number, input: NewTask, references: References): Outcome<Task> {
   const codes = refusalsOf(references, { users: [input.assigneeId] });

@@ -6,11 +6,9 @@ import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { type References, refusalsOf } from './users.ts';
 
-/*
- * Tickets (docs/decisions/tickets.md).
- */
+/* Models tickets (docs/decisions/tickets.md). */
 
-/** Where a ticket may go. */
+/** The allowed status transitions. */
 const moves: Record<TicketStatus, TicketStatus[]> = {
   OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
   IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],
@@ -20,7 +18,7 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CANCELLED: [],
 };
 
-/** What clients send: they name parents by their ids. */
+/** The request body, with parents by id. */
 export type NewTicket = WithParentId<contract.NewTicket>;
 export type TicketPatch = WithParentId<contract.TicketPatch>;
 type WithParentId<Body> = Omit<Body, 'parentId'> & { parentId?: number | null };
@@ -32,7 +30,7 @@ export const prefixes: Record<TicketType, string> = {
   SERVICE_REQUEST: 'REQ',
 };
 
-/** A ticket as it is made, or the codes that refuse it. @param userId who created the key */
+/** Returns the created ticket, or the codes that reject it. @param userId the creator of the key */
 export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
   const watchers = ascending(input.watcherUserIds ?? []);
   const codes = refusalsOf(references, {
@@ -66,7 +64,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
   };
 }
 
-/** What a patch makes of a ticket. That no ticket stands above itself is looked at over all of them. */
+/** Applies a patch to a ticket. The check for cycles of parents runs over all tickets. */
 export function changeTicket(before: Ticket, patch: TicketPatch, references: References): Outcome<Ticket> {
   const { customFields, watcherUserIds, title, ...fields } = patch;
   const after: Ticket = {
@@ -96,12 +94,12 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
   return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
 }
 
-/** What a comment makes of its ticket. */
+/** Applies a comment to its ticket. */
 export function commentedTicket(before: Ticket): Ticket {
   return { ...before, commentCount: before.commentCount + 1, updatedAt: untold };
 }
 
-/** Whether a ticket is in a list. @param me the user of the key */
+/** Returns whether a ticket matches a list query. @param me the user of the key */
 export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolean {
   const assignee = ticket.assigneeId ?? 'none';
   const assignees = (query.assigneeId as (number | string)[] | undefined)?.map((each) => (each === 'me' ? me : each));

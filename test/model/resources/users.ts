@@ -2,17 +2,15 @@ import type { ErrorCode, User } from '@itsm-api/contract';
 import { anyOf, type ListQuery } from './lists.ts';
 import { holdsWords } from './search.ts';
 
-/*
- * Users, and who may be named (docs/decisions/data-model.md, tickets.md).
- */
+/* Models users and the rules for references to them (docs/decisions/data-model.md, tickets.md). */
 
-/** What a body may name in a workspace. */
+/** The ids that a body of a workspace can reference. */
 export interface References {
   isActiveUser(id: number): boolean;
   isTicket(id: number): boolean;
 }
 
-/** The codes of which one is answered where something is newly named that may not be. */
+/** Returns the possible error codes of new references to inactive or unknown users. */
 export function refusalsOf(
   { isActiveUser, isTicket }: References,
   { users, tickets = [] }: { users: (number | null | undefined)[]; tickets?: (number | null | undefined)[] },

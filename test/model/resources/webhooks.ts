@@ -3,16 +3,16 @@ import { untold, untoldId } from '../values.ts';
 import { type Deed, isSame, type Outcome } from './rows.ts';
 
 /*
- * Subscriptions, and which events they take (docs/decisions/webhook-subscriptions.md, webhook-deliveries.md).
+ * Models subscriptions and the events that they match (docs/decisions/webhook-subscriptions.md, webhook-deliveries.md).
  */
 
 type DeliveryHealth = 'health' | 'nextAttemptAt' | 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason';
 
-/** A subscription without what its deliveries make of it, and with what no answer holds. */
+/** A subscription without its delivery health, and with values that no response contains. */
 export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   secret: string;
   paused: boolean;
-  /** The key that made it. */
+  /** The key that created it. */
   keyId: number;
 }
 
@@ -33,12 +33,15 @@ export function newSubscription(input: NewWebhook & { secret: string }, keyId: n
   return isFilterOf(row) ? { row } : { codes: ['VALIDATION_ERROR'] };
 }
 
-/** Whether all events of a subscription have the fields of its filter. The model's filters name the priority alone. */
+/**
+ * Returns whether all events of a subscription have the fields of its filter. The filters of the model use only the
+ * priority.
+ */
 function isFilterOf({ events, filter }: Pick<Subscription, 'events' | 'filter'>): boolean {
   return filter === null || !('priority' in filter) || !events.includes('asset.created');
 }
 
-/** What a patch makes of a subscription: one that was deactivated is not there for it. */
+/** Applies a patch to a subscription. A deactivated one counts as not found. */
 export function changeSubscription(before: Subscription, { events, ...fields }: WebhookPatch): Outcome<Subscription> {
   if (!before.active) return { codes: ['NOT_FOUND'] };
   const after = { ...before, ...fields, ...(events && { events: [...new Set(events)] }) };
@@ -50,7 +53,7 @@ export function deactivated(before: Subscription): Subscription {
   return before.active ? { ...before, active: false, updatedAt: untold } : before;
 }
 
-/** What of a subscription an answer tells. */
+/** Returns the part of a subscription that responses contain. */
 export function toldOf(webhook: Webhook) {
   const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
   return { ...fields, paused: pausedAt !== null };
@@ -58,7 +61,7 @@ export function toldOf(webhook: Webhook) {
 
 export type Resource = 'tickets' | 'assets' | 'tasks';
 
-/** The event of something that was done; undefined where nobody is told of it (spec §6). */
+/** Returns the event of a change, or undefined if it has none (spec §6). */
 export function eventOf(resource: Resource, { action }: Pick<Deed<unknown>, 'action'>): EventType | undefined {
   if (resource === 'tickets') return action === 'CREATED' ? 'ticket.created' : 'ticket.updated';
   if (resource === 'assets') return action === 'CREATED' ? 'asset.created' : undefined;
@@ -66,9 +69,9 @@ export function eventOf(resource: Resource, { action }: Pick<Deed<unknown>, 'act
 }
 
 /**
- * Whether a subscription takes an event: by its type, by the fields that its filter names, as they are or were before the
- * change, and unless its own key did it, or one that was rotated from that.
- * @param line the key that did it, and those that it was rotated from
+ * Returns whether a subscription matches an event: by its type, by the filter on current or previous values, and by
+ * skipOwn, which excludes its own key and keys rotated from it.
+ * @param line the key that made the change, and the keys that it was rotated from
  */
 export function takes(
   { active, events, filter, skipOwn, keyId }: Subscription,
