@@ -7,13 +7,13 @@ import { startServer } from './api/servers.ts';
 import { cpuOf } from './api/usage.ts';
 import { send } from './send.ts';
 
-/** What a tool's call takes, and what its endpoint's takes. Milliseconds; that of the processor in microseconds. */
+/** Latency of a tool call and of its endpoint in milliseconds, and CPU time in microseconds. */
 export interface CallCost {
   call: string;
   p50: number;
   p99: number;
   cpuUs: number;
-  /** How much longer its p99 is than the endpoint's own. Milliseconds; absent for the endpoint. */
+  /** The difference to the p99 of the endpoint in milliseconds. Absent for the endpoint. */
   more?: number;
 }
 
@@ -26,12 +26,12 @@ interface AgentsOptions {
 type Call = () => Promise<void>;
 
 const perRound = 400;
-/** Until the compiler of the server has its work done. */
+/** The number of warm-up calls, after which V8 has optimized the code. */
 const warming = 800;
-/** So much longer a tool's p99 may be. Milliseconds. */
+/** The maximum additional p99 of a tool call, in milliseconds. */
 const mayTakeMore = 5;
 
-/** Times calls of tools and of their endpoints one after the other, in turn, on a server that has nothing else to do. */
+/** Measures tool calls and requests to their endpoints alternately, on a server without other load. */
 export async function benchAgents(
   options: AgentsOptions,
 ): Promise<{ table: string; result: CallCost[]; good: boolean }> {
@@ -82,7 +82,7 @@ async function measure(
   });
 }
 
-/** Of each endpoint its own call first, and then that of its tool in two revisions of the protocol. */
+/** For each endpoint, a direct request and the tool call in two protocol revisions. */
 function callsOf(url: string, { key, id }: { key: string; id: number }): Record<string, Record<string, Call>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${key}` };
@@ -117,7 +117,7 @@ function callsOf(url: string, { key, id }: { key: string; id: number }): Record<
   };
 }
 
-/** @throws when the tool says that it failed */
+/** @throws if the tool returns an error */
 async function ask(...request: Parameters<typeof send>): Promise<void> {
   const text = await send(...request);
   if (text.includes('"isError":true')) throw new Error(`A tool answered ${text}`);

@@ -15,11 +15,11 @@ import { preview, signIn, type Visitor } from '../support/visitor.ts';
 import { loadData } from './api/data.ts';
 import { fillUsage } from './usage.ts';
 
-/** How long the pages of the developer area take where there is much. */
+/** The latency of pages of the developer area with many rows. */
 export interface AreaResult {
   tickets: number;
   deliveries: number;
-  /** By page: from the request to the whole answer, without a network. Milliseconds. */
+  /** By page: the time from the request to the complete response without a network, in milliseconds. */
   pages: Record<string, Percentiles & { bytes: number }>;
 }
 
@@ -32,16 +32,16 @@ interface AreaOptions {
 }
 
 const webhooks = 50;
-/** Of each page, behind the first, in which nothing is prepared. */
+/** The number of requests per page, after the first one, which prepares statements. */
 const perRound = 20;
 
 const assets = 20_000;
 const projects = 500;
 
 /**
- * Loads tickets, half of them in one workspace, and gives it assets, projects, a week of use of a hundred keys, and deliveries
- * of 30 days to 50 webhooks: of two types of events and of one that is rare, half of the more frequent one exhausted. Then
- * asks for every page as an administrator, deliveries by every filter.
+ * Loads tickets, half of them in one workspace, with assets, projects, a week of usage of a hundred keys, and
+ * deliveries of 30 days to 50 webhooks: two frequent event types and a rare one, with half of the most frequent one
+ * exhausted. Then requests every page as an administrator, and deliveries with every filter.
  */
 export async function benchArea(options: AreaOptions): Promise<{ table: string; result: AreaResult }> {
   const { dataDir, tickets, deliveries, rounds, onProgress } = options;
@@ -60,7 +60,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
     const context = await tenantContext(runtime, '1');
     const webhook = await load(runtime, context, deliveries);
     const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: toTenantId(1), userId: 1 });
-    // A file that waits to be imported, as long as one may be.
+    // A file of the maximum size, ready for import.
     const lines = Array.from({ length: 5000 }, (_, n) => `Laptop ${n},NEW-${n},LAPTOP\n`);
     await preview(visitor, '/developer/assets/import', `name,assetTag,type\n${lines.join('')}`);
     const pages: AreaResult['pages'] = {};
@@ -75,7 +75,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
   }
 }
 
-/** Resolves to a webhook that some of them are for. */
+/** Returns a webhook that has some of the deliveries. */
 async function load({ databaseUrl }: Runtime, context: Context, deliveries: number): Promise<number> {
   const tenantId = context.db.$tenantId;
   const made: number[] = [];
@@ -137,7 +137,7 @@ function pathsFor(webhook: number): string[] {
     'event=asset.created',
     'event=asset.created&state=EXHAUSTED',
     'event=task.updated',
-    // No event is of both, and there are many of each: the worst that can be asked for.
+    // The worst case: there are many events of each, but none of both.
     'event=ticket.created&state=EXHAUSTED',
     `since=${day(1)}`,
     `until=${day(29)}`,
@@ -151,7 +151,7 @@ function pathsFor(webhook: number): string[] {
   return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
 }
 
-/** Of the other pages each that lists, and one of each kind. */
+/** Of the other pages, all lists and one page of each kind. */
 function otherPaths(ticketIds: number[]): string[] {
   return [
     ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],

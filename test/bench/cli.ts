@@ -7,7 +7,7 @@ import { freePort, untilReady } from './api/servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is called, and how many times `node -e 0` it may take (docs/decisions/command-line.md). */
+/** A command, and the maximum ratio to the duration of `node -e 0` (docs/decisions/command-line.md). */
 const calls: readonly [call: string, atMost: number][] = [
   ['--help', 4],
   ['assets create --help', 4],
@@ -28,7 +28,7 @@ export interface CliTime {
   call: string;
   /** The median of the rounds, in milliseconds. */
   medianMs: number;
-  /** How many times `node -e 0` that is. */
+  /** The ratio to the duration of `node -e 0`. */
   times: number;
   atMost: number;
 }
@@ -39,7 +39,7 @@ interface CliOptions {
   onProgress: (text: string) => void;
 }
 
-/** Times commands as a person calls them, beside a server that does nothing, in turn with `node -e 0`. */
+/** Measures commands on a server without load, alternating with `node -e 0`. */
 export async function benchCli(options: CliOptions): Promise<{ table: string; result: CliTime[] }> {
   const { dataDir, onProgress } = options;
   const port = String(await freePort());
@@ -63,7 +63,7 @@ export async function benchCli(options: CliOptions): Promise<{ table: string; re
 function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): CliTime[] {
   const nothing = timer(process.execPath, ['-e', '0'], env);
   const timers = calls.map(([call]) => timer('./itsm', call.split(' '), env));
-  // The first call of each makes the bundle, and has V8 keep what it compiles.
+  // The first call creates the bundle and fills the compile cache of V8.
   for (const time of timers) time();
   const times = { nothing: [] as number[], calls: calls.map(() => [] as number[]) };
   for (let round = 1; round <= rounds; round++) {
@@ -79,7 +79,7 @@ function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): Cl
   return [{ call: 'node -e 0', medianMs: base, times: 1, atMost: 1 }, ...told];
 }
 
-/** Resolves to the milliseconds that one call takes, from its start to its end. */
+/** Returns the duration of one call from start to exit, in milliseconds. */
 function timer(program: string, args: string[], env: NodeJS.ProcessEnv): () => number {
   return () => {
     const began = performance.now();

@@ -6,13 +6,13 @@ import { addWorkspace, type Subscription, subscribe, type Workspace } from '../f
 import type { Percentiles } from '../support/percentiles.ts';
 import { loadDeliveries } from './load.ts';
 
-/** What the DELETE of a subscription costs to which very much is pending. */
+/** The cost of deleting a subscription with many pending deliveries. */
 export interface Deletion {
-  /** How long it took to be answered. Milliseconds. */
+  /** The response time, in milliseconds. */
   request: number;
-  /** How long until all was cancelled, while nothing else was going on for the most part. Seconds. */
+  /** The time until all deliveries are cancelled, mostly without other load, in seconds. */
   cancelled: number;
-  /** What others' deliveries took meanwhile. */
+  /** The latency of other deliveries during the deletion. */
   others: Percentiles;
 }
 
@@ -20,14 +20,14 @@ interface DeletionOptions {
   runtime: Runtime;
   databaseUrl: string;
   apiUrl: string;
-  /** Of the workspace that is made for it. */
+  /** The workspace that is created for it. */
   name: string;
   pending: number;
-  /** Measures others' deliveries for longer than it takes to delete. */
+  /** How long other deliveries are measured, longer than the deletion takes. */
   measureOthers(): Promise<Percentiles>;
 }
 
-/** Deletes a subscription over HTTP, with so many deliveries pending, in the midst of others' deliveries. */
+/** Deletes a subscription with pending deliveries over HTTP while other deliveries run. */
 export async function measureDeletion(options: DeletionOptions): Promise<Deletion> {
   const { runtime, databaseUrl, apiUrl, name, pending, measureOthers } = options;
   const workspace = await addWorkspace(runtime, name);

@@ -14,12 +14,12 @@ interface LatencyOptions {
   seconds: number;
 }
 
-/** At the beginning, and not counted. */
+/** The warm-up, which is not measured. */
 const warmUpSeconds = 2;
 
 /**
- * Creates tickets over HTTP at a steady rate, whether the last ones have been answered or not, and resolves to how
- * long the deliveries took from the commit, as PostgreSQL dates it, to their receipt.
+ * Creates tickets over HTTP at a constant rate without waiting for responses. Returns the time of each delivery from
+ * the commit, as dated by PostgreSQL, to its receipt.
  */
 export async function measureLatency(options: LatencyOptions): Promise<Percentiles> {
   const { databaseUrl, receivers, seconds } = options;
@@ -71,7 +71,7 @@ async function createTicket(apiUrl: string, { key, userId }: Workspace): Promise
   if (response.status !== 201) throw new Error(`the API answered ${response.status}: ${text}`);
 }
 
-/** The events that the API has made since, and when each was committed, in milliseconds since 1970. */
+/** Returns the events that the API created, with their commit times in milliseconds since 1970. */
 async function readCommits(databaseUrl: string, since: Date): Promise<{ id: string; at: number }[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

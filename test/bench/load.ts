@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Subscription } from '../faults/workspaces.ts';
 
-/** A `ticket.created` as it is sent, about 900 bytes; `{id}` stands for the event's id. */
+/** The body of a `ticket.created` of about 900 bytes. `{id}` is replaced by the event id. */
 export const sampleBody = JSON.stringify({
   id: '{id}',
   type: 'ticket.created',
@@ -31,14 +31,14 @@ export const sampleBody = JSON.stringify({
   },
 });
 
-/** Puts so many deliveries of as many events into the outbox, evenly over the subscriptions, in one transaction. */
+/** Inserts deliveries of as many events, evenly distributed over the subscriptions, in one transaction. */
 export async function loadDeliveries(databaseUrl: string, subscriptions: Subscription[], count: number): Promise<void> {
   const wanted = subscriptions.map(({ tenantId, id }) => ({ t: String(tenantId), s: String(id) }));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('BEGIN');
-    // What is inserted fits together: looking each row up that it refers to would take most of the time.
+    // The rows are consistent. Checks of foreign keys would take most of the time.
     await client.query('SET LOCAL session_replication_role = replica');
     await client.query(
       `CREATE TEMP TABLE waiting ON COMMIT DROP AS

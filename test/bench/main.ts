@@ -56,18 +56,18 @@ const options = {
 } as const;
 
 interface Printed {
-  /** For people. */
+  /** The text for a terminal. */
   table: string;
-  /** For programs. */
+  /** The report for programs. */
   result: unknown;
-  /** False where what was measured is not as it must be. */
+  /** False if a result exceeds its limit. */
   good?: boolean;
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 
-/** What `pnpm bench` can measure, by its first argument. */
+/** The benchmarks of `pnpm bench` by their first argument. */
 const benches: Record<string, () => Promise<Printed>> = {
   agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
   api: measureApi,
@@ -140,23 +140,23 @@ function measurePacing(): Promise<Printed> {
   });
 }
 
-/** How much is measured: what was asked for, or else what the benchmark takes. */
+/** Returns the numbers of the options, or the defaults of the benchmark. */
 function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
   const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
   return { tickets: countOf('tickets', tickets), rounds: Number(rounds), seconds: Number(seconds) };
 }
 
-/** Of an option such as `10k`. */
+/** Parses an option such as `10k`. */
 function countOf(option: string, text: string): number {
   const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(text) ?? [];
   if (count === undefined) throw new Error(`--${option}: must be a number such as 10k or 10m, not ${text}`);
   return Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
 }
 
-/** Gives the measurement a folder for its PostgreSQL, and takes it away again. */
+/** Runs the benchmark with a temporary folder for PostgreSQL and removes the folder afterwards. */
 async function inFolder<Result>(measure: (dataDir: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-bench-'));
-  // As root, PostgreSQL runs as another user, who must get in.
+  // As root, PostgreSQL runs as another user, which needs access to the folder.
   await chmod(folder, 0o755);
   try {
     return await measure(join(folder, 'data'));
@@ -170,7 +170,7 @@ if (bench === undefined) {
   process.stderr.write(usage);
   process.exitCode = 1;
 } else {
-  // An exit lets what was started here be ended.
+  // An exit stops the processes that were started here.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, result, good = true } = await bench();
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);

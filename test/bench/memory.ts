@@ -10,7 +10,7 @@ import { freePort, startServer, untilReady } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { residentOf } from './api/usage.ts';
 
-/** Memory in MB, and the time in milliseconds from `start` to the first answer on a database that is there. */
+/** Memory in MB, and the time in milliseconds from the start to the first response with an existing database. */
 export interface MemoryResult {
   afterTenThousandMb: number;
   afterAMillionMb: number;
@@ -22,7 +22,7 @@ interface MemoryOptions {
   onProgress: (text: string) => void;
 }
 
-/** Has the API answer a million requests of every kind, and watches what it holds; then starts it anew. */
+/** Sends a million requests of every kind to the API and measures its memory. Then restarts it. */
 export async function benchMemory(options: MemoryOptions): Promise<{ table: string; result: MemoryResult }> {
   const result = { ...(await measureGrowth(options)), startMs: await measureStart(options.dataDir) };
   const { afterTenThousandMb, afterAMillionMb, startMs } = result;
@@ -57,7 +57,7 @@ async function measureGrowth({ dataDir, onProgress }: MemoryOptions): Promise<Om
   }
 }
 
-/** What `pnpm start` runs, with PostgreSQL embedded. */
+/** The processes of `pnpm start` with embedded PostgreSQL. */
 async function measureStart(dataDir: string): Promise<number> {
   const PORT = String(await freePort());
   const root = fileURLToPath(new URL('../..', import.meta.url));

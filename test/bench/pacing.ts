@@ -4,29 +4,29 @@ import { supervise } from '../faults/server.ts';
 import { addWorkspace } from '../faults/workspaces.ts';
 
 export interface PacingOptions {
-  /** Tickets to be made, all called for at once. */
+  /** The number of tickets to create concurrently. */
   creates: number;
-  /** Clients that share the key, each of which makes as many. */
+  /** Clients that share the key, each of which creates this number of tickets. */
   clients: number;
-  /** Requests of a group in a window. */
+  /** The rate limit of a group per window. */
   limit: number;
   windowSeconds: number;
 }
 
 export interface PacingResult extends PacingOptions {
-  /** Tickets that there are in the end. */
+  /** The number of created tickets. */
   made: number;
-  /** Calls that were rejected, by their code. */
+  /** Rejected calls by code. */
   rejected: Record<string, number>;
   requests: number;
-  /** Answers 429. */
+  /** Responses with 429. */
   refused: number;
-  /** Lines that the clients wrote into their log, but for those of each answer. */
+  /** Log lines of the clients, except those of single responses. */
   lines: string[];
   seconds: number;
 }
 
-/** Calls for many tickets at once through the client, and counts what becomes of it. */
+/** Calls create() concurrently through the client and counts the results. */
 export async function benchPacing(options: PacingOptions): Promise<{ table: string; result: PacingResult }> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
@@ -47,7 +47,7 @@ export async function benchPacing(options: PacingOptions): Promise<{ table: stri
   }
 }
 
-/** The same against a server that runs. */
+/** Runs the same calls on a separate server process. */
 export async function createAtOnce(baseUrl: string, apiKey: string, options: PacingOptions): Promise<PacingResult> {
   const result: PacingResult = { ...options, made: 0, rejected: {}, requests: 0, refused: 0, lines: [], seconds: 0 };
   const clients = Array.from({ length: options.clients }, () => {

@@ -4,19 +4,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * How long an endpoint takes to answer, in milliseconds; 'never' is one that takes connections and says nothing, 'failing'
- * one that fails one request of five, and in two minutes of ten all of them.
+ * The response time of an endpoint in milliseconds. 'never' accepts connections and never responds. 'failing' fails one
+ * of five requests, and all of them in two of ten minutes.
  */
 export type Delay = number | 'never' | 'failing';
 
-/** A delivery that arrived: its `webhook-id` and when, in milliseconds since 1970. */
+/** A received delivery: its `webhook-id` and its time in milliseconds since 1970. */
 type Receipt = [eventId: string, at: number];
 
-/** Receivers in a process of their own, so that they take no time of the one that measures. */
+/** Receivers in their own process, so that they don't use the CPU time of the measuring process. */
 export interface Receivers {
-  /** Opens an endpoint per delay, each on a port of its own; resolves to their URLs. */
+  /** Opens an endpoint per delay, each on its own port. Returns the URLs. */
   open(delays: Delay[]): Promise<string[]>;
-  /** What has arrived since the last call. */
+  /** Returns the deliveries since the last call. */
   take(): Promise<Receipt[]>;
   close(): void;
 }
@@ -39,7 +39,7 @@ export function startReceivers(): Receivers {
   };
 }
 
-/** What the other process does: it was forked from this same file. */
+/** The child process, forked from this file. */
 function serve(): void {
   let receipts: Receipt[] = [];
 

@@ -7,40 +7,40 @@ import pg from 'pg';
 import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
 import { type Percentiles, percentiles } from '../support/percentiles.ts';
 
-/** What it costs to delete answers under an Idempotency-Key that are given no more, while others are stored. */
+/** The cost of deleting expired idempotent responses while others are stored. */
 export interface RetentionResult {
   keys: number;
   deleted: number;
   seconds: number;
   deletedPerSecond: number;
-  /** Each is a transaction, which holds the rows that it deletes until it ends. Milliseconds. */
+  /** Each batch is a transaction, which locks its deleted rows until it ends. Milliseconds. */
   batches: Percentiles;
   storedPerSecond: { alone: number; beside: number };
   /** Milliseconds. */
   store: { alone: Percentiles; beside: Percentiles };
-  /** The largest share of dead tuples that PostgreSQL has counted, and that when autovacuum had a minute. */
+  /** The maximum share of dead tuples in the statistics of PostgreSQL, and the share after a minute for autovacuum. */
   deadShare: { most: number; after: number };
-  /** How the table was read while rows were deleted. */
+  /** How the table was scanned during the deletion. */
   scans: { sequential: number; index: number };
-  /** A round just after, which finds nothing: it steps over what isn't vacuumed. Milliseconds. */
+  /** A round directly after the deletion, which finds no rows but skips dead tuples. Milliseconds. */
   emptyRound: number;
 }
 
 interface RetentionOptions {
   dataDir: string;
-  /** Answers that are too old, of one workspace, beside a tenth of them that aren't. */
+  /** The number of expired responses of one workspace, plus a tenth as many current ones. */
   keys: number;
   perSecond: number;
   onProgress: (text: string) => void;
 }
 
-/** For how long answers are stored before any is deleted. Milliseconds. */
+/** How long responses are stored before the deletion, in milliseconds. */
 const aloneMs = 20_000;
 const afterMs = 60_000;
 const batchLoaded = 200_000;
 const writers = 8;
 
-/** Fills a table with answers, and deletes those that are too old while others are stored at a steady rate. */
+/** Fills a table with responses, and deletes the expired ones while others are stored at a constant rate. */
 export async function benchRetention(options: RetentionOptions): Promise<{ table: string; result: RetentionResult }> {
   const { dataDir, keys, perSecond, onProgress } = options;
   const runtime = await openRuntime(readSettings({ DATA_DIR: dataDir }), {
@@ -82,13 +82,13 @@ export async function benchRetention(options: RetentionOptions): Promise<{ table
   }
 }
 
-/** What a ticket is answered, about 900 bytes. */
+/** The response of a ticket, about 900 bytes. */
 const answer = JSON.stringify({
   success: true,
   data: { id: 48_211, ticketNumber: 'INC-48211', title: 'VPN drops every ten minutes', description: 'x'.repeat(780) },
 });
 
-/** Answers of two to one days ago, and a tenth as many of the last day, in the order in which they come to be. */
+/** Inserts responses from two days to one day ago, and a tenth as many of the last day, in chronological order. */
 async function load(
   client: pg.Client,
   { tenantId, context }: Workspace,
@@ -111,12 +111,12 @@ async function load(
 }
 
 interface Storing {
-  /** What was stored since the last time that it was asked. */
+  /** Returns the results since the last call. */
   take(): { perSecond: number; latencies: Percentiles };
   stop(): Promise<void>;
 }
 
-/** Stores answers at a steady rate, as requests do it, whether the last ones are stored or not. */
+/** Stores responses at a constant rate like requests do, without waiting for earlier ones. */
 async function startStoring(
   databaseUrl: string,
   { tenantId, context }: Workspace,
@@ -162,7 +162,7 @@ async function startStoring(
   };
 }
 
-/** Deletes, and times the statements. */
+/** Deletes expired responses and measures the statements. */
 async function timedPrune({ prisma }: Runtime) {
   const batches: number[] = [];
   const timed = new Proxy(prisma, {
@@ -191,7 +191,7 @@ async function readTable(client: pg.Client) {
   return { deadShare: dead / Math.max(1, dead + live), sequential, index };
 }
 
-/** Looks every second how many tuples are dead; tells at last how the table was read meanwhile. */
+/** Samples the number of dead tuples every second. Returns how the table was scanned in this time. */
 function watchTable(client: pg.Client, onProgress: (text: string) => void) {
   let most = 0;
   let stopped = false;

@@ -8,17 +8,17 @@ import { measuredPaths } from './api/paths.ts';
 import { type Measured, startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 
-/** Requests per second of a path over few tickets and over many; medians of the rounds. */
+/** Requests per second of a path with few and with many tickets. Medians of the rounds. */
 export interface SizeResult {
   path: string;
   few: number;
   many: number;
-  /** Of many by few, in the same rounds. */
+  /** The ratio of many to few, in the same rounds. */
   ratio: number;
 }
 
 interface SizesOptions {
-  /** Where the many are: a folder that `pnpm bench --data` has kept. */
+  /** The folder with many tickets, kept by `pnpm bench --data`. */
   manyDir: string;
   fewDir: string;
   few: number;
@@ -30,7 +30,7 @@ interface SizesOptions {
 const names = ['ticket by id', 'list', 'list by status', 'list by assignee, no match', 'create', 'patch'];
 const connections = 16;
 
-/** Asks the API over few tickets and over many, path after path and round after round, each on a PostgreSQL of its own. */
+/** Measures the API with few and with many tickets, path by path and round by round, each on its own PostgreSQL. */
 export async function benchSizes(options: SizesOptions): Promise<{ table: string; result: SizeResult[] }> {
   const { manyDir, fewDir, few, onProgress } = options;
   const stops: (() => Promise<void>)[] = [];

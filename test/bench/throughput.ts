@@ -7,8 +7,8 @@ import type { Subscription } from '../faults/workspaces.ts';
 import { loadDeliveries, sampleBody } from './load.ts';
 
 /**
- * Has so many deliveries wait, and resolves to how many were made and recorded per second, from the first attempt to
- * the moment when nothing more waited for `healthy`. What others still have waiting then is cancelled.
+ * Creates pending deliveries. Returns the recorded deliveries per second, from the first attempt until no delivery of
+ * `healthy` is pending. Cancels the pending ones of other subscriptions afterwards.
  */
 export async function measureThroughput(
   databaseUrl: string,
@@ -51,7 +51,7 @@ async function untilDelivered(client: pg.Client, subscriptions: Subscription[], 
   }
 }
 
-/** POSTs as many with the same client and the same signatures from this process, and nothing else; per second. */
+/** Sends POST requests with the same client and signatures from this process only. Returns the rate per second. */
 export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
   const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, refusedNetworks: [] }) });
   const targets = urls.map((url) => new URL(url));

@@ -23,17 +23,17 @@ import { startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { cpuOf } from './api/usage.ts';
 
-/** What counting requests costs a server, and what it takes to tell of them. */
+/** The cost of recording usage, and of the queries on it. */
 export interface UsageResult {
-  /** CPU time of the server for a request by id; microseconds, the median of the rounds. */
+  /** CPU time of the server per request by id in microseconds. Median of the rounds. */
   countedUs: number;
   uncountedUs: number;
-  /** The median of the rounds' ratios. */
+  /** The median of the ratios of the rounds. */
   ratio: number;
-  /** To write a thousand counts; CPU time of PostgreSQL. */
+  /** CPU time of PostgreSQL to write a thousand counts. */
   writeMs: number;
   bytesPerRow: number;
-  /** Each query over a full week of a hundred keys; CPU time of PostgreSQL. */
+  /** CPU time of PostgreSQL per query over a full week of a hundred keys. */
   queriesMs: Record<string, number>;
 }
 
@@ -80,7 +80,7 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   for (const server of [counted, uncounted]) await cpuPerRequest(server, 10);
   const taken: { counted: number; uncounted: number }[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Who comes first is another one each time.
+    // Alternates which server is first.
     const first = round % 2 === 0 ? await cpuPerRequest(counted, seconds) : undefined;
     const off = await cpuPerRequest(uncounted, seconds);
     const on = first ?? (await cpuPerRequest(counted, seconds));
@@ -96,13 +96,16 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   };
 }
 
-/** The kernel counts CPU time in hundredths of a second. */
+/** The kernel measures CPU time in hundredths of a second. */
 const turns = 50;
 const keys = 100;
-/** What a key uses in an hour: so many endpoints, with one outcome and another. */
+/** The usage of a key in an hour: several endpoints, each with two outcomes. */
 const endpoints = 8;
 
-/** A week of the first workspace: a hundred keys, each busy in every hour, and in every minute of the last three hours. */
+/**
+ * Inserts a week of usage of the first workspace: a hundred keys, each active in every hour, and in every minute of the
+ * last three hours.
+ */
 export async function fillUsage(client: pg.ClientBase): Promise<void> {
   await client.query('TRUNCATE usage_minutes, usage_hours');
   const ids = keyedEndpoints.slice(0, endpoints).map(({ id }) => id);
@@ -133,7 +136,7 @@ async function measureQueries(url: string) {
 
   const databases = openDatabases({
     url,
-    // One backend has all the work.
+    // Runs all statements on one backend.
     requestConnections: 1,
     timeouts: { statementMs: 60_000, lockMs: 5000 },
     worker: false,
@@ -169,8 +172,8 @@ async function measureQueries(url: string) {
 }
 
 /**
- * The CPU time that PostgreSQL takes for something, in milliseconds: whatever else the machine does, it stays the same. The
- * first times, in which plans are made, don't count.
+ * Returns the CPU time of PostgreSQL for statements in milliseconds, which doesn't depend on other load. Ignores the
+ * first runs, which prepare plans.
  */
 async function cpuOfDatabase({ pool }: { pool: Pool }, work: () => Promise<unknown>): Promise<number> {
   const asking = { text: 'SELECT pg_backend_pid() AS pid', values: [] };

@@ -12,9 +12,9 @@ import { type Delay, type Receivers, startReceivers } from './receiver.ts';
 import { measureCeiling, measureThroughput } from './throughput.ts';
 
 interface BenchOptions {
-  /** The parts to be run; all unless given. */
+  /** The parts to run, by default all. */
   only: string[] | undefined;
-  /** Where CPU profiles of the server processes are written to. */
+  /** The folder for CPU profiles of the server processes. */
   profile: string | undefined;
   onProgress: (text: string) => void;
 }
@@ -24,12 +24,12 @@ interface BenchResult {
   result: Result;
 }
 
-/** Medians, and beside each what the runs gave. */
+/** Medians, with the results of each run. */
 interface Result {
   cores: number;
   node: string;
   postgres: string;
-  /** Of the machine before anything was started: others' work on it lowers the figures. */
+  /** The CPU load of the machine before the start. Other load reduces the results. */
   loadBefore: number;
   throughput?: Series;
   throughputWithSlow?: Series;
@@ -50,7 +50,7 @@ interface LatencySeries {
   runs: Percentiles[];
 }
 
-/** Where everything runs: PostgreSQL, one worker, one API and the receivers, each in a process of its own. */
+/** The environment: PostgreSQL, one worker, one API and the receivers, each in its own process. */
 interface Bench {
   databaseUrl: string;
   runtime: Runtime;
@@ -64,18 +64,18 @@ const tenants = 10;
 const subscriptionsPerTenant = 5;
 const backlog = 100_000;
 const pendingAtDelete = 500_000;
-/** Fewer than for latency alone: half of the machine loads and cancels meanwhile. */
+/** Fewer than in the latency benchmark, because loading and cancelling take half of the CPU time. */
 const eventsPerSecondBeside = 50;
 const eventsPerSecond = 200;
 const latencySeconds = 12;
 
-/** What the worker has in flight at most here: its limit per tenant, for each tenant. */
+/** The maximum number of deliveries in flight here: the limit per tenant times the number of tenants. */
 const concurrency = tenants * 64;
 
-/** All receivers are on one host, which would get less than the worker can send. */
+/** All receivers share one host, so the default limit per host would be too low. */
 const oneHost = { WEBHOOK_HOST_CONCURRENCY: '1024', WEBHOOK_HOST_PER_SECOND: '1000000' };
 
-/** Measures the webhooks as they run in production (test/bench/README.md). */
+/** Measures webhooks as they run in production (test/bench/README.md). */
 export async function benchWebhooks(options: BenchOptions): Promise<BenchResult> {
   const { only, onProgress } = options;
   const wants = (part: string) => only === undefined || only.includes(part);
@@ -105,7 +105,7 @@ async function startBench({ profile, onProgress }: BenchOptions, stops: (() => P
     const server = spawnServer({ ...env, ROLES: role }, nodeOptions);
     stops.push(async () => {
       await stopServer(server);
-      // Nothing but errors, as a rule none.
+      // Only errors, usually none.
       const said = server.output().replace(/^[^{]*/, '');
       if (said !== '') onProgress(`the ${role} said: ${said}`);
     });
@@ -126,7 +126,7 @@ async function readVersion({ prisma }: Runtime): Promise<string> {
   return row?.server_version ?? 'unknown';
 }
 
-/** Deliveries per second with all receivers quick, with one of fifty slow, and without anything of ours around them. */
+/** Deliveries per second with all receivers fast, with one of fifty slow, and of a bare HTTP client. */
 async function throughput(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, receivers } = bench;
   const healthy = await subscribeTenants(bench, 'quick', 0);
@@ -136,7 +136,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   for (let run = 1; run <= runs; run++) {
     const quick = { healthy, slow: [], count: deliveries };
     measured.throughput.push(await measureThroughput(databaseUrl, quick));
-    // In the place of one of the healthy ones, so that it is one of fifty.
+    // Replaces a healthy one, so that it is one of fifty.
     const mixed = { healthy: healthy.slice(1), slow: slow === undefined ? [] : [slow], count: deliveries };
     measured.throughputWithSlow.push(await measureThroughput(databaseUrl, mixed));
     measured.ceiling.push(await measureCeiling(urls, deliveries, concurrency));
@@ -149,7 +149,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   }
 }
 
-/** From commit to receipt: alone, and beside a tenant that has a great deal waiting for an endpoint that is dead. */
+/** The latency from commit to receipt, alone and during a large backlog of a tenant with a dead endpoint. */
 async function latency(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers } = bench;
   const workspaces: Workspace[] = [];
@@ -175,7 +175,7 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   result.latencyBesideHanging = await measure('latency beside a dead endpoint that hangs');
 }
 
-/** What a DELETE costs with very much pending, and what others' deliveries notice of it. */
+/** The cost of a DELETE with many pending deliveries, and its effect on other deliveries. */
 async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers, runtime } = bench;
   const workspaces: Workspace[] = [];
@@ -196,7 +196,7 @@ async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['
   result.deletion = { before, runs: measured };
 }
 
-/** Tenants with subscriptions to endpoints that answer after `delay`. */
+/** Creates tenants with subscriptions to endpoints that respond after `delay`. */
 async function subscribeTenants(
   { runtime, receivers }: Bench,
   name: string,
@@ -216,7 +216,7 @@ async function subscribeTenants(
   return subscriptions;
 }
 
-/** A tenant that has very much waiting for one endpoint. */
+/** Creates a tenant with many pending deliveries for one endpoint. */
 async function addBacklog({ runtime, databaseUrl }: Bench, name: string, url: string): Promise<Subscription> {
   const workspace = await addWorkspace(runtime, name);
   const subscription = await subscribe(workspace, { name, url, events: ['ticket.created'] });

@@ -1,8 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/*
- * `--import` of a server that counts no usage, to be compared with one that does.
- */
+/* Import this file with `--import` in a server to turn off the recording of usage for a comparison. */
 registerHooks({
   load(url, context, next) {
     if (!url.endsWith('/usage/follow-requests.ts')) return next(url, context);

@@ -10,13 +10,13 @@ import { type Measured, startServer } from './api/servers.ts';
 import { cpuOf, cpuOfFamily } from './api/usage.ts';
 import { send } from './send.ts';
 
-/** What a way of writing tickets does in a second, and what a ticket costs. Medians of the rounds. */
+/** Throughput of a method of writing tickets, and the cost per ticket. Medians of the rounds. */
 export interface WriteCost {
   way: string;
   rowsPerSecond: number;
-  /** CPU time of the API's process and of PostgreSQL together. Microseconds. */
+  /** CPU time of the API process and of PostgreSQL together, in microseconds. */
   cpuUs: number;
-  /** Rows per second as a multiple of those of single requests without a key, in the same rounds. */
+  /** The ratio of rows per second to single requests without a key, in the same rounds. */
   ratio: number;
 }
 
@@ -27,16 +27,16 @@ interface WritesOptions {
   onProgress: (text: string) => void;
 }
 
-/** Requests that are under way at once. */
+/** The number of concurrent requests. */
 const atOnce = 16;
-/** How many tickets a way writes in a round. */
+/** The number of tickets that a method writes per round. */
 const perRound = 4000;
 const perBulk = 100;
 
-/** A way of writing: one request, and how many tickets it writes. */
+/** A method of writing: a request, and the number of tickets that it writes. */
 interface Way {
   way: string;
-  /** The one that it is compared with. */
+  /** The method to compare with. */
   than: string;
   rows: number;
   ask(place: number): { method: string; path: string; body: object; headers?: Record<string, string> };
@@ -46,8 +46,8 @@ const ticket = { title: 'VPN drops', description: 'Every ten minutes.', type: 'I
 const several = <Item>(make: (index: number) => Item) => Array.from({ length: perBulk }, (_, index) => make(index));
 
 /**
- * Another ticket each time, since two at once would wait for each other, and another text, so that a change is one: in a
- * field that nobody searches, and in one whose words are written again, all of them new.
+ * Uses another ticket each time, since concurrent updates of one ticket wait for each other, and a new text, so that
+ * each is a change: in a field without full-text search, or in one whose words are all replaced.
  */
 function patchesOf({ ticketIds }: Data, field: 'resolution' | 'title'): Way[] {
   const change = (place: number) => ({ id: ticketIds[place % ticketIds.length], [field]: `Cable, ${randomUUID()}` });
@@ -87,7 +87,7 @@ function waysFor(data: Data): Way[] {
   ];
 }
 
-/** Writes tickets one by one, under keys and many at once, way after way and round after round. */
+/** Writes tickets one by one, with idempotency keys and in bulk, method by method and round by round. */
 export async function benchWrites(options: WritesOptions): Promise<{ table: string; result: WriteCost[] }> {
   const { dataDir, tickets, onProgress } = options;
   const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
@@ -118,7 +118,7 @@ async function measure(
   { rounds, onProgress }: Pick<WritesOptions, 'rounds' | 'onProgress'>,
 ): Promise<WriteCost[]> {
   const measured = waysFor(measurement.data).map((way) => ({ ...way, rates: [] as number[], costs: [] as number[] }));
-  // The first round is that of the compiler.
+  // The first round is the warm-up.
   for (let round = 0; round <= rounds; round++) {
     onProgress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
     for (const each of measured) {
@@ -135,7 +135,7 @@ async function measure(
   });
 }
 
-/** Writes the tickets of a round, the next request when one is answered. */
+/** Writes the tickets of a round with concurrent requests. Each sender starts the next request after a response. */
 async function writeSome({ rows, ask }: Way, { server, postgres, data: { keys } }: Measurement) {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   const cpu = () => cpuOf(server.pid) + cpuOfFamily(postgres);

@@ -30,15 +30,18 @@ if (values.help || chosen.length === 0) {
   console.log(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  // Stryker copies the directory that it is started in.
+  // Stryker copies the working directory.
   process.chdir(join(import.meta.dirname, '../..'));
   Object.assign(process.env, compiled);
   process.exitCode = (await testAll(chosen)) ? 0 : 1;
 }
 
-/** Tests the tests of subjects, one after the other, and prints what comes of it. Resolves to whether all are good. */
+/**
+ * Runs the mutation tests of the subjects one after the other and prints the results. Returns whether all scores are
+ * high enough.
+ */
 async function testAll(chosen: Subject[]): Promise<boolean> {
-  // One for all: each process of tests makes its databases in it.
+  // One server for all subjects. Each test process creates its databases in it.
   const postgres = process.env.TEST_DATABASE_URL ? undefined : await openTemporary();
   if (postgres !== undefined) process.env.TEST_DATABASE_URL = postgres.url;
   try {
@@ -66,7 +69,7 @@ async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false, pool: 'forks' },
     concurrency: Number(values.concurrency),
-    // What hangs is ended; what is slow on a busy machine is not.
+    // The timeout ends hanging mutants, but not slow tests on a busy machine.
     dryRunTimeoutMinutes: 20,
     timeoutMS: 30_000,
     disableTypeChecks: false,
@@ -74,7 +77,7 @@ async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
     logLevel: 'warn' as LogLevel,
   });
   const mutants = await stryker.runMutationTest();
-  // The others are none: what they make of the code can't be loaded.
+  // Other mutants don't compile or can't be loaded, so they don't count.
   return mutants.filter((mutant) => isUnnoticed(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
 }
 
@@ -82,7 +85,7 @@ function isUnnoticed({ status }: MutantResult): boolean {
   return status === 'Survived' || status === 'NoCoverage';
 }
 
-/** In percent. */
+/** Returns the percentage of detected mutants. */
 function scoreOf(mutants: MutantResult[]): number {
   return 100 * (1 - mutants.filter(isUnnoticed).length / mutants.length);
 }

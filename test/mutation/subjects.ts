@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 
-/** Code whose tests are tested, and the tests that are there for it. */
+/** Code to mutate, and the tests that cover it. */
 export interface Subject {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   file: string;
-  /** The declarations that it is about; the whole file where none is named. */
+  /** The declarations to mutate, by default the whole file. */
   only?: string[];
-  /** From `test/`. */
+  /** Paths from `test/`. */
   tests: string[];
 }
 
-/** What decides who may do what, how much of it, and what is delivered when: a wrong sign there is a wrong answer. */
+/** Code for permissions, limits and deliveries, where a wrong operator has visible effects. */
 export const subjects: Subject[] = [
   { file: 'server/src/http/auth/api-key-header.ts', tests: ['http/api-key.test.ts'] },
   { file: 'server/src/http/auth/guard.ts', tests: ['http/guard.test.ts'] },
@@ -43,7 +43,7 @@ export const subjects: Subject[] = [
   { file: 'server/src/webhooks/delivery/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
 ];
 
-/** The subject as Stryker names it: its file, or the lines of its declarations. */
+/** Returns the subject in the syntax of Stryker: its file, or the lines of its declarations. */
 export async function placesOf({ file, only }: Subject): Promise<string[]> {
   if (only === undefined) return [file];
   const lines = (await readFile(file, 'utf8')).split('\n');

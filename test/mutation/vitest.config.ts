@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 import config from '../vitest.config.ts';
 
 /*
- * The tests of one subject on a copy of the repository, in which Stryker has put the mutants. The packages in
- * `node_modules` still are those of the repository: here they are those of the copy.
+ * Runs the tests of one subject on a copy of the repository that contains the mutants. The aliases point to the
+ * packages of the copy, because `node_modules` contains those of the repository.
  */
 const root = join(import.meta.dirname, '../..');
 

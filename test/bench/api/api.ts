@@ -15,18 +15,18 @@ import { type Measured, serverNames, startServer } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 import { cpuOf, cpuOfFamily } from './usage.ts';
 
-/** What was measured of one path; the times are the API's own. */
+/** The results of one path. Times are those of the API. */
 interface PathResult {
   path: string;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** CPU time of the API's process and of PostgreSQL, per request. */
+  /** CPU time of the API process and of PostgreSQL per request. */
   cpuUs: { process: number; postgres: number };
-  /** Of the requests per second; null where the rung answered nothing in a round. */
+  /** The ratio of requests per second to the reference server, or null if the reference had no responses in a round. */
   ratioToBarePg: number | null;
   ratioToPlainStack: number | null;
-  /** Of bare pg's requests per second, what is left under row-level security. */
+  /** The ratio of requests per second of bare pg with row-level security to those without. */
   ratioOfSecuredPg: number | null;
 }
 
@@ -40,10 +40,10 @@ export interface ApiResult {
 
 export interface ApiBenchOptions {
   tickets: number;
-  /** How long one round of one path lasts. */
+  /** The duration of one path in one round. */
   seconds: number;
   rounds: number;
-  /** Of PostgreSQL; one that is kept is loaded once. */
+  /** The folder of PostgreSQL. A kept folder is loaded once. */
   dataDir: string;
   onProgress(text: string): void;
 }
@@ -51,8 +51,8 @@ export interface ApiBenchOptions {
 const connections = 16;
 
 /**
- * Measures the API beside its rungs, on one PostgreSQL and one set of data: round after round, each path on each
- * server in turn, so that what the machine does meanwhile falls on all of them. Medians of the rounds.
+ * Compares the API with the reference servers on one PostgreSQL and the same data. Each round measures every path on
+ * every server, so that other load on the machine affects all of them. Returns the medians of the rounds.
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '150' };
@@ -77,7 +77,7 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   }
 }
 
-/** Loads into an empty folder, and finds in one that is kept what was loaded before. */
+/** Loads data into an empty folder, or reads the data of a kept folder. */
 async function loadOnce(databaseUrl: string, { tickets, dataDir, onProgress }: ApiBenchOptions): Promise<Data> {
   const file = join(dataDir, 'bench-data.json');
   const known = await readFile(file, 'utf8').catch(() => undefined);
@@ -94,7 +94,7 @@ async function loadOnce(databaseUrl: string, { tickets, dataDir, onProgress }: A
 interface Measurement {
   servers: Measured[];
   data: Data;
-  /** The postmaster. */
+  /** The process id of the postmaster. */
   postgres: number;
   databaseUrl: string;
   options: ApiBenchOptions;
@@ -114,7 +114,7 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
     Round[]
   >;
   const job = { connections, requests: requestsOf(path, data) };
-  // The compiler of each process has its work done, and PostgreSQL has its plans, before anything counts.
+  // Warm-up: compiles the code of each process and prepares the plans of PostgreSQL.
   for (const server of servers) await shoot(server, { ...job, seconds: 10 });
   await untilIdle(databaseUrl);
   for (let round = 1; round <= options.rounds; round++) {
@@ -147,7 +147,7 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
   };
 }
 
-/** Resolves when PostgreSQL has ended what was asked of it: a slow server's last queries outlive its round. */
+/** Waits until PostgreSQL has no running queries. The last queries of a slow server continue after its round. */
 async function untilIdle(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -8,9 +8,9 @@ import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import pg from 'pg';
 
 /*
- * The rung below: the same SQL on named statements of bare pg, under bare node:http. No key, no validation, no limits,
- * no total. With ROW_LEVEL_SECURITY it asks on connections such as the API's: as `itsm_request`, each statement with its
- * tenant. Ends with the process that started it.
+ * A reference server: the same SQL with prepared statements of pg and node:http, without keys, validation, limits and
+ * totals. With ROW_LEVEL_SECURITY, it connects like the API: as `itsm_request`, with the tenant set per statement.
+ * Exits with its parent process.
  */
 const connectionString = process.env.DATABASE_URL ?? '';
 const pool: pg.Pool = process.env.ROW_LEVEL_SECURITY
@@ -53,7 +53,7 @@ async function run(name: Name, values: unknown[], on: pg.Pool | pg.PoolClient = 
   return (await on.query({ name, text: statements[name], values })).rows;
 }
 
-/** Reads as the API does: under row-level security by a statement that sets the tenant itself. */
+/** Reads like the API: with row-level security in one statement that also sets the tenant. */
 async function read(name: Name, values: unknown[]): Promise<object[]> {
   if (!(pool instanceof TenantPool)) return run(name, values);
   const [result] = await pool.together([{ name, text: settingTheTenant(statements[name]), values }], {

@@ -4,11 +4,11 @@ import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 
-/** The tenants that share the tickets: the first has half of them. */
+/** The tenants of the tickets. The first has half of them. */
 const tenants = 21;
 const usersPerTenant = 200;
 const keyCount = 64;
-/** Who watches one in five hundred of the large tenant's tickets, and its first ticket. */
+/** A user who watches one in five hundred tickets of the large tenant, including its first ticket. */
 export const watcherId = 9;
 export const firstTicketId = 2;
 
@@ -18,17 +18,17 @@ const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
 const categories = ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER', '\\N'];
 const description = 'Since this morning the connection is lost every few minutes, on all floors. '.repeat(3);
 
-/** What the benchmark needs to know of the data: the large tenant's keys, a user and a ticket of its. */
+/** Values of the data that benchmarks need: the keys, a user and a ticket of the large tenant. */
 export interface Data {
   tenantId: number;
   userId: number;
   keys: string[];
   tickets: number;
-  /** The id of the tenant's ticket with an ordinal. */
+  /** Returns the id of the tenant's ticket with an ordinal number. */
   ticketIds: number[];
 }
 
-/** Fills an empty, migrated database with so many tickets, by COPY. */
+/** Fills an empty, migrated database with tickets by COPY. */
 export async function loadData(
   databaseUrl: string,
   tickets: number,
@@ -54,7 +54,7 @@ export async function loadData(
   }
 }
 
-/** Gives the first user of a tenant as many keys as a benchmark uses in turn. */
+/** Creates the keys that a benchmark uses in turn for the first user of a tenant. */
 export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<string[]> {
   const keys = Array.from({ length: keyCount }, newKey);
   for (const key of keys) {
@@ -67,12 +67,12 @@ export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<
   return keys;
 }
 
-/** Ids of users are given tenant by tenant. */
+/** User ids are assigned tenant by tenant. */
 function firstUserOf(tenantId: number): number {
   return (tenantId - 1) * usersPerTenant + 1;
 }
 
-/** Without indexes and foreign keys while rows come in: they are made, and hold, at the end. */
+/** Drops indexes and foreign keys during the load and creates them at the end. */
 async function loadTickets(client: pg.Client, count: number, onProgress: (text: string) => void): Promise<void> {
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -121,11 +121,11 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   for (const table of ['tickets', 'ticket_counts', 'ticket_watchers', 'changes', 'texts']) {
     await client.query(`VACUUM (ANALYZE) ${table}`);
   }
-  // What loading left to be written would be written while the first paths are measured.
+  // Writes dirty pages now instead of during the first measurements.
   await client.query('CHECKPOINT');
 }
 
-/** Writes the words of all tickets, which triggers did not see, and then builds the index over them. */
+/** Fills the search words of all tickets, for which no triggers ran, and then builds the index. */
 async function loadTexts(client: pg.Client, onProgress: (text: string) => void): Promise<void> {
   onProgress('writing what words are in the tickets: the longest part, two minutes for each million');
   const { rows } = await client.query<{ definition: string }>(
@@ -144,14 +144,14 @@ function ticketLine(id: number, ordinals: number[]): string {
   const ordinal = (ordinals[tenant] ?? 0) + 1;
   ordinals[tenant] = ordinal;
   const requester = firstUserOf(tenant) + (ordinal % usersPerTenant);
-  // Some assignees have far more than others, and every fifth ticket has none.
+  // Some assignees have many more tickets than others, and every fifth ticket has none.
   const assignee = Math.random() < 0.2 ? '\\N' : firstUserOf(tenant) + Math.floor(Math.random() ** 2 * 150);
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
   const status = pick(statuses);
-  // One pair that no ticket has.
+  // One pair of values that no ticket has.
   const priority = status === 'CANCELLED' ? pick(priorities.slice(0, -1)) : pick(priorities);
-  // One in a thousand has a word of its own, and five thousand stand below the first.
+  // One in a thousand tickets has a unique word, and five thousand are children of the first one.
   const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;
   const parent = tenant === 1 && ordinal > 1 && ordinal <= 5001 ? firstTicketId : '\\N';
   return [

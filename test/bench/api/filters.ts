@@ -2,14 +2,14 @@ import type { Data } from './data.ts';
 import type { Measured } from './servers.ts';
 import { requestsOf, shoot } from './shots.ts';
 
-/** How long one request takes when nothing else is asked, by what it filters by. */
+/** The latency of single requests without other load, by filter. */
 export interface FilterResult {
   query: string;
   p50Ms: number;
   p99Ms: number;
 }
 
-/** What each filter is given: a value that many tickets have, and several of those. */
+/** The values of each filter: a frequent one, and several frequent ones. */
 export const filterValues = {
   status: ['OPEN', 'OPEN,PENDING,RESOLVED'],
   priority: ['LOW', 'LOW,HIGH'],
@@ -18,13 +18,13 @@ export const filterValues = {
   assigneeId: ['5', '5,6,7'],
 } as const;
 
-/** Values that no ticket of the tenant has, alone or together. */
+/** Values that no ticket of the tenant has, alone or combined. */
 const withoutMatch: Record<string, string>[] = [
   { assigneeId: '999999999' },
   { status: 'CANCELLED', priority: 'CRITICAL' },
 ];
 
-/** Lists by every combination of filters: one value each, several, and without match where that is possible. */
+/** Lists with every combination of filters: one value each, several values, and without matches if possible. */
 export async function measureFilters(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },
@@ -49,7 +49,7 @@ function queriesOf(names: (keyof typeof filterValues)[]): string[] {
   return [query(one), query(several), ...without.map((none) => query({ ...one, ...none })), deep];
 }
 
-/** Every choice of at least one, the smaller ones first. */
+/** Returns every non-empty combination, the smaller ones first. */
 export function combinations<Name>(names: Name[]): Name[][] {
   const all: Name[][] = [[]];
   for (const name of names) all.push(...all.map((chosen) => [...chosen, name]));

@@ -3,16 +3,16 @@ import { type Data, firstTicketId, watcherId } from './data.ts';
 import type { Measured } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 
-/** How long one request takes when nothing else is asked. */
+/** The latency of single requests without other load. */
 export interface FindingResult {
   request: string;
   p50Ms: number;
   p99Ms: number;
-  /** The total that it is answered with, and whether there are more; absent where there is none. */
+  /** The total of the response and whether there are more rows. Absent if the response has no total. */
   found: string | undefined;
 }
 
-/** What integrators look for and follow: the day of the middle ticket, what many have, what few have, and what nobody has. */
+/** Queries of typical integrations: the day of the middle ticket, and values that many, few and no tickets have. */
 function requestsFor({ tickets }: Data): string[] {
   const middle = Date.UTC(2020, 0, 1) + (tickets / 2) * 15_000;
   const day = (days: number) => new Date(middle + days * 86_400_000).toISOString();
@@ -42,12 +42,12 @@ function requestsFor({ tickets }: Data): string[] {
   ];
 }
 
-/** Rows of everything that is no ticket, which a workspace has few of, and what is read of them and beside tickets. */
+/** Creates a few rows of the other resources, and requests for them and for related rows of tickets. */
 async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   const make = async (path: string, body: object) =>
     (await ask<{ id: number }>(server, data, path, { method: 'POST', body: JSON.stringify(body) })).data.id;
   const ticket = `tickets/${firstTicketId}`;
-  // The data may be kept, with what a run before has made.
+  // A kept folder can contain rows of an earlier run.
   const run = Date.now();
   let asset = 0;
   for (let made = 0; made < 500; made++) {
@@ -67,10 +67,10 @@ async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   ];
 }
 
-/** So often everything is asked for: what the machine does meanwhile falls on one of them. */
+/** The number of rounds, so that other load on the machine affects only some of them. */
 const rounds = 3;
 
-/** Finding, and following changes from the beginning, from the middle and at the end. Medians of the rounds. */
+/** Measures searches, filters and the change feed from its start, middle and end. Returns the medians of the rounds. */
 export async function measureFinding(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },

@@ -1,24 +1,24 @@
 import type { Data } from './data.ts';
 
-/** One kind of request that is measured. */
+/** A type of measured request. */
 export interface MeasuredPath {
   name: string;
   method: 'GET' | 'POST' | 'PATCH';
-  /** The paths to be asked for, in turn; below the API's prefix. */
+  /** The paths to request in turn, relative to the prefix of the API. */
   paths(data: Data): string[];
-  /** The bodies to be sent, in turn; in place of `[<id>]` each has a text of its own, so that a change is one. */
+  /** The bodies to send in turn. Each `[<id>]` becomes a unique text, so that every request is a change. */
   bodies?: object[];
   headers?: Record<string, string>;
-  /** Which API is measured, where it isn't the one whose tenant may have every connection. */
+  /** The measured API, if it is not the one without a concurrency limit per tenant. */
   server?: 'apiDefaultShare';
 }
 
-/** What is measured, the same for the API and the rungs beside it. */
+/** The measured paths, the same for the API and the reference servers. */
 export const measuredPaths: MeasuredPath[] = [
   { name: 'ping', method: 'GET', paths: () => ['/ping'] },
   { name: 'ticket by id', method: 'GET', paths: ({ ticketIds }) => ticketIds.map((id) => `/tickets/${id}`) },
   { name: 'list', method: 'GET', paths: () => ['/tickets'] },
-  // The rungs beside it don't compress.
+  // The reference servers don't compress responses.
   { name: 'list, gzip', method: 'GET', paths: () => ['/tickets'], headers: { 'accept-encoding': 'gzip' } },
   { name: 'list, brotli', method: 'GET', paths: () => ['/tickets'], headers: { 'accept-encoding': 'br' } },
   { name: 'list by status', method: 'GET', paths: () => ['/tickets?status=OPEN'] },

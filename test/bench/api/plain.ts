@@ -3,8 +3,8 @@ import { openSystemDatabase } from '@itsm-api/server/database/client/prisma.ts';
 import Fastify from 'fastify';
 
 /*
- * The other rung: the straightforward stack, Fastify over Prisma's findMany and count. No key, no validation. Ends with
- * the process that started it.
+ * A reference server: Fastify with findMany and count of Prisma, without keys and validation. Exits with its parent
+ * process.
  */
 const { prisma } = openSystemDatabase({
   connectionString: process.env.DATABASE_URL ?? '',

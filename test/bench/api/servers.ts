@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
 
-/** A server under measurement. */
+/** A measured server. */
 export interface Measured {
   name: Name;
   url: string;
@@ -15,7 +15,7 @@ export interface Measured {
 }
 
 const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
-  // One tenant asks for all: it may have every connection.
+  // Raises the concurrency limit, since one tenant sends all requests.
   api: { file: '../../../server/src/main.ts', env: { FAIR_USE_SHARE: '1' } },
   apiDefaultShare: { file: '../../../server/src/main.ts' },
   barePg: { file: './bare.ts' },
@@ -25,12 +25,12 @@ const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
 export const serverNames = Object.keys(programs) as Name[];
 
 interface ServerOptions {
-  /** Settings beside the usual ones, or in their place. */
+  /** Additional or replaced settings. */
   env?: Record<string, string>;
   nodeOptions?: string[];
 }
 
-/** Starts the API as in production, with limits out of the way, or one of the rungs beside it. */
+/** Starts the API as in production, with limits effectively off, or one of the reference servers. */
 export async function startServer(
   name: Name,
   databaseUrl: string,
@@ -69,7 +69,7 @@ export async function startServer(
   };
 }
 
-/** Resolves when the server of that process answers. @throws when it ends before */
+/** Resolves when the server of the process responds. @throws if the process ends before */
 export async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A server under measurement ended with ${child.exitCode}.`);
@@ -84,7 +84,7 @@ export async function untilReady(url: string, child: ChildProcess): Promise<void
   throw new Error(`${url} does not answer.`);
 }
 
-/** A port that nothing listens on. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

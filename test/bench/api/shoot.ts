@@ -2,12 +2,10 @@ import autocannon, { type Result } from 'autocannon';
 import { percentiles } from '../../support/percentiles.ts';
 import type { Job, Shot } from './shots.ts';
 
-/*
- * The load generator, in a process of its own: reads a job as JSON from its first argument, prints what came of it.
- */
+/* The load generator in its own process. Reads a job as JSON from its first argument and prints the results. */
 async function run({ seconds, amount, ...load }: Job): Promise<Shot> {
   if (amount !== undefined) return fire({ ...load, amount });
-  // This process's own compiler has its work done before times are taken.
+  // Warm-up of this process, without measurements.
   const warm = await fire({ ...load, duration: 1 });
   const shot = await fire({ ...load, duration: seconds });
   return { ...shot, requests: warm.requests + shot.requests, failed: warm.failed + shot.failed };
@@ -16,7 +14,7 @@ async function run({ seconds, amount, ...load }: Job): Promise<Shot> {
 async function fire({ requests, connections, ...load }: Omit<Job, 'seconds'> & { duration?: number }): Promise<Shot> {
   const times: number[] = [];
   let clients = 0;
-  // Each connection begins elsewhere: side by side they would all ask for the same.
+  // Each connection starts at another path. Otherwise all would request the same at the same time.
   const setupClient = (client: autocannon.Client) => {
     const first = Math.floor((clients++ * requests.length) / connections);
     client.setRequests([...requests.slice(first), ...requests.slice(0, first)]);

@@ -5,28 +5,28 @@ import type { Data } from './data.ts';
 import type { MeasuredPath } from './paths.ts';
 import type { Measured } from './servers.ts';
 
-/** What the load generator is to do. */
+/** The job of the load generator. */
 export interface Job {
   url: string;
   connections: number;
   seconds: number;
-  /** So many requests instead, however long they take. */
+  /** The number of requests, instead of a duration. */
   amount?: number;
   requests: { method: MeasuredPath['method']; path: string; headers: Record<string, string>; body?: string }[];
 }
 
-/** What came of it. */
+/** The results. */
 export interface Shot {
-  /** All that were answered well. In a shot of so many seconds the other figures are of those after the first. */
+  /** Successful requests. If the shot has a duration, the other results exclude the first seconds. */
   requests: number;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** Answers that were no success. */
+  /** Responses with an error. */
   failed: number;
 }
 
-/** The requests of a path, with the tenant's keys in turn. */
+/** Returns the requests of a path, with the tenant's keys in turn. */
 export function requestsOf(
   { method, paths, bodies, headers }: Omit<MeasuredPath, 'name'>,
   data: Data,
@@ -46,8 +46,8 @@ export function requestsOf(
 }
 
 /**
- * Has the load generator run in a process of its own.
- * @throws when an answer was no success; the plain stack's may time out, where there is much to count
+ * Runs the load generator in its own process.
+ * @throws if a response is an error. Responses of the plain stack may time out where it counts many rows.
  */
 export async function shoot({ name, url }: Measured, job: Omit<Job, 'url'>): Promise<Shot> {
   const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Clock ticks are hundredths of a second on every Linux. */
+/** Clock ticks are hundredths of a second on every Linux system. */
 const microsecondsPerTick = 10_000;
 
-/** The CPU time that a process has used, in microseconds; 0 where /proc doesn't tell. */
+/** Returns the CPU time of a process in microseconds, or 0 without /proc. */
 export function cpuOf(pid: number): number {
   const [user = 0, system = 0] = timesOf(pid);
   return (user + system) * microsecondsPerTick;
 }
 
-/** The CPU time of a process and its children, living and ended, such as the postmaster and its backends. */
+/** Returns the CPU time of a process and all its children, such as the postmaster and its backends. */
 export function cpuOfFamily(pid: number): number {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -18,10 +18,10 @@ export function cpuOfFamily(pid: number): number {
   return own + children.reduce((sum, name) => sum + cpuOf(Number(name)), 0);
 }
 
-/** Ticks in user and system mode, and those of the children that have ended. */
+/** Ticks in user and system mode, with those of exited children. */
 function timesOf(pid: number): number[] {
   try {
-    // The name may hold spaces and parentheses; the fields that follow it don't.
+    // The name can contain spaces and parentheses. The fields after it can't.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return fields.slice(11, 15).map(Number);
   } catch {
@@ -37,7 +37,7 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-/** The memory that a process holds, in MB; 0 where /proc doesn't tell. */
+/** Returns the memory of a process in MB, or 0 without /proc. */
 export function residentOf(pid: number): number {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

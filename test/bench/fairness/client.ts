@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { percentiles } from '../../support/percentiles.ts';
 
-/** What a client sends, and for how long. */
+/** The requests and the duration of a client. */
 export interface ClientJob {
   url: string;
-  /** In turn. */
+  /** Sent in turn. */
   requests: ClientRequest[];
   connections: number;
-  /** At a steady rate, whether the last ones have been answered or not; else each connection as fast as it can. */
+  /**
+   * Sends at a constant rate without waiting for responses. Without a rate, each connection sends as fast as it can.
+   */
   perSecond?: number;
   seconds: number;
 }
@@ -18,28 +20,28 @@ export interface ClientJob {
 interface ClientRequest {
   method: 'GET' | 'POST';
   path: string;
-  /** Keys in turn. */
+  /** The keys, used in turn. */
   keys: string[];
   body?: string;
 }
 
-/** What it was answered. Times are milliseconds from the moment when a request was due. */
+/** The responses. Times are milliseconds from the scheduled start of a request. */
 export interface ClientResult {
-  /** How many answers of each status; `none` counts those that did not come. */
+  /** The number of responses per status. `none` counts requests without a response. */
   statuses: Record<string, number>;
   p50: number;
   p99: number;
   max: number;
 }
 
-/** Has a client run in a process of its own, so that it takes no time of the one that measures. */
+/** Runs a client in its own process, so that it doesn't use the CPU time of the measuring process. */
 export async function runClient(job: ClientJob): Promise<ClientResult> {
   const child = promisify(execFile)(process.execPath, [import.meta.filename], { maxBuffer: 2 ** 24 });
   child.child.stdin?.end(JSON.stringify(job));
   return JSON.parse((await child).stdout) as ClientResult;
 }
 
-/** What the other process does: it is started from this same file. */
+/** The child process, started from this file. */
 async function run({ url, requests, connections, perSecond, seconds }: ClientJob): Promise<ClientResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];

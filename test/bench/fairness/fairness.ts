@@ -10,45 +10,45 @@ import { type ClientJob, type ClientResult, runClient } from './client.ts';
 import { type ExpensiveList, findExpensiveLists } from './lists.ts';
 
 export interface FairnessOptions {
-  /** Of the greedy tenant; the other tenants have as many together. */
+  /** The connections of the greedy tenant. The other tenants have as many together. */
   tickets: number;
   rounds: number;
-  /** How long each part of a round lasts. */
+  /** The duration of each part of a round. */
   seconds: number;
   dataDir: string;
-  /** The loads that are measured; all unless given. */
+  /** The loads to measure, by default all. */
   only: string[] | undefined;
-  /** Where a CPU profile of the server is written to. */
+  /** The folder for CPU profiles of the server. */
   profile: string | undefined;
   onProgress: (text: string) => void;
 }
 
-/** What the other tenant's `GET /tickets/{id}` took beside a load, in milliseconds; medians of the rounds. */
+/** The latency of the other tenant's `GET /tickets/{id}` during a load, in milliseconds. Medians of the rounds. */
 interface Beside {
   load: string;
   p50: number;
   p99: number;
   p99Runs: number[];
-  /** To the p99 without a load. */
+  /** The ratio to the p99 without load. */
   ratio: number;
-  /** Whether it is at most three times the p99 without a load, or 50 ms. */
+  /** Whether the p99 is at most three times the p99 without load, or 50 ms. */
   holds: boolean;
-  /** Answers that were no success, of all rounds: there may be none. */
+  /** Failed requests of all rounds. None is allowed. */
   refused: Record<string, number>;
-  /** What the load itself was answered, of all rounds. */
+  /** The responses to the load in all rounds. */
   loadAnswered: Record<string, number>;
 }
 
 export interface FairnessResult {
   tickets: number;
-  /** What the greedy tenant asks for. */
+  /** The requests of the greedy tenant. */
   lists: ExpensiveList[];
-  /** How long a body of 500,000 values takes when nothing else is asked, and what it is answered. */
+  /** The response and the latency of a body with 500,000 values without other load. */
   largeBody: { status: string; ms: number } | null;
   beside: Beside[];
 }
 
-/** Each tenant's, in the order of `api/data.ts`. */
+/** Of each tenant, in the order of `api/data.ts`. */
 const otherTenant = 2;
 
 const allowedRatio = 3;
@@ -60,11 +60,11 @@ interface Fairness {
   server: Measured;
   greedy: Data;
   lists: ExpensiveList[];
-  /** What the other tenant asks for all the time. */
+  /** The constant requests of the other tenant. */
   other: Omit<ClientJob, 'seconds'>;
 }
 
-/** Measures what one tenant's requests take beside what others can do (test/bench/README.md). */
+/** Measures the latency of one tenant during loads by other tenants (test/bench/README.md). */
 export async function benchFairness(options: FairnessOptions): Promise<{ table: string; result: FairnessResult }> {
   const { tickets, only, dataDir, profile, onProgress } = options;
   const database = await openEmbedded({
@@ -92,10 +92,10 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
   }
 }
 
-/** The page of 100 with large tickets: none that the expensive lists show, which are the first, the middle and the last ones. */
+/** The page of 100 large tickets, which is not on the first, middle and last pages that the slow lists return. */
 const largePage = (tickets: number) => Math.round((0.7 * tickets) / 100);
 
-/** Gives a page of the greedy tenant's tickets descriptions of nearly the 65,535 bytes that they may have. */
+/** Gives a page of the greedy tenant's tickets descriptions of nearly the maximum of 65,535 bytes. */
 async function addLargeTickets(databaseUrl: string, tickets: number): Promise<void> {
   const before = tickets - 100 * largePage(tickets);
   await withClient(databaseUrl, (client) =>
@@ -106,7 +106,7 @@ async function addLargeTickets(databaseUrl: string, tickets: number): Promise<vo
   );
 }
 
-/** Single tickets of the other tenant, with keys of its own. */
+/** Requests single tickets of the other tenant with its own keys. */
 async function readsOf(databaseUrl: string): Promise<ClientJob['requests']> {
   return withClient(databaseUrl, async (client) => {
     const keys = await addKeys(client, otherTenant);
@@ -135,7 +135,7 @@ async function measure(
   const { server, lists, other } = fairness;
   const loads = loadsOf(fairness, tickets).filter(({ name }) => only === undefined || only.includes(name));
   const measured = new Map<string, { other: ClientResult; load: ClientResult | undefined }[]>();
-  // Everything has its code compiled and its plans made before anything counts.
+  // Warm-up: compiles all code and prepares all plans.
   await runClient({ ...other, seconds: 5 });
   for (const load of loads) await runClient({ ...load, url: server.url, seconds: 3 });
   const largeBody = await measureLargeBody(loads, server.url);
@@ -171,7 +171,7 @@ interface Load extends Omit<ClientJob, 'url' | 'seconds'> {
   name: 'lists' | 'large-lists' | 'bodies' | 'keys';
 }
 
-/** What is done beside the other tenant. */
+/** The loads that run during the other tenant's requests. */
 function loadsOf({ greedy: { keys }, lists }: Fairness, tickets: number): Load[] {
   const get = (path: string) => ({ method: 'GET' as const, path, keys });
   const body = `{"watcherUserIds":[${'0,'.repeat(499_999)}0]}`;

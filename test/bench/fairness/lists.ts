@@ -1,6 +1,6 @@
 import { combinations, filterValues } from '../api/filters.ts';
 
-/** A list and how long one takes when nothing else is asked, in milliseconds. */
+/** A list and the latency of a single request without other load, in milliseconds. */
 export interface ExpensiveList {
   path: string;
   ms: number;
@@ -10,8 +10,8 @@ const kept = 8;
 const perPage = 100;
 
 /**
- * Tries lists of as many tickets as a page may have, by every combination of filters, with one value each and with
- * several, on the first page, one in the middle and the last one: the slowest are what a greedy client asks for.
+ * Measures lists of the maximum page size with every combination of filters, with one value each and with several, on
+ * the first, a middle and the last page. Returns the slowest ones as the load of a greedy client.
  */
 export async function findExpensiveLists(url: string, key: string): Promise<ExpensiveList[]> {
   const names = Object.keys(filterValues) as (keyof typeof filterValues)[];
@@ -24,7 +24,7 @@ export async function findExpensiveLists(url: string, key: string): Promise<Expe
     const last = Math.max(1, Math.ceil(totalCount / perPage));
     for (const page of new Set([1, Math.ceil(last / 2), last])) {
       const path = `/tickets?${query}perPage=${perPage}&page=${page}`;
-      // The first has the statement prepared.
+      // The first request prepares the statement.
       await list(url, key, path);
       const times = [await list(url, key, path), await list(url, key, path)].map(({ ms }) => ms);
       tried.push({ path, ms: Math.round(Math.min(...times)) });

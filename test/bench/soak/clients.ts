@@ -23,12 +23,12 @@ interface ClientOptions {
 }
 
 /**
- * What each tenant's endpoints are like. None is dead: what waits for ever keeps pages of indexes around it, by far more than
- * it does where rows are kept for a month.
+ * The endpoints of each tenant. None is dead, because permanently pending deliveries keep index pages in use, much more
+ * than in production, where rows are kept for a month.
  */
 const endpoints: Delay[] = [0, 0, 2000, 'failing'];
 
-/** Makes clients of the first tenants of what was loaded: keys, rows beside the tickets, subscriptions, a session. */
+/** Creates clients of the first loaded tenants: keys, rows beside tickets, subscriptions and a session. */
 export async function createClients({ tenants, ...options }: ClientOptions): Promise<Client[]> {
   const clients: Client[] = [];
   for (let tenantId = 1; tenantId <= tenants; tenantId++) clients.push(await createClient(options, tenantId));
@@ -68,7 +68,7 @@ async function createClient(
   };
 }
 
-/** Resolves to the id of a subscription whose endpoint is well. */
+/** Returns the id of a subscription with a healthy endpoint. */
 async function subscribeAll(context: Context, receivers: Receivers): Promise<number> {
   const secret = 'a secret, long enough for all';
   const urls = await receivers.open(endpoints);
@@ -79,7 +79,7 @@ async function subscribeAll(context: Context, receivers: Receivers): Promise<num
   return ids[0] as number;
 }
 
-/** Signs a user in to the developer area, which is for `localhost`. */
+/** Signs a user in to the developer area, which uses the host `localhost`. */
 async function enter(runtime: Runtime, apiUrl: string, user: { tenantId: TenantId; userId: number }) {
   const agent = new Agent();
   const api = {

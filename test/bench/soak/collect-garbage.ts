@@ -1,5 +1,5 @@
 /*
- * `--import` of a process with `--expose-gc` that is to tell once a minute what it holds, and not what it hasn't thrown away
- * yet.
+ * Import this file with `--import` and `--expose-gc` to collect garbage once a minute, so that the heap metrics exclude
+ * garbage.
  */
 setInterval(() => globalThis.gc?.(), 60_000).unref();

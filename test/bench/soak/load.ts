@@ -5,27 +5,35 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Answer } from '../../support/api.ts';
 import { type Asked, type Client, kinds, pick } from './requests.ts';
 
-/** What was asked since somebody looked last. */
+/** The results since the last read. */
 interface Taken {
   requests: number;
-  /** Milliseconds, each from the moment when it was due. */
+  /** Milliseconds, each from the scheduled start. */
   took: number[];
 }
 
 export interface Load {
   take(): Taken;
-  /** How often each was answered what it must not be, in all, such as `create: 500`; `none` is no answer. */
+  /**
+   * The total number of unexpected responses by kind and status, such as `create: 500`. `none` is a request without a
+   * response.
+   */
   unexpected: Record<string, number>;
-  /** How many were refused for fair use, in all: right where the machine is too busy for the rate. */
+  /**
+   * The total number of requests rejected by the concurrency limit, which is expected if the machine is too busy for
+   * the rate.
+   */
   refused(): number;
-  /** Sends no more; resolves when the last request was answered. */
+  /** Stops the requests. Resolves after the last response. */
   stop(): Promise<void>;
 }
 
 interface LoadOptions {
   url: string;
   clients: Client[];
-  /** At a steady rate, whether the last ones have been answered or not; else by so many, as fast as each is answered. */
+  /**
+   * Sends at a constant rate without waiting for responses, or with a number of concurrent senders as fast as possible.
+   */
   pace: { perSecond: number } | { senders: number };
 }
 
@@ -94,16 +102,16 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
   };
 }
 
-/** Every kind as often as its share says, in tenths. */
+/** Lists every kind as often as its share in tenths. */
 const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
 
-/** The message of an agent is answered 200 also where its tool has failed. */
+/** MCP responses have status 200 even if the tool failed. */
 function isExpected({ refused }: Asked, { status, text }: Answer): boolean {
   if (refused !== undefined) return status === refused;
   return status >= 200 && status < 300 && !text.includes('"isError":true');
 }
 
-/** Asks for it with a key, unless it names another. */
+/** Sends the request with an API key, unless it has other credentials. */
 export async function ask(agent: Agent, url: string, asked: Asked, key = ''): Promise<Answer> {
   const { method, path, elsewhere, body, headers } = asked;
   const text = typeof body === 'string' ? body : JSON.stringify(body);

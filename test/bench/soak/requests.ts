@@ -1,37 +1,37 @@
 import type { NewTicket } from '@itsm-api/contract';
 import type { Visitor } from '../../support/visitor.ts';
 
-/** Who asks, and what it knows: ids of its rows, as many as matter. */
+/** A client, and the ids of its rows that requests use. */
 export interface Client {
   /** Used in turn. */
   keys: string[];
   users: number[];
   tickets: number[];
-  /** Tickets that are OPEN, each to be moved on once. */
+  /** OPEN tickets, each to be updated once. */
   open: number[];
   assets: number[];
   projectId: number;
   tasks: number[];
   webhookId: number;
-  /** Where it goes on to follow its tickets. */
+  /** The cursor of its change feed. */
   cursor: string | undefined;
-  /** A POST that was answered under an Idempotency-Key. */
+  /** A completed POST with an Idempotency-Key. */
   answered: Pick<Asked, 'body' | 'headers'> | undefined;
   /** Signed in to the developer area. */
   visitor: Visitor;
 }
 
-/** A request, below the API's prefix unless it is somewhere else on the server. */
+/** A request, relative to the prefix of the API or to the server. */
 export interface Asked {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
   elsewhere?: true;
-  /** Sent as JSON; text is sent as it is. */
+  /** Sent as JSON. Strings are sent unchanged. */
   body?: object | string;
   headers?: Record<string, string>;
-  /** What it must be answered, where that is no success. */
+  /** The expected error status, if the request must fail. */
   refused?: number;
-  /** Told of the answer of a success: its data and its meta. */
+  /** Called with the data and the meta of a successful response. */
   learn?(data: Data, meta: { nextCursor: string }): void;
 }
 
@@ -39,7 +39,7 @@ interface Data {
   id: number;
 }
 
-/** A kind of request: how often it is made beside the others, what it is called, and how it is made. */
+/** A kind of request: its share, its name, and a function that creates it. */
 type Kind = [share: number, name: string, make: (client: Client, count: number) => Asked];
 
 const reads: Kind[] = [
@@ -94,7 +94,7 @@ const others: Kind[] = [
   [0.5, 'no such key', () => ({ ...get('/tickets', { authorization: 'Bearer itsm_none' }), refused: 401 })],
 ];
 
-/** All that is asked for, each kind as often as its share says: a little less than eighty in a hundred read. */
+/** All kinds of requests with their shares. Slightly less than 80 % are reads. */
 export const kinds: readonly Kind[] = [...reads, ...writes, ...others];
 
 const statuses = ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'];
@@ -105,14 +105,14 @@ const words = ['printer', 'network', 'connection', 'nowhere', 'vpn drops', 'tick
 const comment = { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' };
 const sitePages = ['/', '/docs/', '/docs/guides/first-request', '/llms.txt', '/openapi.json', '/docs/webhooks'];
 const areaPages = ['keys', 'usage', 'webhooks', 'deliveries', 'users', 'assets', 'audit'];
-/** How many ids of a kind are known at most. */
+/** The maximum number of known ids per kind. */
 const mostKnown = 1000;
 
 function get(path: string, headers?: Record<string, string>): Asked {
   return { method: 'GET', path, headers };
 }
 
-/** Asked for compressed. */
+/** Accepts compressed responses. */
 const list = (path: string) => get(path, { 'accept-encoding': 'gzip' });
 
 function post(path: string, body: object): Asked {
@@ -199,7 +199,7 @@ function createTask({ projectId, tasks }: Client): Asked {
   return { ...post(`/projects/${projectId}/tasks`, { title: 'Order cables' }), learn: ({ id }) => know(tasks, id) };
 }
 
-/** A message of an agent. */
+/** Returns an MCP message. */
 function message(method: string, params: object): Asked {
   const headers = { accept: 'application/json, text/event-stream' };
   return { ...post('/mcp', { jsonrpc: '2.0', id: 1, method, params }), elsewhere: true, headers };
@@ -215,7 +215,7 @@ function visit({ visitor }: Client, count: number): Asked {
   return { ...get(`/developer/${pick(areaPages, count)}`, headers), elsewhere: true };
 }
 
-/** One of them, by chance or in turn. */
+/** Returns one of the entries, at random or in turn. */
 export function pick<Item>(items: readonly Item[], count = Math.floor(Math.random() * items.length)): Item {
   return items[count % items.length] as Item;
 }

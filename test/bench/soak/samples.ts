@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { residentOf } from '../api/usage.ts';
 
-/** A process of the server, and where it tells of itself. */
+/** A process of the server and its metrics. */
 export interface Watched {
   name: string;
   pid: number;
-  /** Where `/metrics` is. */
+  /** The URL of `/metrics`. */
   operationsUrl: string;
 }
 
-/** What was seen at a moment, by name; what its unit allows stands in `verdict.ts`. */
+/** Sampled values by name. `verdict.ts` defines the limits per unit. */
 export type Sample = Record<string, number>;
 
-/** What is looked at of a process: the metric, and by how much it is divided. */
+/** A sampled metric of a process, and its divisor. */
 const metrics: Record<string, [metric: string, by: number]> = {
   'heap MB': ['nodejs_heap_size_used_bytes', 2 ** 20],
   'buffers MB': ['nodejs_external_memory_bytes', 2 ** 20],
@@ -22,7 +22,7 @@ const metrics: Record<string, [metric: string, by: number]> = {
 
 const connectionMetrics = ['itsm_database_connections_in_use', 'itsm_database_connections_idle'];
 
-/** What a process holds and how it does, by its metrics and by what Linux says of it. */
+/** The sampled metrics of a process, from its `/metrics` and from Linux. */
 export async function sampleProcess({ name, pid, operationsUrl }: Watched): Promise<Sample> {
   const told = await (await fetch(`${operationsUrl}/metrics`)).text();
   const sumOf = (metric: string) =>
@@ -41,13 +41,13 @@ export async function sampleProcess({ name, pid, operationsUrl }: Watched): Prom
   return named(name, sample);
 }
 
-/** Tables whose rows go after a while, and those whose rows stay; all that pg-boss keeps is one more of the first kind. */
+/** Tables whose rows expire, and tables whose rows stay. The tables of pg-boss count as one more of the first kind. */
 const tables = {
   kept: ['deliveries', 'delivery_attempts', 'events', 'idempotency_keys', 'usage_minutes'],
   growing: ['ticket_counts', 'tickets', 'comments', 'activities', 'changes', 'texts'],
 };
 
-/** What PostgreSQL holds: the memory of the backends that serve us, and the tables. */
+/** Samples PostgreSQL: the memory of the backends of the server, and the tables. */
 export async function samplePostgres(client: pg.Client): Promise<Sample> {
   const sample: Sample = await sampleBackends(client);
   const { rows } = await client.query<{ name: string; bytes: number; live: number; dead: number }>(
@@ -74,7 +74,7 @@ async function sampleBackends(client: pg.Client): Promise<Sample> {
   return named('PostgreSQL', sample);
 }
 
-/** What a process shares with nobody, in MB; 0 where it is gone. */
+/** Returns the private memory of a process in MB, or 0 if it has ended. */
 function ownMemoryOf(pid: number): number {
   try {
     return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
@@ -83,7 +83,7 @@ function ownMemoryOf(pid: number): number {
   }
 }
 
-/** The figures of something, each with its name before it. */
+/** Returns the values with a prefix before each name. */
 function named(name: string, sample: Sample): Sample {
   return Object.fromEntries(Object.entries(sample).map(([figure, value]) => [`${name}: ${figure}`, value]));
 }

@@ -1,9 +1,10 @@
 import { registerHooks } from 'node:module';
 
 /*
- * `--import` of a worker whose days take ten seconds where it looks what is too old, and which looks all the time: in an hour
- * it deletes as much as in months. Deliveries are kept for 5 minutes, answers for 6, counts of minutes for 3. What fails is sent
- * again within that time, as it is within 30 days: what waits for longer than others are kept keeps their room.
+ * Import this file with `--import` in a worker to shorten retention: a day takes ten seconds, and the worker checks
+ * permanently. In an hour it deletes as much as in months. Deliveries are kept for 5 minutes, responses for 6, usage
+ * per minute for 3. Failed deliveries end within that time, like within 30 days in production, because deliveries that
+ * are pending for longer would keep their table pages.
  */
 const changes: Record<string, [of: string, by: string][]> = {
   '/contract/src/delivery-schedule.ts': [

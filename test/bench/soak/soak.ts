@@ -15,37 +15,37 @@ import { type Sample, samplePostgres, sampleProcess, type Watched } from './samp
 import { type Course, formatCourses, judge } from './verdict.ts';
 
 export interface SoakOptions {
-  /** How long half of what the processes can carry is held, warming included. */
+  /** The duration of the load at half of the capacity, including the warm-up. */
   minutes: number;
-  /** Requests per second to be held in the place of that half. */
+  /** The requests per second instead of half of the capacity. */
   perSecond: number | undefined;
   tickets: number;
   onProgress: (text: string) => void;
 }
 
 export interface SoakResult {
-  /** Requests per second that the processes carried before, and those that were held. */
+  /** The measured capacity in requests per second, and the actual rate of the load. */
   carried: number;
   held: number;
   requests: number;
   deliveries: number;
-  /** How many of them were refused for fair use. */
+  /** Requests rejected by the concurrency limit. */
   refused: number;
-  /** What was answered otherwise than it must be, and how often; none is good. */
+  /** Unexpected responses and their number. None is allowed. */
   unexpected: Record<string, number>;
-  /** What the processes said: errors, and nothing else. */
+  /** Errors that the processes logged. */
   said: string[];
-  /** How the processes ended when they were told to: the exit code and the milliseconds. */
+  /** The exit codes of the processes after SIGTERM, and the milliseconds until the exit. */
   ended: Record<string, { code: number | null; ms: number }>;
   minutes: number;
-  /** The CPU time of each for a request, and of the worker for a delivery. Microseconds. */
+  /** The CPU time of each process per request, and of the worker per delivery, in microseconds. */
   cpuUs: { api: number; worker: number; postgres: number };
   courses: Course[];
-  /** Those after warming. */
+  /** Samples after the warm-up. */
   samples: Sample[];
 }
 
-/** The processes under load, and what looks at them. */
+/** The processes under load and their monitoring. */
 interface Soaked {
   watched: Watched[];
   client: pg.Client;
@@ -57,7 +57,10 @@ const senders = 16;
 const everySeconds = 10;
 const partSeconds = 15 * 60;
 
-/** Holds half of what API and worker can carry, with everything on, and watches what they hold (test/bench/README.md). */
+/**
+ * Keeps the API and the worker at half of their capacity with all features on, and samples their resources
+ * (test/bench/README.md).
+ */
 export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {
   const { minutes, onProgress } = options;
   const stops: (() => Promise<unknown>)[] = [];
@@ -85,7 +88,7 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
   }
 }
 
-/** Loads tickets, starts the processes, and makes clients of some tenants. */
+/** Loads tickets, starts the processes, and creates clients of some tenants. */
 async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => Promise<unknown>)[]) {
   const { postgres, runtime, apiUrl, env } = await openGround(stops);
   await loadData(postgres.url, tickets, onProgress);
@@ -100,7 +103,10 @@ async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => P
   return { apiUrl, clients, servers, soaked };
 }
 
-/** Nothing was answered or said that must not be, both processes ended well, and what is judged is flat. */
+/**
+ * Returns whether there were no unexpected responses and logs, both processes exited cleanly, and no judged metric
+ * grows.
+ */
 function isSteady({ unexpected, said, ended, courses }: SoakResult): boolean {
   return (
     Object.keys(unexpected).length + said.length === 0 &&
@@ -114,7 +120,7 @@ interface Started {
   watched: Watched;
 }
 
-/** An API and a worker, each as in production, but that retention finds something to do. */
+/** Starts an API and a worker as in production, except for the shorter retention. */
 async function startServers(env: Record<string, string>, stops: (() => Promise<unknown>)[]): Promise<Started[]> {
   const imports = [
     new URL('./collect-garbage.ts', import.meta.url),
@@ -141,7 +147,7 @@ interface Carrying extends Pick<SoakOptions, 'onProgress'> {
   seconds: number;
 }
 
-/** How many requests per second are answered when each sender asks again as soon as it is. The first half doesn't count. */
+/** Measures the requests per second with concurrent senders without pauses. Ignores the first half. */
 async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
   onProgress(`measuring for ${seconds} seconds what the processes carry`);
   const load = startLoad({ url, clients, pace: { senders } });
@@ -154,7 +160,7 @@ async function measureCarried({ url, clients, seconds, onProgress }: Carrying): 
   return Math.round(requests / (seconds / 2));
 }
 
-/** Looks at everything every ten seconds. */
+/** Samples everything every ten seconds. */
 async function watch(
   soaked: Soaked,
   load: Load,
@@ -205,7 +211,7 @@ function progressOf(minute: number, sample: Sample, { unexpected }: Load): strin
   return `minute ${minute}: ${told.join(', ')}, unexpected ${JSON.stringify(unexpected)}`;
 }
 
-/** The CPU time that each has used. Microseconds. */
+/** Returns the CPU time of each process in microseconds. */
 async function readCpu({ watched: [api, worker], client }: Soaked): Promise<SoakResult['cpuUs']> {
   const { rows } = await client.query<{ pid: number }>(
     "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid",
@@ -213,7 +219,7 @@ async function readCpu({ watched: [api, worker], client }: Soaked): Promise<Soak
   return { api: cpuOf(api?.pid ?? 0), worker: cpuOf(worker?.pid ?? 0), postgres: cpuOfFamily(rows[0]?.pid ?? 0) };
 }
 
-/** Has the processes end as a supervisor does. */
+/** Stops the processes with SIGTERM, like a supervisor. */
 async function endAll(servers: Started[]): Promise<SoakResult['ended']> {
   const ends = servers.map(async ({ server, watched }) => {
     const since = performance.now();
@@ -224,7 +230,7 @@ async function endAll(servers: Started[]): Promise<SoakResult['ended']> {
   return Object.fromEntries(await Promise.all(ends));
 }
 
-/** Behind the lines of the start and before that of the end. */
+/** Skips the lines of the start and of the shutdown. */
 function errorsOf({ output }: ServerProcess): string {
   return output()
     .split('\n')

@@ -1,27 +1,30 @@
 import { median } from '../../support/percentiles.ts';
 import type { Sample } from './samples.ts';
 
-/** How one figure went. */
+/** The trend of one metric. */
 export interface Course {
   figure: string;
-  /** Medians of the first and of the last part. */
+  /** The medians of the first and the last part. */
   first: number;
   last: number;
   lowest: number;
   highest: number;
-  /** By how much it grows in an hour: the median of the slopes between samples (Theil and Sen). */
+  /** The growth per hour: the median of the slopes between samples (Theil-Sen estimator). */
   perHour: number;
-  /** Undefined where it isn't judged: it grows by what is written. */
+  /** Undefined for metrics that are not judged because they grow with the stored data. */
   isFlat: boolean | undefined;
 }
 
-/** How much more a figure may be in the last part than in the first: a share of it, and what is always allowed. */
+/**
+ * The maximum growth of a metric between the first and the last part: a share, and an absolute amount that is always
+ * allowed.
+ */
 interface Allowed {
   share: number;
   always: number;
 }
 
-/** By the end of a figure's name; what has none grows by what is written. */
+/** Limits by the suffix of the metric. Metrics without a limit grow with the stored data. */
 const allowed: [unit: string, allowed: Allowed][] = [
   ['memory MB', { share: 0.05, always: 5 }],
   ['heap MB', { share: 0.05, always: 3 }],
@@ -32,16 +35,16 @@ const allowed: [unit: string, allowed: Allowed][] = [
   ['per connection', { share: 0.05, always: 2 }],
   ['size MB', { share: 0.05, always: 1 }],
   ['bytes per row', { share: 0.05, always: 0 }],
-  // They come and go with each vacuum.
+  // These values change with each vacuum.
   ['dead rows', { share: 0.5, always: 2000 }],
-  // What else the machine does is in them.
+  // Other load on the machine affects these values.
   ['ms', { share: 0.5, always: 10 }],
 ];
 
-/** What of a heap is used is told by what is left when garbage was collected, which is once a minute. */
+/** The used heap is measured after the garbage collection that runs once a minute. */
 const collected = 'heap MB';
 
-/** Holds the last part of a run against the first: a third each where the run is shorter than three of them. */
+/** Compares the last part of a run with the first one. In a run shorter than three parts, each part is a third. */
 export function judge(samples: Sample[], { everySeconds, partSeconds }: { everySeconds: number; partSeconds: number }) {
   const part = Math.max(1, Math.min(Math.round(partSeconds / everySeconds), Math.floor(samples.length / 3)));
   const figures = Object.keys(samples[0] ?? {});
@@ -68,13 +71,13 @@ function seriesOf(samples: Sample[], figure: string, inAMinute: number): number[
   return values.map((_, at) => Math.min(...values.slice(Math.max(0, at + 1 - inAMinute), at + 1)));
 }
 
-/** By how much a series grows from one sample to the next. */
+/** Returns the growth of a series between samples. */
 function slopeOf(values: number[]): number {
   const slopes = values.flatMap((from, at) => values.slice(at + 1).map((to, apart) => (to - from) / (apart + 1)));
   return slopes.length === 0 ? 0 : median(slopes);
 }
 
-/** The courses as a person reads them. */
+/** Formats the trends for a terminal. */
 export function formatCourses(courses: Course[]): string {
   const head = ['figure', 'first', 'last', 'lowest', 'highest', 'per hour', ''];
   const rows = courses.map(({ figure, isFlat, ...course }) => [
