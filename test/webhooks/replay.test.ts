@@ -289,7 +289,7 @@ describe('POST /webhooks/:id/replay', () => {
   it('replays all deliveries even if there are more than the maximum count', async () => {
     const { workspace, context, id, due } = await start(5);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'CANCELLED'] });
-    await replaySome(sender.api.prisma, { mostCounted: 3 });
+    await replaySome(sender.api.prisma, { maxCounted: 3 });
     const [replay] = await listReplays(context, id, 5);
     expect(replay).toMatchObject({ matching: 3, sent: 5 });
     await workOff();

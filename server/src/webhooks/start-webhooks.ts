@@ -20,23 +20,26 @@ export interface WebhooksOptions {
     'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'observer' | 'tracer'
   >;
   logger: FastifyBaseLogger;
-  /** Where it is added what delivering stands on. */
+  /** The list of health checks to which this function adds the checks of webhook delivery. */
   checks?: HealthCheck[];
   maxPendingDeliveries?: WorkerOptions['maxPendingDeliveries'];
-  /** Told of what the worker does. */
+  /** Receives the events of the worker. */
   observer?: WorkerOptions['observer'];
-  /** Told of each attempt. */
+  /** Traces each attempt. */
   tracer?: WorkerOptions['tracer'];
-  /** How targets are reached, where a test has its own resolver or certificates. */
+  /** Replaces the resolver or the certificates, for tests. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
 
-/** How long what is in flight is waited for: an attempt, and the settling of it. Milliseconds. */
-const longestStopMs = deliverySchedule.attemptTimeout + 1000;
+/**
+ * Maximum wait for deliveries in flight at shutdown: the timeout of an attempt, and the time to record its result.
+ * Milliseconds.
+ */
+const maxStopMs = deliverySchedule.attemptTimeout + 1000;
 
 /**
- * Starts all that a process of the role `worker` does; resolves to what stops it, when nothing is in flight any more. What
- * a receiver or PostgreSQL withholds for too long is given up then: another worker delivers it again.
+ * Starts everything that a process with the role `worker` does. Resolves to a function that stops it and waits for
+ * deliveries in flight, at most `maxStopMs`. Another worker sends what was not finished by then.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
@@ -48,17 +51,17 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
     ...databases.options,
     channel: wakeChannel,
     onNotify: () => worker.wake(),
-    onAway: (err) => logger.warn({ err }, 'no notifications arrive: what is due is found a moment later'),
-    onBack: () => logger.warn('notifications arrive again: what is due is heard of at once'),
+    onAway: (err) => logger.warn({ err }, 'Lost the notification channel. Due deliveries are found by polling.'),
+    onBack: () => logger.warn('Restored the notification channel. Due deliveries are found immediately.'),
   });
   checks?.push(
     { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
-    // Without it a worker finds what is due a moment later, by itself.
+    // Not part of the overall status: without notifications, the worker polls.
     { name: 'wakeListener', look: () => ({ ok: listener.listening }) },
   );
   await scheduleRetention(boss, prisma);
   return async () => {
-    await endsWithin(longestStopMs, Promise.all([listener.close(), worker.stop()]));
+    await endsWithin(maxStopMs, Promise.all([listener.close(), worker.stop()]));
     await agent.destroy();
   };
 }

@@ -12,7 +12,7 @@ interface AttemptOptions {
   now(): Date;
 }
 
-/** Signs and sends one attempt. Never throws: whatever goes wrong is the outcome. */
+/** Signs and sends one attempt. Never throws: an error becomes the outcome. */
 export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelivery): Promise<Outcome> {
   const { id, attempt, body, eventId, eventType, url, tenantId, subscriptionId, claimedAt } = delivery;
   return send(options, claimedAt, () => {
@@ -24,12 +24,12 @@ export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelive
   });
 }
 
-/** What the headers of an attempt tell. */
-type Told = Pick<ClaimedDelivery, 'attempt' | 'body' | 'eventId' | 'eventType'> & { id: bigint | number };
+/** The parts of a delivery that its headers contain. */
+type HeaderFields = Pick<ClaimedDelivery, 'attempt' | 'body' | 'eventId' | 'eventType'> & { id: bigint | number };
 
-/** The headers of an attempt that begins at a moment. @param previous secrets that sign, too */
+/** Returns the headers of an attempt. @param previous older secrets that also sign, during a rotation */
 export function requestHeaders(
-  { id, attempt, body, eventId, eventType }: Told,
+  { id, attempt, body, eventId, eventType }: HeaderFields,
   { secret, previous }: { secret: string; previous: readonly string[] },
   timestamp: Date,
 ): Record<string, string> {

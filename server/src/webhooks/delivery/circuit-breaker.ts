@@ -1,36 +1,38 @@
 import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contract';
 
 /*
- * The health of a subscription, as functions of what was and what happened: when its circuit is closed, open or
- * half-open, and when it pauses (docs/decisions/webhook-deliveries.md).
+ * Computes the health of a subscription: when its circuit is closed, open or half-open, and when it is paused. Pure
+ * functions (docs/decisions/webhook-deliveries.md).
  */
 const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 
-/** How a subscription does; these are columns of its row. */
+/** The health columns of a subscription. */
 export interface Health {
   lastSuccessAt: Date | null;
   lastFailureAt: Date | null;
-  /** Attempts that have failed since the last success, and since when. */
+  /** Failed attempts since the last success, and when the first of them failed. */
   failures: number;
   failingSince: Date | null;
-  /** Until when the circuit is open; when that has passed it is half-open. Null while it is closed. */
+  /** When the circuit becomes half-open. Null while it is closed. */
   openUntil: Date | null;
-  /** How often it has opened since the last success. */
+  /** How many times the circuit has opened since the last success. */
   openings: number;
   pausedAt: Date | null;
   pausedReason: string | null;
 }
 
-/** What an attempt tells of the subscription. */
+/** The part of an attempt's outcome that affects the health of the subscription. */
 export interface HealthSignal {
   delivered: boolean;
-  /** Whether the answer was 410. */
+  /** Whether the receiver responded with 410. */
   gone: boolean;
-  /** Whether it was the one attempt of a half-open circuit. */
+  /** Whether this was the single attempt of a half-open circuit. */
   probe: boolean;
 }
 
-/** Closed: deliveries are made. Open: none is. Half-open: one is, and decides. */
+/**
+ * Closed: the worker sends deliveries. Open: it sends none. Half-open: it sends one, which closes or opens the circuit.
+ */
 export type Circuit = 'closed' | 'open' | 'half-open';
 
 export function circuitOf({ openUntil }: Pick<Health, 'openUntil'>, now: Date): Circuit {
@@ -38,15 +40,18 @@ export function circuitOf({ openUntil }: Pick<Health, 'openUntil'>, now: Date): 
   return openUntil > now ? 'open' : 'half-open';
 }
 
-/** The health of a subscription as the API, the developer area and the command line show it. */
+/** The health of a subscription as the API, the developer area and the command line return it. */
 export interface PresentedHealth {
   health: WebhookHealth;
-  /** Why it isn't healthy, in a sentence; null if there is nothing to add. */
+  /** Why the subscription isn't healthy, in one sentence, or null if there is nothing to add. */
   healthReason: string | null;
-  /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if the owner paused it. */
+  /**
+   * When the circuit breaker allows the next attempt. Null if the circuit isn't open or if the owner paused the
+   * subscription.
+   */
   nextAttemptAt: Date | null;
   pausedAt: Date | null;
-  /** `QUOTA` takes precedence: it is the one pause in which events are not queued. */
+  /** `QUOTA` takes precedence, because it is the only pause in which events are not queued. */
   pausedReason: string | null;
 }
 
@@ -56,7 +61,7 @@ const quotaReason =
 
 type HealthRow = Health & { active: boolean; held: boolean; quotaReachedAt: Date | null };
 
-/** Presents the health that a row holds, at a moment. */
+/** Serializes the health of a subscription at the given time. */
 export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
   const { active, held, failures, openUntil, pausedAt, pausedReason, quotaReachedAt } = row;
   const pause = { pausedAt, pausedReason };
@@ -72,12 +77,12 @@ export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
   return { health: nextAttemptAt === null ? 'RETRYING' : 'CIRCUIT_OPEN', healthReason, nextAttemptAt, ...pause };
 }
 
-/** The health after one more attempt. */
-export function afterAttempt(health: Health, sign: HealthSignal, now: Date): Health {
-  return sign.delivered ? afterSuccess(health, now) : afterFailure(health, sign, now);
+/** Returns the health after one more attempt. */
+export function afterAttempt(health: Health, signal: HealthSignal, now: Date): Health {
+  return signal.delivered ? afterSuccess(health, now) : afterFailure(health, signal, now);
 }
 
-/** One success ends it all. */
+/** Resets the health: one success closes the circuit and resumes the subscription. */
 function afterSuccess({ lastFailureAt }: Health, now: Date): Health {
   return {
     lastSuccessAt: now,
@@ -94,7 +99,7 @@ function afterSuccess({ lastFailureAt }: Health, now: Date): Health {
 function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date): Health {
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? now;
-  const pausedReason = health.pausedReason ?? reasonToPause({ gone, failingSince, now });
+  const pausedReason = health.pausedReason ?? findPauseReason({ gone, failingSince, now });
   const failed: Health = {
     ...health,
     lastFailureAt: now,
@@ -104,22 +109,22 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
     pausedReason,
   };
 
-  // What was under way when the circuit opened says nothing new when it fails, too.
+  // Attempts that were in flight when the circuit opened must not open it again.
   const isLate = circuitOf(health, now) === 'open' && !probe;
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;
   if (!opens || (isLate && !pausesNow)) return failed;
-  const opening = pausedReason === null ? openingOf(health.openings) : pausedOpening;
+  const opening = pausedReason === null ? getOpeningMs(health.openings) : pausedOpening;
   return { ...failed, openUntil: new Date(now.getTime() + opening), openings: health.openings + 1 };
 }
 
-function reasonToPause({ gone, failingSince, now }: { gone: boolean; failingSince: Date; now: Date }): string | null {
+function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSince: Date; now: Date }): string | null {
   if (gone) return 'The endpoint returned 410 Gone.';
   if (now.getTime() - failingSince.getTime() < pauseAfter) return null;
   return `Every attempt failed for ${inWords(pauseAfter)}.`;
 }
 
-/** For how long the circuit opens that has opened so often before. Milliseconds. */
-function openingOf(before: number): number {
+/** Returns how long the circuit stays open after the given number of earlier openings, in milliseconds. */
+function getOpeningMs(before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.longestOpening);
 }

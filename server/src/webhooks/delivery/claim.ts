@@ -7,44 +7,47 @@ import { circuitOf } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 import { claimLease } from './retry-schedule.ts';
 
-/** A delivery that this process may attempt now, and nobody else. */
+/** A delivery that this process has claimed and may attempt now. */
 export interface ClaimedDelivery extends SubscriptionRef {
   id: bigint;
-  /** What settling it must present: another worker's claim has another. */
+  /**
+   * The claim token. Recording the result requires the same token, so that a worker can't settle another worker's
+   * claim.
+   */
   claim: string;
-  /** When it was claimed, by the clock of the database: that is when its attempt counts as begun. */
+  /** When it was claimed, by the clock of the database. The attempt starts at this time. */
   claimedAt: Date;
-  /** Since when it was due, by `performance.now()` of this process. */
+  /** When it became due, by `performance.now()` of this process. */
   dueSince: number;
-  /** Which attempt this is, from 1. */
+  /** The number of this attempt, from 1. */
   attempt: number;
-  /** How many of those before ended with their worker. */
+  /** How many earlier attempts were lost because their worker stopped. */
   lost: number;
-  /** Whether it is the one that is tried while the circuit is half-open. */
+  /** Whether this is the single attempt of a half-open circuit. */
   probe: boolean;
   url: string;
-  /** Encrypted. */
+  /** The encrypted signing secret. */
   secret: Uint8Array;
-  /** The one before, while it signs, too. */
+  /** The encrypted previous secret, while it still signs. */
   previousSecret: Uint8Array | null;
   eventId: string;
   eventType: string;
   body: string;
-  /** What its event was written in, as a `traceparent`; null where nobody traced. */
+  /** The trace context of the event, as a `traceparent`, or null if tracing was off. */
   traceParent: string | null;
 }
 
-/** A subscription and how many deliveries to it may be taken. */
+/** A subscription and the maximum number of its deliveries to claim. */
 export interface Wanted extends SubscriptionRef {
   slots: number;
 }
 
-/** Reduces the slots of a subscription to what its target allows. */
+/** Reduces the slots of a subscription to the number that its target host allows. */
 export type Grant = (wanted: Wanted, url: string) => number;
 
 const { maxTrialsPerMinute } = deliverySchedule;
 
-/** What a claim has to know of a subscription. */
+/** The columns of a subscription that a claim needs. */
 interface Subscription extends SubscriptionRef {
   url: string;
   secret: Uint8Array;
@@ -55,20 +58,20 @@ interface Subscription extends SubscriptionRef {
   now: Date;
 }
 
-/** A due delivery as it is taken. */
+/** A due delivery that the claim has locked. */
 type Taken = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
-    /** When it had been taken before, where the worker that had it never settled it. */
+    /** When a worker claimed it before, if that worker never recorded a result. */
     lostAt: Date | null;
   };
 
 /**
- * Takes due deliveries, at most so many to each subscription, for `claimLease` and in one short transaction: none where
- * subscription or tenant is inactive or the circuit is open, and one to be the probe where it is half-open.
- * An attempt that was begun and never settled is recorded as lost here.
- * A subscription whose URL has never responded with 2xx gets at most 10 a minute, over all workers.
- * @param grant is called once for each subscription that may be sent to, also if the result of this claim is 0
+ * Claims due deliveries for `claimLease` in one short transaction, up to the slots of each subscription. Claims none if
+ * the subscription or tenant is inactive or the circuit is open, and one if the circuit is half-open. Records an
+ * attempt as lost if its lease expired without a result. A subscription whose URL has never responded with 2xx gets at
+ * most 10 deliveries per minute, over all workers.
+ * @param grant called once for each subscription that may receive deliveries, even if the claim returns none
  */
 export function claimDue(
   prisma: PrismaClient,
@@ -76,7 +79,7 @@ export function claimDue(
   grant: Grant = ({ slots }) => slots,
 ): Promise<ClaimedDelivery[]> {
   const claim = randomUUID();
-  const asked = performance.now();
+  const requestedAt = performance.now();
   return prisma.$transaction(async (tx) => {
     const subscriptions = new Map((await readActive(tx, wanted)).map((row) => [refKey(row), row]));
     const circuitAt = (ref: SubscriptionRef) => {
@@ -90,24 +93,24 @@ export function claimDue(
     );
     const granted = wanted.flatMap((each) => {
       const { url } = subscriptions.get(refKey(each)) ?? {};
-      const most = circuitAt(each) === 'half-open' ? 1 : each.slots;
-      // Another transaction may hold the row just now: the subscription gets none, and stays in turn.
-      const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : most;
+      const maxSlots = circuitAt(each) === 'half-open' ? 1 : each.slots;
+      // Another transaction may hold the row. The subscription then gets no slots and stays in the queue.
+      const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : maxSlots;
       if (url === undefined || circuitAt(each) === 'open' || trials.get(refKey(each)) === 0) return [];
-      const slots = grant({ ...each, slots: Math.min(most, trialsLeft) }, url);
+      const slots = grant({ ...each, slots: Math.min(maxSlots, trialsLeft) }, url);
       return slots > 0 ? [{ ...each, slots }] : [];
     });
     const probed = await lockHalfOpen(
       tx,
       granted.filter((each) => circuitAt(each) === 'half-open'),
     );
-    const taken = await takeDue(tx, claim, [
+    const taken = await lockDue(tx, claim, [
       ...granted.filter((each) => circuitAt(each) === 'closed'),
       ...probed.map((each) => ({ ...each, slots: 1 })),
     ]);
 
     const probes = new Set(probed.map(refKey));
-    await holdOpen(
+    await keepOpen(
       tx,
       probed.filter((each) => taken.some((delivery) => refKey(delivery) === refKey(each))),
     );
@@ -117,14 +120,14 @@ export function claimDue(
       const found = subscriptions.get(refKey(delivery));
       if (found === undefined) return [];
       const { url, secret, previousSecret, now } = found;
-      const dueSince = asked - (now.getTime() - dueAt.getTime());
+      const dueSince = requestedAt - (now.getTime() - dueAt.getTime());
       const probe = probes.has(refKey(delivery));
       return [{ ...delivery, claim, claimedAt: now, dueSince, probe, url, secret, previousSecret }];
     });
   });
 }
 
-/** The active ones of active tenants, as they are now. */
+/** Returns the active subscriptions of active tenants. */
 function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Subscription[]> {
   return tx.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
@@ -135,7 +138,10 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
     JOIN tenants t ON t.id = s.tenant_id AND t.active`;
 }
 
-/** How many more deliveries a minute allows to each; locks the rows, and leaves out those that are locked. */
+/**
+ * Returns how many more trial deliveries each subscription may get in this minute. Locks the rows and skips locked
+ * ones.
+ */
 async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map();
   const rows = await tx.$queryRaw<(SubscriptionRef & { left: number })[]>`
@@ -147,7 +153,7 @@ async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]
   return new Map(rows.map((row) => [refKey(row), row.left]));
 }
 
-/** Notes when attempts began, for `countTrials`. */
+/** Records when trial attempts began, for `countTrials`. */
 async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef[]): Promise<void> {
   if (taken.length === 0) return;
   const rows = taken.map(({ tenantId, subscriptionId }) => ({ tenantId, subscriptionId }));
@@ -163,7 +169,7 @@ async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef
     WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
 }
 
-/** Those that are half-open still, each for one worker at a time. */
+/** Locks the subscriptions that are still half-open, so that only one worker probes each. */
 async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
   if (refs.length === 0) return [];
   return tx.$queryRaw`
@@ -175,10 +181,11 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
 }
 
 /**
- * What has been due for longest, as far as nobody else is taking it. The limit over all leaves nothing out: PostgreSQL
- * takes those of each, which it can't know beforehand, for a tenth of all that waits, and would read the whole table.
+ * Claims the deliveries that have been due longest and skips rows that another worker has locked. The outer LIMIT never
+ * removes rows: it gives the planner an upper bound. Without it, PostgreSQL estimates a tenth of all pending rows and
+ * scans the whole table.
  */
-async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Wanted[]): Promise<Taken[]> {
+async function lockDue(tx: Prisma.TransactionClient, claim: string, wanted: Wanted[]): Promise<Taken[]> {
   if (wanted.length === 0) return [];
   return tx.$queryRaw`
     WITH due AS MATERIALIZED (
@@ -205,8 +212,8 @@ async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
       due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`;
 }
 
-/** Keeps the circuit open for all others while the probe is under way, and no longer if it is lost. */
-async function holdOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<void> {
+/** Keeps the circuit open for other workers while the probe is in flight. If the probe is lost, the lease ends this. */
+async function keepOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<void> {
   if (refs.length === 0) return;
   await tx.$executeRaw`
     UPDATE webhook_subscriptions s SET open_until = now() + ${claimLease}::int * interval '1 millisecond'

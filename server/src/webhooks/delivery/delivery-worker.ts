@@ -27,9 +27,9 @@ export interface WorkerOptions {
   agent: Dispatcher;
   targets: TargetPolicy;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
-  /** Whether something failed since the database can't be reached; whoever says so has it logged. */
+  /** Returns whether an error was caused by an unreachable database. The implementation logs the outage. */
   isOutage(error: unknown): boolean;
-  /** The process's clock, which dates signatures and nothing else. */
+  /** The clock of the process. Used only for the timestamps of signatures. */
   now(): Date;
   limits?: InFlightLimits;
   /** The limit of pending deliveries per tenant. */
@@ -39,43 +39,45 @@ export interface WorkerOptions {
   tracer?: AttemptTracer | undefined;
 }
 
-/** Who watches a worker at work. */
+/** Receives the events of a worker. */
 export interface WorkerObserver {
   onBegin(delivery: ClaimedDelivery): void;
-  /** The receiver has it, so many milliseconds after it was due. */
+  /** Called when the receiver has accepted a delivery, with the milliseconds since it was due. */
   onReceived(delivery: ClaimedDelivery, milliseconds: number): void;
-  /** The attempt was recorded. */
+  /** Called when the result was recorded. */
   onSettled(settled: RecordedResults): void;
-  /** Nothing of it is under way any more. */
+  /** Called when the delivery is no longer in flight. */
   onEnd(delivery: ClaimedDelivery): void;
 }
 
-/** Who follows attempts from the request that they come of (docs/decisions/observability.md). */
+/** Traces attempts as part of the request that caused them (docs/decisions/observability.md). */
 export interface AttemptTracer {
-  /** @param attempt says at once what came of it, and goes on with recording that */
+  /** @param attempt calls `onOutcome` as soon as the outcome is known, then records the result */
   follow(delivery: ClaimedDelivery, attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>): Promise<void>;
 }
 
-/** How often a worker looks for jobs when nobody wakes it, and how many it takes at a time. Milliseconds. */
+/**
+ * How often a worker polls for jobs if it gets no notification, in milliseconds, and how many jobs it takes at a time.
+ */
 const pollInterval = 100;
-const jobsAtOnce = 200;
+const jobBatchSize = 200;
 
-/** How often due deliveries without a job are looked for, and those that are to be cancelled. Milliseconds. */
+/** How often the worker looks for due deliveries without a job, and for deliveries to cancel. Milliseconds. */
 const sweepInterval = 1000;
 
-/** How many deliveries are cancelled at a time, and how long others have the database for themselves in between. */
-const cancelAtOnce = 1000;
+/** How many deliveries are cancelled in one batch, and the pause between batches in milliseconds. */
+const cancelBatchSize = 1000;
 const cancelInterval = 50;
 
-/** How often it is looked for what is to be sent again. Milliseconds. */
+/** How often the worker checks for replays. Milliseconds. */
 const replayInterval = 500;
 
-/** How long attempts that are done may take to be settled when the worker stops. Milliseconds. */
-const settlingMs = 1000;
+/** How long the worker waits at shutdown for finished attempts to be recorded. Milliseconds. */
+const maxSettleMs = 1000;
 
 /**
- * Delivers what is due: takes jobs, claims deliveries of their subscriptions within the limits, sends them side by
- * side, and settles what came of them in batches. A slow endpoint holds its own slots and nobody else's.
+ * Delivers due webhooks: takes jobs, claims deliveries within the concurrency limits, sends them concurrently, and
+ * records the results in batches. A slow endpoint uses only its own slots.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -87,7 +89,7 @@ export class Worker {
   readonly #cancel: Loop;
   readonly #replay: Loop;
   readonly #quota: Loop;
-  /** The inactive subscriptions that the last sweep found. */
+  /** The inactive subscriptions with pending deliveries that the last sweep found. */
   #inactive: SubscriptionRef[] = [];
 
   constructor(options: WorkerOptions) {
@@ -105,12 +107,12 @@ export class Worker {
     this.#quota = loop('quota', quotaInterval, () => this.#enforceQuota());
   }
 
-  /** Looks for work now instead of at the next poll. */
+  /** Starts a claim now instead of at the next poll. */
   wake(): void {
     this.#pump.wake();
   }
 
-  /** How each of its loops is. */
+  /** The health of each loop. */
   get health(): Record<'deliver' | 'sweep' | 'cancel' | 'replay' | 'quota' | 'settle', LoopHealth> {
     return {
       deliver: this.#pump.health,
@@ -122,24 +124,24 @@ export class Worker {
     };
   }
 
-  /** Takes nothing more and waits for what is in flight, as long as an attempt may take. */
+  /** Stops taking deliveries and waits for those in flight, for at most the timeout of an attempt. */
   async stop(): Promise<void> {
     const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
     await Promise.all(loops.map((loop) => loop.stop()));
-    // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
-    const end = performance.now() + deliverySchedule.attemptTimeout + settlingMs;
+    // If PostgreSQL is unreachable, the results are lost and another worker sends these deliveries again.
+    const end = performance.now() + deliverySchedule.attemptTimeout + maxSettleMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
     await this.#settler.stop();
   }
 
-  /** Takes jobs, then deliveries; resolves to whether there is more to take at once. */
+  /** Takes jobs, then claims deliveries. Resolves to whether more may be due right now. */
   async #takeAndSend(): Promise<boolean> {
     const { dispatchJobs } = this.#options;
-    const taken = this.#inFlight.isFull ? [] : await dispatchJobs.take(jobsAtOnce);
+    const taken = this.#inFlight.isFull ? [] : await dispatchJobs.take(jobBatchSize);
     for (const { subscription } of taken) this.#subscriptions.add(subscription);
     const claimed = await this.#claim();
     for (const delivery of claimed) void this.#begin(delivery);
-    // What was taken is claimed, or stays due: from here on the jobs are of no use.
+    // The deliveries of these jobs are now claimed or still due, so the jobs are no longer needed.
     await dispatchJobs.remove(taken.map(({ job }) => job));
     return taken.length > 0 || claimed.length > 0;
   }
@@ -155,7 +157,8 @@ export class Worker {
       return slots;
     });
     const counts = Map.groupBy(claimed, refKey);
-    // One that got all it was granted may have more due, also if its host was busy and it was granted nothing.
+    // A subscription that got all its granted slots may have more due. This includes a grant of 0, when the host was
+    // busy.
     const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
     for (const each of wanted) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
@@ -185,22 +188,25 @@ export class Worker {
     this.wake();
   }
 
-  /** The floor under the jobs: retries whose time has come, and what no job tells of. */
+  /** Finds due retries, and deliveries whose job was lost. */
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    // By no job: one would wait for whoever has put in one of the same subscription, and hasn't committed yet.
+    // Inserting jobs instead would wait for any uncommitted transaction that has inserted a job of the same
+    // subscription.
     for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;
   }
 
-  /** Cancels a batch of what waits for an inactive subscription; the next one after a pause, which others have. */
+  /**
+   * Cancels one batch for an inactive subscription. The pause before the next batch leaves capacity for other queries.
+   */
   async #cancelSome(): Promise<boolean> {
     const [first] = this.#inactive;
     if (first === undefined) return false;
-    const cancelled = await cancelPending(this.#options.prisma, first, cancelAtOnce);
-    if (cancelled < cancelAtOnce) this.#inactive = this.#inactive.filter((each) => each !== first);
+    const cancelled = await cancelPending(this.#options.prisma, first, cancelBatchSize);
+    if (cancelled < cancelBatchSize) this.#inactive = this.#inactive.filter((each) => each !== first);
     return false;
   }
 
@@ -210,7 +216,7 @@ export class Worker {
     return false;
   }
 
-  /** Has a batch of what was settled sent again. */
+  /** Processes one batch of a replay. */
   async #replaySome(): Promise<boolean> {
     const { prisma, dispatchJobs } = this.#options;
     const due = await replaySome(prisma);
@@ -222,7 +228,7 @@ export class Worker {
   }
 }
 
-/** A line for each failed attempt, without the URL: its query may hold what must not be logged. */
+/** Logs each failed attempt. Leaves out the URL, because its query may contain credentials. */
 function warnOfFailure(
   logger: Pick<FastifyBaseLogger, 'warn'>,
   { delivery, outcome, state, nextAttemptAt }: RecordedResults,

@@ -2,8 +2,8 @@ import type { PrismaClient } from '../../database/client/prisma.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Makes the circuits of subscriptions half-open unless they are closed or `paused: true` holds them: the next attempt
- * decides, and a worker makes it at once. `updatedAt` stays. Resolves to whether there was such a circuit.
+ * Makes open circuits half-open, so that a worker sends the next attempt immediately. Skips closed circuits and those
+ * held open by `paused: true`. Does not change `updatedAt`. Resolves to whether any circuit was open.
  */
 export async function halfOpen(
   client: Pick<PrismaClient, '$executeRaw'>,
@@ -15,7 +15,7 @@ export async function halfOpen(
   return count > 0;
 }
 
-/** Makes a pending delivery the first of its subscription, so that a half-open circuit is tried with it. */
+/** Moves a pending delivery to the front of its subscription, so that it becomes the probe of a half-open circuit. */
 export async function putFirst(
   client: Pick<PrismaClient, '$executeRaw'>,
   { tenantId, id }: { tenantId: TenantId; id: bigint },

@@ -2,25 +2,27 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import type { Grant, Wanted } from './claim.ts';
 
-/** Requests in flight at once: in all, of one tenant, and to one subscription. */
+/** Maximum concurrent requests: in total, per tenant, and per subscription. */
 export interface InFlightLimits {
   total: number;
   tenant: number;
   subscription: number;
-  /** To one that has not answered well since it last failed, or ever: many may hang at once. */
+  /**
+   * Per subscription whose last attempt failed or that has had no success yet, because many of its requests may hang.
+   */
   doubtful: number;
 }
 
-/** Requests of one tenant to one target host, whatever the port and the subscription. */
+/** Limits of one tenant for one target host, over all ports and subscriptions. */
 export interface HostLimits {
   maxConcurrent: number;
   maxPerSecond: number;
 }
 
-/** A request that is in flight. */
-type Sent = SubscriptionRef & { url: string };
+/** A request in flight. */
+type SentRequest = SubscriptionRef & { url: string };
 
-/** What a worker has in flight, and how much more it may have. */
+/** Counts the requests in flight of a worker and returns the free slots. */
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #hostLimits: HostLimits;
@@ -28,9 +30,9 @@ export class InFlight {
   readonly #ofTenant = new Map<TenantId, number>();
   readonly #ofSubscription = new Map<string, number>();
   readonly #toHost = new Map<string, number>();
-  /** Those that began within the last second. */
-  readonly #toHostOfLate = new Map<string, number>();
-  /** Those whose last attempt here was a success. */
+  /** Requests that began within the last second. */
+  readonly #recentToHost = new Map<string, number>();
+  /** Subscriptions whose last attempt in this process succeeded. */
   readonly #trusted = new Set<string>();
 
   constructor(limits: InFlightLimits, hostLimits: HostLimits) {
@@ -46,24 +48,24 @@ export class InFlight {
     return this.#total >= this.#limits.total;
   }
 
-  begin(sent: Sent): void {
+  begin(sent: SentRequest): void {
     this.#count(sent, 1);
     const key = hostKey(sent);
-    countIn(this.#toHostOfLate, key, 1);
-    setTimeout(() => countIn(this.#toHostOfLate, key, -1), 1000).unref();
+    countIn(this.#recentToHost, key, 1);
+    setTimeout(() => countIn(this.#recentToHost, key, -1), 1000).unref();
   }
 
-  end(sent: Sent): void {
+  end(sent: SentRequest): void {
     this.#count(sent, -1);
   }
 
-  /** Tells how the last attempt ended: who answers well is trusted with more at once. */
-  trust(ref: SubscriptionRef, answersWell: boolean): void {
-    if (answersWell) this.#trusted.add(refKey(ref));
+  /** Records the outcome of the last attempt. After a success, the subscription may have more concurrent requests. */
+  trust(ref: SubscriptionRef, succeeded: boolean): void {
+    if (succeeded) this.#trusted.add(refKey(ref));
     else this.#trusted.delete(refKey(ref));
   }
 
-  /** How many more each of these may have, in their order until the limits are used up. */
+  /** Returns the free slots of each subscription, in the given order, until the limits are used up. */
   slotsFor(refs: Iterable<SubscriptionRef>): Wanted[] {
     let free = this.#limits.total - this.#total;
     const freeOfTenant = new Map<TenantId, number>();
@@ -72,7 +74,7 @@ export class InFlight {
       if (free === 0) break;
       const { tenantId, subscriptionId } = ref;
       const ofTenant = freeOfTenant.get(tenantId) ?? this.#limits.tenant - (this.#ofTenant.get(tenantId) ?? 0);
-      const slots = Math.min(free, ofTenant, this.#freeOf(refKey(ref)));
+      const slots = Math.min(free, ofTenant, this.#getFreeOfSubscription(refKey(ref)));
       if (slots <= 0) continue;
       free -= slots;
       freeOfTenant.set(tenantId, ofTenant - slots);
@@ -81,30 +83,30 @@ export class InFlight {
     return wanted;
   }
 
-  /** Returns what reduces the slots of one claim to the limits per target host. */
+  /** Returns a function that reduces the slots of one claim to the limits per target host. */
   limitHosts(): Grant {
     const freeOfHost = new Map<string, number>();
     return ({ tenantId, slots }, url) => {
       const key = hostKey({ tenantId, url });
-      const free = freeOfHost.get(key) ?? this.#freeOfHost(key);
+      const free = freeOfHost.get(key) ?? this.#getFreeOfHost(key);
       const granted = Math.min(slots, free);
       freeOfHost.set(key, free - granted);
       return granted;
     };
   }
 
-  #freeOfHost(key: string): number {
+  #getFreeOfHost(key: string): number {
     const { maxConcurrent, maxPerSecond } = this.#hostLimits;
     const concurrent = maxConcurrent - (this.#toHost.get(key) ?? 0);
-    return Math.min(concurrent, maxPerSecond - (this.#toHostOfLate.get(key) ?? 0));
+    return Math.min(concurrent, maxPerSecond - (this.#recentToHost.get(key) ?? 0));
   }
 
-  #freeOf(key: string): number {
+  #getFreeOfSubscription(key: string): number {
     const limit = this.#trusted.has(key) ? this.#limits.subscription : this.#limits.doubtful;
     return limit - (this.#ofSubscription.get(key) ?? 0);
   }
 
-  #count(sent: Sent, change: 1 | -1): void {
+  #count(sent: SentRequest, change: 1 | -1): void {
     this.#total += change;
     countIn(this.#ofTenant, sent.tenantId, change);
     countIn(this.#ofSubscription, refKey(sent), change);
@@ -112,12 +114,12 @@ export class InFlight {
   }
 }
 
-/** A tenant and the host of a URL. A URL that is none leads nowhere. */
-function hostKey({ tenantId, url }: Pick<Sent, 'tenantId' | 'url'>): string {
+/** Returns the key of a tenant and host. An invalid URL gets the host `undefined`. */
+function hostKey({ tenantId, url }: Pick<SentRequest, 'tenantId' | 'url'>): string {
   return `${tenantId} ${URL.parse(url)?.hostname.replace(/\.$/, '')}`;
 }
 
-/** Counts up or down; what is back at nothing is forgotten. */
+/** Adds to a count and removes it at 0, so that the map doesn't grow. */
 function countIn<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

@@ -8,33 +8,33 @@ import { errorCode } from '../../shared/pg-errors.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
-/** A target that leads where deliveries may not go. */
+/** Thrown when a delivery would connect to an address that the target policy rejects. */
 export class TargetRejected extends Error {
-  override name = 'TargetRefused';
+  override name = 'TargetRejected';
 }
 
 export interface AgentOptions {
   targets: TargetPolicy;
-  /** Resolves names, where a test does it by itself. */
+  /** Replaces the name resolution, for tests. */
   lookup?: LookupFunction;
-  /** Certificates to trust beside the system's, for tests. */
+  /** Certificates to trust in addition to the system's, for tests. */
   ca?: string;
 }
 
 const { connectTimeout } = deliverySchedule;
 
-/** How long a connection is kept that nothing is sent on. Milliseconds. */
+/** How long an idle connection is kept open. Milliseconds. */
 const idleMs = 10_000;
 
 /**
- * What deliveries are sent with: TLS verified, no proxy, HTTP/1.1, and connections to allowed addresses only.
- * A name is resolved once; every address that it resolves to must be allowed, and the connection goes to that very
- * answer, so that a name can't change its mind in between. What the socket is really connected to is checked last.
+ * Creates the HTTP agent for deliveries: verified TLS, no proxy, HTTP/1.1, and connections to allowed addresses only.
+ * It resolves a name once, checks every address, and connects to one of these addresses. This prevents DNS rebinding.
+ * It then checks the address of the connected socket.
  */
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
-    // Left to itself, one address of several is given up after 250 ms, which is less than the way across an ocean takes.
+    // The default of 250 ms is too short for a connection across an ocean.
     autoSelectFamilyAttemptTimeout: 2000,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
@@ -43,46 +43,46 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const guarded: typeof connect = (options, callback) => {
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
-      const refusal = targets.refusalOf(socket?.remoteAddress ?? '');
-      if (refusal === undefined && socket !== null) {
+      const reason = targets.refusalOf(socket?.remoteAddress ?? '');
+      if (reason === undefined && socket !== null) {
         limitResponse(socket);
         return callback(null, socket);
       }
       socket?.destroy();
-      callback(new TargetRejected(`the server connected to an address that ${refusal}`), null);
+      callback(new TargetRejected(`the server connected to an address that ${reason}`), null);
     });
   };
   return new Agent({
     connect: guarded,
     allowH2: false,
     pipelining: 1,
-    // Whatever the receiver says: it is the worker's connections that it would have kept.
+    // Ignores a longer keep-alive of the receiver, which would hold connections of the worker open.
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: 16_384,
   });
 }
 
-/** For how long the system is believed to have the same name servers. Milliseconds. */
-const nameServersMs = 60_000;
+/** How long the list of name servers is reused. Milliseconds. */
+const maxNameServersAgeMs = 60_000;
 
 /**
- * Asks the name servers without the system's resolver, whose look-ups share four threads: a few names whose servers
- * don't answer would hold up all others. Public names need neither the hosts file nor what else the system knows.
+ * Queries the name servers directly. The system's resolver runs on four threads, so a few names with unresponsive
+ * servers would block all other lookups. Public names don't need the hosts file.
  */
 function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
-  let kept = open();
-  let madeAt = performance.now();
-  // One that is kept remembers which servers don't answer, and asks the others first. Its patience may shrink to what
-  // answers have taken so far (c-ares, metrics): who got none in time is asked for by one that knows nothing yet.
+  let resolver = open();
+  let createdAt = performance.now();
+  // A reused resolver avoids servers that don't respond. But c-ares adapts its timeout to earlier response times, so a
+  // lookup that times out is repeated with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
-    kept[how](hostname).catch((error: unknown) => {
+    resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;
       return open()[how](hostname);
     });
   return (hostname, _options, callback) => {
-    if (performance.now() > madeAt + nameServersMs) [kept, madeAt] = [open(), performance.now()];
+    if (performance.now() > createdAt + maxNameServersAgeMs) [resolver, createdAt] = [open(), performance.now()];
     Promise.allSettled([resolve('resolve4', hostname), resolve('resolve6', hostname)]).then(([v4, v6]) => {
       const of = (answer: typeof v4, family: number) =>
         answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
@@ -98,10 +98,10 @@ function allowedOnly(targets: TargetPolicy, lookup: LookupFunction): LookupFunct
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, []);
       const addresses = Array.isArray(found) ? found : [];
-      const refusals = addresses.map(({ address }) => targets.refusalOf(address));
-      const refusal = addresses.length === 0 ? 'is not public' : refusals.find((each) => each !== undefined);
-      if (refusal !== undefined) {
-        return callback(new TargetRejected(`${hostname} resolves to an address that ${refusal}`), []);
+      const reasons = addresses.map(({ address }) => targets.refusalOf(address));
+      const reason = addresses.length === 0 ? 'is not public' : reasons.find((each) => each !== undefined);
+      if (reason !== undefined) {
+        return callback(new TargetRejected(`${hostname} resolves to an address that ${reason}`), []);
       }
       const [first] = addresses;
       if (options.all) callback(null, addresses);

@@ -1,6 +1,6 @@
 /**
- * Rows as one parameter of a statement, for `json_to_recordset`: the statement has the same text however many there
- * are. Ids go as text, which JSON's numbers would round.
+ * Serializes rows as one parameter for `json_to_recordset`, so that the statement text doesn't depend on their number.
+ * Ids become strings, because JSON numbers would round them.
  */
 export function jsonRows(rows: readonly object[]): string {
   return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));

@@ -3,34 +3,34 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 
-/** What an attempt tells of the subscription that it was for, at the URL that it had. */
+/** The outcome of an attempt for its subscription, and the URL that it was sent to. */
 export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
 
-/** Health as it is to be stored, and whether an attempt succeeded. */
+/** The health to store, and whether an attempt succeeded. */
 type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
 
 type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
- * Stores what attempts tell of their subscriptions, as `health.ts` decides; of a URL that a subscription has no more they
- * tell nothing. Resolves to the signs of those that
- * another transaction holds: nobody is waited for.
+ * Updates the health of subscriptions from the outcomes of attempts (`circuit-breaker.ts`). Ignores attempts to a URL
+ * that the subscription no longer has. Skips subscriptions that another transaction has locked, and resolves to their
+ * signals.
  */
 export async function recordHealth(
   tx: Prisma.TransactionClient,
-  signs: SubscriptionSignal[],
+  signals: SubscriptionSignal[],
 ): Promise<SubscriptionSignal[]> {
-  if (signs.length === 0) return [];
-  const bySubscription = Map.groupBy(signs, refKey);
+  if (signals.length === 0) return [];
+  const bySubscription = Map.groupBy(signals, refKey);
   const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSignal);
   const rows = await lockHealth(tx, refs);
   await updateHealth(
     tx,
     rows.map(({ now, url, tenantId, subscriptionId, ...before }) => {
       const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
-      const given = all.filter((sign) => sign.url === url);
-      const health = given.reduce((health: Health, sign) => afterAttempt(health, sign, now), before);
-      return { ...health, tenantId, subscriptionId, delivered: given.some(({ delivered }) => delivered) };
+      const current = all.filter((signal) => signal.url === url);
+      const health = current.reduce((health: Health, signal) => afterAttempt(health, signal, now), before);
+      return { ...health, tenantId, subscriptionId, delivered: current.some(({ delivered }) => delivered) };
     }),
   );
   for (const row of rows) bySubscription.delete(refKey(row));

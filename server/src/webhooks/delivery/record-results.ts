@@ -7,7 +7,7 @@ import { recordHealth, type SubscriptionSignal } from './record-health.ts';
 import { nextWait } from './retry-schedule.ts';
 import type { Outcome } from './send.ts';
 
-/** A delivery that was attempted, and what came of it. */
+/** A delivery that was attempted, and its outcome. */
 export interface DeliveryResult {
   delivery: ClaimedDelivery;
   outcome: Outcome;
@@ -15,25 +15,25 @@ export interface DeliveryResult {
 
 /** An attempt that was recorded. */
 export interface RecordedResults extends DeliveryResult {
-  /** What its delivery is now. CANCELLED is what it was already: it stays so. */
+  /** The status after the attempt. A delivery that was cancelled in flight stays CANCELLED. */
   state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
-  /** While PENDING. */
+  /** Set while PENDING. */
   nextAttemptAt: Date | null;
   settledAt: Date | null;
 }
 
-/** What settling changed, and what it told of subscriptions that somebody else was changing just then. */
+/** The recorded results, and the signals of subscriptions that another transaction had locked. */
 export interface SettleResult {
   settled: RecordedResults[];
   unrecorded: SubscriptionSignal[];
 }
 
 /**
- * Records what came of attempts, many at once and in one short transaction: each attempt, the delivery's next state,
- * the subscription's health. A delivery whose claim is no longer this one was taken over, and is left alone, attempt
- * and all; of one that was cancelled meanwhile the attempt is recorded.
+ * Records the results of attempts in one short transaction: each attempt, the next status of the delivery, and the
+ * health of the subscription. Skips deliveries that another worker has claimed in the meantime. For a cancelled
+ * delivery, it records only the attempt.
  *
- * Never waits for a subscription that another transaction holds: its signs are handed back, for the next call.
+ * Never waits for a locked subscription: it returns the signal, which the caller passes to the next call.
  */
 export function recordResults(
   prisma: PrismaClient,
@@ -41,11 +41,11 @@ export function recordResults(
   unrecorded: SubscriptionSignal[] = [],
 ): Promise<SettleResult> {
   return prisma.$transaction(async (tx) => {
-    const settled = judge(settlements, await lockDeliveries(tx, settlements));
+    const settled = toRecordedResults(settlements, await lockDeliveries(tx, settlements));
     const changed = settled.filter(({ state }) => state !== 'CANCELLED');
     await updateDeliveries(tx, changed);
     await insertAttempts(tx, settled);
-    return { settled, unrecorded: await recordHealth(tx, [...unrecorded, ...changed.map(signOf)]) };
+    return { settled, unrecorded: await recordHealth(tx, [...unrecorded, ...changed.map(toSignal)]) };
   });
 }
 
@@ -57,7 +57,7 @@ interface LockedDelivery {
   now: Date;
 }
 
-/** In the order of their ids, so that two batches with the same rows don't wait for each other. */
+/** Locks in the order of ids, so that two batches with the same rows can't deadlock. */
 function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResult[]): Promise<LockedDelivery[]> {
   const ids = settlements.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`
@@ -68,11 +68,11 @@ function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResul
     FOR NO KEY UPDATE OF d`;
 }
 
-/** Of two tenants deliveries may have the same id. */
+/** Includes the tenant, because ids are unique only within a tenant. */
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
-/** What is to be recorded, and as what. */
-function judge(settlements: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
+/** Returns the results to record, each with the new status of its delivery. */
+function toRecordedResults(settlements: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
   const rows = new Map(locked.map((row) => [deliveryKey(row), row]));
   return settlements.flatMap((settlement): RecordedResults[] => {
     const row = rows.get(deliveryKey(settlement.delivery));
@@ -119,7 +119,7 @@ async function insertAttempts(tx: Prisma.TransactionClient, settled: RecordedRes
       answer text, "publicAnswer" text)`;
 }
 
-function signOf({ delivery, outcome }: DeliveryResult): SubscriptionSignal {
+function toSignal({ delivery, outcome }: DeliveryResult): SubscriptionSignal {
   const { tenantId, subscriptionId, url, probe } = delivery;
   return { tenantId, subscriptionId, url, probe, delivered: outcome.delivered, gone: outcome.status === 410 };
 }

@@ -5,39 +5,42 @@ import type { SubscriptionSignal } from './record-health.ts';
 import { type DeliveryResult, type RecordedResults, recordResults } from './record-results.ts';
 
 export interface ResultRecorder {
-  /** Resolves when it has been settled, to what was recorded: nothing where another worker has taken the delivery over. */
+  /**
+   * Resolves when the result is stored. Resolves to undefined if another worker has claimed the delivery in the
+   * meantime.
+   */
   add(settlement: DeliveryResult): Promise<RecordedResults | undefined>;
   readonly health: LoopHealth;
-  /** Settles no more. */
+  /** Stops recording. */
   stop(): Promise<void>;
 }
 
-interface SettlerOptions {
+interface ResultRecorderOptions {
   prisma: PrismaClient;
   logger: Pick<FastifyBaseLogger, 'error'>;
   isOutage(error: unknown): boolean;
 }
 
 const batchSize = 500;
-/** How long results are gathered before they are settled together. Milliseconds. */
-const gatherFor = 5;
-/** When what the database didn't take is tried again. Milliseconds. */
+/** How long results are collected into one batch. Milliseconds. */
+const batchWindowMs = 5;
+/** How long to wait after a database error before the next try. Milliseconds. */
 const retryAfter = 500;
 
-/** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createResultRecorder({ prisma, logger, isOutage }: SettlerOptions): ResultRecorder {
+/** Records results in batches. Retries a batch until the database accepts it. */
+export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorderOptions): ResultRecorder {
   const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
-  /** What attempts told of subscriptions that were locked. */
+  /** Signals of subscriptions that were locked. */
   let unrecorded: SubscriptionSignal[] = [];
 
-  let gathering = false;
+  let isBatchPending = false;
   const loop = createLoop({
     name: 'settle attempts',
     interval: retryAfter,
     logger,
     isOutage,
     step: async () => {
-      gathering = false;
+      isBatchPending = false;
       const batch = waiting.slice(0, batchSize);
       if (batch.length + unrecorded.length === 0) return false;
       const settlements = batch.map(({ settlement }) => settlement);
@@ -52,8 +55,8 @@ export function createResultRecorder({ prisma, logger, isOutage }: SettlerOption
 
   return {
     add: (settlement) => {
-      if (!gathering) setTimeout(loop.wake, gatherFor);
-      gathering = true;
+      if (!isBatchPending) setTimeout(loop.wake, batchWindowMs);
+      isBatchPending = true;
       return new Promise((onSettled) => waiting.push({ settlement, onSettled }));
     },
     get health() {

@@ -1,23 +1,25 @@
 import { deliverySchedule } from '@itsm-api/contract';
 
 /*
- * When a delivery is tried again, as functions of time alone.
+ * Computes the retry schedule of deliveries. Pure functions.
  */
 const { attemptTimeout, waits, jitter, longestRetryAfter } = deliverySchedule;
 
-/** After this a delivery whose worker has not settled it may be taken by another. Milliseconds. */
+/** How long a claim lasts. After that, another worker may claim the delivery. Milliseconds. */
 export const claimLease = 2 * attemptTimeout;
 
 interface FailedAttempt {
   /** Which attempt failed, from 1. */
   attempt: number;
-  /** How many of those before ended with their worker: they tell nothing of the receiver, and use up no wait. */
+  /**
+   * How many earlier attempts were lost with their worker. They say nothing about the receiver, so they use up no wait.
+   */
   lost?: number;
-  /** What the receiver asked to wait, in milliseconds. */
+  /** The wait that the receiver requested with `Retry-After`, in milliseconds. */
   retryAfter?: number | undefined;
 }
 
-/** How long to wait until the next attempt, in milliseconds, or undefined when it was the last one. */
+/** Returns the wait before the next attempt in milliseconds, or undefined after the last attempt. */
 export function nextWait(
   { attempt, lost = 0, retryAfter = 0 }: FailedAttempt,
   random = Math.random,
@@ -28,8 +30,8 @@ export function nextWait(
 }
 
 /**
- * The wait that a `Retry-After` header asks for, in milliseconds: seconds or an HTTP date, at most a day; undefined
- * when it is neither (RFC 9110 §10.2.3).
+ * Parses a `Retry-After` header, in seconds or as an HTTP date, into milliseconds. Caps it at 24 hours. Returns
+ * undefined if it is neither (RFC 9110 §10.2.3).
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

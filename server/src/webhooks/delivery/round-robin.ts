@@ -2,13 +2,15 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * The subscriptions that may have more due than has been taken, in the order in which they are looked at: one of each tenant,
- * then a second one of each, so that nobody comes sooner by having many.
+ * The queue of subscriptions that may have due deliveries. Iterates in rounds, one subscription of each tenant per
+ * round, so that a tenant gets no advantage from many subscriptions.
  */
 export class RoundRobin {
   readonly #tenants = new Map<TenantId, Map<string, SubscriptionRef>>();
 
-  /** Puts one at the end of its tenant's, unless it is there already; a tenant that has none there is put behind all others. */
+  /**
+   * Adds a subscription at the end of its tenant's queue if it isn't queued yet. A new tenant goes behind all others.
+   */
   add(ref: SubscriptionRef): void {
     const ofTenant = this.#tenants.get(ref.tenantId) ?? new Map<string, SubscriptionRef>();
     this.#tenants.set(ref.tenantId, ofTenant);
@@ -16,7 +18,7 @@ export class RoundRobin {
     if (!ofTenant.has(key)) ofTenant.set(key, ref);
   }
 
-  /** After one was looked at: to the end with its tenant, or out of it when nothing more is due. */
+  /** Moves the tenant to the end after a claim. Keeps the subscription only if it may have more due. */
   next(ref: SubscriptionRef, hasMore: boolean): void {
     const ofTenant = this.#tenants.get(ref.tenantId);
     this.#tenants.delete(ref.tenantId);
@@ -26,10 +28,10 @@ export class RoundRobin {
   }
 
   *[Symbol.iterator](): Generator<SubscriptionRef, void> {
-    let turns = [...this.#tenants.values()].map((ofTenant) => ofTenant.values());
-    while (turns.length > 0) {
-      const round = turns.map((turn) => ({ turn, ref: turn.next().value }));
-      turns = round.flatMap(({ turn, ref }) => (ref === undefined ? [] : [turn]));
+    let iterators = [...this.#tenants.values()].map((ofTenant) => ofTenant.values());
+    while (iterators.length > 0) {
+      const round = iterators.map((iterator) => ({ iterator, ref: iterator.next().value }));
+      iterators = round.flatMap(({ iterator, ref }) => (ref === undefined ? [] : [iterator]));
       for (const { ref } of round) if (ref !== undefined) yield ref;
     }
   }

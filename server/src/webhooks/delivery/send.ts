@@ -5,18 +5,18 @@ import { ResponseTooLong } from './response-limit.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 import type { TargetPolicy } from './target.ts';
 
-/** What came of one attempt to deliver. */
+/** The outcome of one attempt. */
 export interface Outcome {
   delivered: boolean;
   durationMs: number;
   status: number | null;
-  /** Why it failed, where the status alone does not say it. */
+  /** Why the attempt failed without a response, or null. */
   error: string | null;
-  /** The beginning of the answer's body, where it may have come of a private network. */
+  /** The beginning of the response body if private targets are allowed. It may contain data of a private network. */
   answer: string | null;
-  /** The same where it can't, since none may be called. */
+  /** The beginning of the response body if only public targets are allowed. */
   publicAnswer: string | null;
-  /** What the receiver asked to wait, in milliseconds. */
+  /** The wait that the receiver requested with `Retry-After`, in milliseconds. */
   retryAfter: number | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Sender {
 
 const { attemptTimeout } = deliverySchedule;
 
-/** How much of an answer is read, and how much of that is kept. Bytes. */
+/** How much of a response body is read, and how much of it is stored. Bytes. */
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
@@ -41,9 +41,9 @@ const keepLimit = 4 * 1024;
 const maxInformational = 5;
 
 /**
- * POSTs one attempt and waits for its answer. Never throws: whatever goes wrong, making the attempt included, is the
- * outcome.
- * @param startedAt by the clock of the database, from which a date in `Retry-After` is counted
+ * Sends one attempt as a POST and waits for the response. Never throws: an error becomes the outcome, also an error of
+ * `makeAttempt`.
+ * @param startedAt by the clock of the database; a date in `Retry-After` is relative to it
  */
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
@@ -56,14 +56,14 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
     const { status, head, ...answer } = await post(sender, makeAttempt(), abort);
     const delivered = status >= 200 && status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
-    const told = sender.targets.allowPrivate
+    const storedBody = sender.targets.allowPrivate
       ? { answer: head, publicAnswer: null }
       : { answer: null, publicAnswer: head };
-    return { ...told, status, delivered, durationMs: elapsed(began), error: null, retryAfter };
+    return { ...storedBody, status, delivered, durationMs: getElapsedMs(began), error: null, retryAfter };
   } catch (error) {
     return {
       delivered: false,
-      durationMs: elapsed(began),
+      durationMs: getElapsedMs(began),
       status: null,
       error: describe(abort.signal.aborted ? abort.signal.reason : error),
       answer: null,
@@ -76,7 +76,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
 }
 
 async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
-  // The name in a URL is looked up when connecting; a literal address never is, so it is looked at here.
+  // Names are checked when connecting. Literal addresses are never looked up, so they are checked here.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
   let informational = 0;
@@ -101,8 +101,8 @@ async function post({ agent, targets }: Sender, { url, headers, body }: Attempt,
 }
 
 /**
- * Reads the body of a response to its end or to a limit, and closes the connection at the limit. Bytes of trailers and
- * chunk framing count towards limits of their own, and the response keeps its status beyond those as well.
+ * Reads a response body up to `readLimit` and closes the connection there. Trailers and chunk framing have limits of
+ * their own. A response that exceeds those keeps its status.
  */
 async function readHead(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];
@@ -128,11 +128,11 @@ function describe(error: unknown): string {
   return storable((code === undefined || text.includes(code) ? text : `${text} (${code})`).slice(0, 500));
 }
 
-function elapsed(began: number): number {
+function getElapsedMs(began: number): number {
   return Math.round(performance.now() - began);
 }
 
-/** PostgreSQL's text holds neither NUL nor half of a surrogate pair. */
+/** Replaces NUL and lone surrogates, which PostgreSQL's text type can't store. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

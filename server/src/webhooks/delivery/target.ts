@@ -7,24 +7,23 @@ import type { HostLimits } from './host-limits.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** Where deliveries may go (docs/decisions/webhook-subscriptions.md). */
+/** Decides which URLs and addresses deliveries may go to (docs/decisions/webhook-subscriptions.md). */
 export interface TargetPolicy {
-  /** Whether http, private addresses and names of the own network are allowed. */
+  /** Whether http, private addresses and internal names are allowed. */
   readonly allowPrivate: boolean;
   /**
-   * Refuses a URL that deliveries may not go to, as far as the URL alone tells: https, no user info, and no literal
-   * address that is refused, in any spelling. Names are not resolved here; what they resolve to is checked when a
-   * delivery connects.
+   * Rejects a URL that deliveries can't go to: without https, with user info, or with a blocked literal address in any
+   * spelling. Does not resolve names: the agent checks their addresses when it connects.
    * @throws ApiError VALIDATION_ERROR naming `url`
    */
   checkUrl(url: string): void;
-  /** Why deliveries may not go to an address, as `is not public`; undefined when they may. */
+  /** Returns why deliveries can't go to an address, such as `is not public`, or undefined if they can. */
   refusalOf(address: string): string | undefined;
 }
 
 /**
- * Never called, whatever is allowed: link-local addresses, and those at which clouds tell a machine its credentials
- * (AWS, Azure, Google, Alibaba, Oracle, Scaleway).
+ * Always blocked: link-local addresses, and the metadata services of clouds, which return credentials (AWS, Azure,
+ * Google, Alibaba, Oracle, Scaleway).
  */
 const neverCalled = [
   '169.254.0.0/16',
@@ -37,19 +36,19 @@ const neverCalled = [
   '192.0.0.192/32',
 ];
 
-/** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
+/** Global unicast of IPv6. All other ranges are reserved or wrap an IPv4 address. */
 const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** What a NAT64 gateway leads to is the IPv4 address in the last four bytes (RFC 6052). */
+/** The prefix of NAT64: the last four bytes are the IPv4 address (RFC 6052). */
 const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-/** @param refusedNetworks CIDRs or single addresses that deliveries never go to either */
+/** Creates a target policy. @param refusedNetworks CIDRs or addresses to block in addition */
 export function createTargetPolicy(options: {
   allowPrivate: boolean;
   refusedNetworks: readonly string[];
 }): TargetPolicy {
   const { allowPrivate } = options;
-  const refused = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
+  const blocked = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
 
   const refusalOf = (text: string) => {
     if (!ipaddr.isValid(text)) return 'is not valid';
@@ -57,8 +56,8 @@ export function createTargetPolicy(options: {
     const embedded = embeddedIn(address);
     const [target = address] = isWithin(address, nat64) ? embedded : [];
     if (!allowPrivate && !isPublic(target)) return 'is not public';
-    const isRefused = refused.some((network) => [address, ...embedded].some((each) => isWithin(each, network)));
-    return isRefused ? 'is blocked for webhooks' : undefined;
+    const isBlocked = blocked.some((network) => [address, ...embedded].some((each) => isWithin(each, network)));
+    return isBlocked ? 'is blocked for webhooks' : undefined;
   };
 
   return {
@@ -66,26 +65,26 @@ export function createTargetPolicy(options: {
     refusalOf,
     checkUrl(value) {
       const { hostname } = parseTarget(value, allowPrivate ? ['https:', 'http:'] : ['https:']);
-      // The URL parser has turned every spelling of an address (decimal, hex, octal, short) into the usual one.
+      // The URL parser has normalized every spelling of an address (decimal, hex, octal, short).
       const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-      const refusal = ipaddr.isValid(host) ? refusalOf(host) : undefined;
-      if (refusal === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
+      const reason = ipaddr.isValid(host) ? refusalOf(host) : undefined;
+      if (reason === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
         throw invalidField(
           'VALIDATION_ERROR',
           'url',
           'must have a public host: not localhost, a private address or an internal name',
         );
       }
-      if (refusal !== undefined) {
-        throw invalidField('VALIDATION_ERROR', 'url', `must have another host: its address ${refusal}`);
+      if (reason !== undefined) {
+        throw invalidField('VALIDATION_ERROR', 'url', `must have another host: its address ${reason}`);
       }
     },
   };
 }
 
 /**
- * Returns the policy of a server. By default, private targets are allowed only with the embedded PostgreSQL on a server that
- * only this machine reaches.
+ * Creates the target policy from the settings. By default, private targets are allowed only with the embedded
+ * PostgreSQL on a server that only this machine can reach.
  */
 export function targetPolicyOf(settings: Settings): TargetPolicy {
   const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
@@ -95,13 +94,13 @@ export function targetPolicyOf(settings: Settings): TargetPolicy {
   });
 }
 
-/** How much a worker sends to one host for one tenant, by the settings of the server. */
+/** Returns the limits per target host and tenant from the settings. */
 export function hostLimitsOf(settings: Settings): HostLimits {
   return { maxConcurrent: settings.WEBHOOK_HOST_CONCURRENCY, maxPerSecond: settings.WEBHOOK_HOST_PER_SECOND };
 }
 
 function parseTarget(value: string, schemes: string[]): URL {
-  // The parser forgives what a person would not mean: white space, and a scheme without slashes.
+  // URL.canParse also accepts white space and a scheme without slashes.
   if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
     throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
   const url = new URL(value);
@@ -126,7 +125,7 @@ function isWithin(address: Address, network: Network): boolean {
   return address.kind() === network[0].kind() && address.match(network as never);
 }
 
-/** The IPv4 addresses that gateways and translators lead to from an IPv6 address (RFC 3056, 4380, 6052, 6145, 8215). */
+/** Returns the IPv4 addresses embedded in an IPv6 address (RFC 3056, 4380, 6052, 6145, 8215). */
 function embeddedIn(address: Address): Address[] {
   const bytes = address.toByteArray();
   const at = (place: number) => ipaddr.fromByteArray(bytes.slice(place, place + 4));
@@ -137,7 +136,7 @@ function embeddedIn(address: Address): Address[] {
   return [];
 }
 
-/** What is written as an IPv4 address within IPv6 means that one. */
+/** Parses a CIDR or address. An IPv4-mapped IPv6 network becomes the IPv4 network. */
 function parseNetwork(text: string): Network {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)

@@ -1,34 +1,34 @@
 import type { Pool } from '../../database/client/pool.ts';
 import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.ts';
 
-/** What there is to deliver, in all workspaces together. */
+/** The undelivered deliveries of all workspaces. */
 export interface Backlog {
-  /** Deliveries that may be sent now; of a subscription whose circuit is half-open that is one. */
+  /** Deliveries that may be sent now. A half-open circuit counts as one. */
   due: number;
-  /** All others that are not settled: in flight, to be tried again, or held back by a circuit, a pause or a switch-off. */
+  /**
+   * All other pending deliveries: in flight, scheduled for a retry, or held back by a circuit, a pause, or an inactive
+   * subscription or workspace.
+   */
   waiting: number;
-  /** For how long the oldest due one might have been sent; 0 where none is. */
+  /** How long the oldest due delivery could have been sent, or 0 if none is due. */
   oldestDueSeconds: number;
-  /** Jobs that wait, by queue. */
+  /** Waiting jobs, by queue. */
   jobs: Record<string, number>;
 }
 
-/** What takes longer is given up. Milliseconds. */
-const longestReadMs = 1000;
+/** The statement timeout. Milliseconds. */
+const maxReadMs = 1000;
 
-/** More deliveries aren't counted. Each subscription has its part of them, and this much at least. */
-const deliveriesCounted = 100_000;
-const ofSubscriptionCounted = 100;
-/** More jobs of a queue aren't counted. */
-const jobsCounted = 10_000;
+/** Maximum deliveries counted in total. Each subscription gets an equal part, but at least 100. */
+const maxDeliveriesCounted = 100_000;
+const minPerSubscriptionCounted = 100;
+/** Maximum jobs counted per queue. */
+const maxJobsCounted = 10_000;
 
-/**
- * Reads it in one statement that is bounded in time and in what it looks at: the subscriptions with something pending,
- * and of each what is due first.
- */
+/** Reads the backlog in one statement with limited time and rows. */
 export async function readBacklog(pool: Pool): Promise<Backlog> {
   const { rows } = await pool.lend(async (connection) => {
-    await connection.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${longestReadMs}`);
+    await connection.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${maxReadMs}`);
     try {
       return await connection.query<Backlog>(select);
     } finally {
@@ -54,7 +54,7 @@ const select = `
         SELECT next_attempt_at FROM deliveries d
         WHERE d.tenant_id = pending.tenant_id AND d.subscription_id = pending.subscription_id AND d.state = 'PENDING'
         ORDER BY next_attempt_at
-        LIMIT greatest(${ofSubscriptionCounted}, ${deliveriesCounted} / (SELECT count(*) FROM pending))
+        LIMIT greatest(${minPerSubscriptionCounted}, ${maxDeliveriesCounted} / (SELECT count(*) FROM pending))
       ) first
     ) counted
   )
@@ -64,7 +64,7 @@ const select = `
     coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE due > 0)), 0)::float AS "oldestDueSeconds",
     (SELECT json_object_agg(name, (
        SELECT count(*) FROM (
-         SELECT FROM pgboss.job WHERE job.name = queue.name AND state < 'active' LIMIT ${jobsCounted}
+         SELECT FROM pgboss.job WHERE job.name = queue.name AND state < 'active' LIMIT ${maxJobsCounted}
        ) waiting))
      FROM pgboss.queue WHERE name NOT LIKE '\\_\\_%') AS jobs
   FROM of_subscription`;

@@ -5,17 +5,17 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** How long a settled delivery, its attempts and its event are kept. Days. */
+/** How long settled deliveries, their attempts and their events are kept. Days. */
 const keepDays = 30;
 
-/** It leaves time to others. */
+/** The queue of the nightly job. */
 export const retentionQueue: Queue = {
   name: 'webhook-retention',
   policy: 'exclusive',
   options: { expireInSeconds: 6 * 3600 },
 };
 
-/** Has what is settled pruned every night, secrets that sign no more, and replays that are done. */
+/** Schedules the nightly deletion of old deliveries, expired previous secrets and finished replays. */
 export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleNightly(boss, retentionQueue, async () => {
     await pruneSecrets(prisma);
@@ -24,22 +24,22 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
   });
 }
 
-/** Forgets secrets that were replaced and sign no more. Resolves to how many there were. */
+/** Deletes previous secrets that no longer sign. Resolves to their number. */
 export function pruneSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
     WHERE previous_secret_until < now()`;
 }
 
-/** Forgets replays that were done a day ago. Resolves to how many there were. */
+/** Deletes replays that finished more than a day ago. Resolves to their number. */
 export function pruneReplays(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     DELETE FROM webhook_replays WHERE finished_at < now() - interval '1 day'`;
 }
 
 /**
- * Deletes deliveries that were settled more than 30 days ago, then events that have none left, a tenant after the other, in
- * batches that each commit. What is not settled is never deleted, however old it is. Resolves to how many deliveries went.
+ * Deletes deliveries that were settled more than 30 days ago, then events without deliveries. Works per tenant in
+ * batches that commit separately. Never deletes pending deliveries. Resolves to the number of deleted deliveries.
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
   let pruned = 0;
@@ -54,35 +54,38 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
 interface Pruning {
   tenantId: TenantId;
   batchSize: number;
-  /** $1: the tenant; $2, $3: the moment and the id of the row behind which to go on; $4: how many to look at. */
+  /** $1: the tenant. $2, $3: the time and id of the last row of the previous batch. $4: the batch size. */
   sql: string;
 }
 
-/** The last row that a batch has looked at, how many it has, and how many of them are gone. */
-interface Looked {
+/** The last row of a batch, the number of its rows, and how many of them were deleted. */
+interface Batch {
   at: Date;
   id: bigint;
   count: number;
-  gone: number;
+  deleted: number;
 }
 
-/** A batch begins behind the last one: what is kept is looked at once, and what is gone stays in the index for a while. */
+/** Each batch starts after the previous one, so that kept rows and dead index entries are scanned only once. */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
-  let [at, id, gone] = [new Date(0), 0n, 0];
+  let [at, id, deleted] = [new Date(0), 0n, 0];
   await inBatches(batchSize, async () => {
-    const [looked] = await prisma.$queryRawUnsafe<Looked[]>(sql, tenantId, at, id, batchSize);
+    const [looked] = await prisma.$queryRawUnsafe<Batch[]>(sql, tenantId, at, id, batchSize);
     if (looked === undefined) return 0;
     ({ at, id } = looked);
-    gone += looked.gone;
+    deleted += looked.deleted;
     return looked.count;
   });
-  return gone;
+  return deleted;
 }
 
-const told = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (SELECT count(*)::int FROM gone) AS gone
+const batchResult = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (SELECT count(*)::int FROM deleted) AS deleted
   FROM old ORDER BY at DESC, id DESC LIMIT 1`;
 
-/** Asked again as a row is locked: it may have been sent again meanwhile. What somebody holds, to do just that, is passed by. */
+/**
+ * Checked again when a row is locked, because a replay may have made it pending. Locked rows are skipped for the same
+ * reason.
+ */
 const isSettled = `settled_at < now() - interval '${keepDays} days' AND state <> 'PENDING'`;
 
 const settledDeliveries = `
@@ -90,11 +93,11 @@ const settledDeliveries = `
     SELECT settled_at AS at, id FROM deliveries
     WHERE tenant_id = $1 AND (settled_at, id) > ($2::timestamptz, $3::bigint) AND ${isSettled}
     ORDER BY settled_at, id LIMIT $4
-  ), gone AS (
+  ), deleted AS (
     DELETE FROM deliveries WHERE tenant_id = $1 AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = $1 AND id IN (SELECT id FROM old) AND ${isSettled}
       ORDER BY id FOR UPDATE SKIP LOCKED)) RETURNING 1
-  ) ${told}`;
+  ) ${batchResult}`;
 
 const eventsWithoutDeliveries = `
   WITH old AS MATERIALIZED (
@@ -102,7 +105,7 @@ const eventsWithoutDeliveries = `
     WHERE tenant_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
       AND created_at < now() - interval '${keepDays} days'
     ORDER BY created_at, id LIMIT $4
-  ), gone AS (
+  ), deleted AS (
     DELETE FROM events e WHERE tenant_id = $1 AND id IN (SELECT id FROM old)
       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = $1 AND d.event_id = e.id) RETURNING 1
-  ) ${told}`;
+  ) ${batchResult}`;

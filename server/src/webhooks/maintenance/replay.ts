@@ -4,11 +4,9 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent just
- * now are left alone. Waits for whoever holds one, who may yet leave it as it was: in the order of their ids, as all do.
- * Resolves to the subscription of each that was there.
- * @param only those that are in this state still and, but for pending ones, were settled then or before: they may have been
- * sent again meanwhile
+ * Resets deliveries to PENDING with all retries, and keeps their ids and earlier attempts. Skips deliveries in flight.
+ * Waits for locked rows, in the order of ids. Resolves to the subscription of each delivery that was reset.
+ * @param only limits this to deliveries that still have the status and, unless pending, were settled by the given time
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
@@ -24,70 +22,70 @@ export function sendAgain(
     RETURNING subscription_id AS "subscriptionId"`;
 }
 
-/** A replay that is under way, and where it has got to. */
+/** A replay and its progress. */
 interface Replay extends SubscriptionRef {
   id: bigint;
   since: Date;
-  askedAt: Date;
-  /** What is still to be looked through, and the last delivery of the first state that was looked at. */
+  requestedAt: Date;
+  /** The statuses still to process, and the last processed delivery of the first one. */
   states: string[];
   afterId: bigint;
-  /** Whether it is known how many there are to send. */
+  /** Whether the number of matching deliveries is stored. */
   isCounted: boolean;
 }
 
-/** How many deliveries are looked at in one transaction. */
+/** How many deliveries are processed in one transaction. */
 const batchSize = 1000;
 
-/** Of each state so many are looked at to tell how many there are to send. */
+/** Maximum deliveries counted per status when estimating a replay. */
 export const maxReplayCounted = 100_000;
 
 /**
- * Goes on with the replay that has waited for longest: looks at a batch of its deliveries, has those sent again that it
- * asks for, and notes how far it has got, all in one transaction. What is killed half-way has done nothing, and is done
- * again; what was settled after the replay was asked for is not its own any more, so that none goes out twice. One that
- * fails waits until all others have had their turn.
- * Resolves to the subscription that has something due now, or null; undefined when no replay is under way.
+ * Processes one batch of the replay that has waited longest: resets the matching deliveries and stores the progress, in
+ * one transaction. If the worker stops halfway, the batch is repeated. Excludes deliveries settled after the replay was
+ * requested, so that none is sent twice. A replay that fails moves behind all others. Resolves to the subscription that
+ * now has due deliveries, or null. Resolves to undefined if there is no replay.
  */
 export async function replaySome(
   prisma: PrismaClient,
-  { mostCounted = maxReplayCounted } = {},
+  { maxCounted = maxReplayCounted } = {},
 ): Promise<SubscriptionRef | null | undefined> {
   let replay = undefined as Replay | undefined;
   try {
     return await prisma.$transaction(async (tx) => {
       replay = await lockNext(tx);
       if (replay === undefined) return undefined;
-      if (!replay.isCounted) await count(tx, replay, mostCounted);
+      if (!replay.isCounted) await count(tx, replay, maxCounted);
       return await replayBatch(tx, replay);
     });
   } catch (error) {
-    // Where the database is away it keeps its place.
-    if (replay !== undefined) await putBehind(prisma, replay).catch(() => undefined);
+    // If the database is unreachable, the replay keeps its place.
+    if (replay !== undefined) await moveToEnd(prisma, replay).catch(() => undefined);
     throw error;
   }
 }
 
 async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promise<SubscriptionRef | null> {
-  const { tenantId, subscriptionId, since, askedAt } = replay;
+  const { tenantId, subscriptionId, since, requestedAt } = replay;
   const [state = ''] = replay.states;
-  const found = await lookAt(tx, replay);
-  // What is pending was not settled: it was made by then.
+  const found = await readBatch(tx, replay);
+  // Pending deliveries have no `settledAt`, so `createdAt` is compared.
   const ids = found
-    .filter(({ createdAt, settledAt }) => createdAt >= since && (settledAt ?? createdAt) <= askedAt)
+    .filter(({ createdAt, settledAt }) => createdAt >= since && (settledAt ?? createdAt) <= requestedAt)
     .map(({ id }) => id);
-  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids, only: { state, settledBy: askedAt } }) : [];
+  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids, only: { state, settledBy: requestedAt } }) : [];
   await advance(tx, replay, { sent: sent.length, ...(found.length === batchSize && { afterId: found.at(-1)?.id }) });
   return sent.length > 0 ? { tenantId, subscriptionId } : null;
 }
 
 /**
- * That of the tenant none of whose has had a turn for longest, however many others have. Each is one worker's at a time; that
- * of a subscription which was deactivated ends, and that of a tenant waits.
+ * Locks the next replay: that of the tenant whose last turn is longest ago, regardless of the number of its replays.
+ * Only one worker processes a replay. A replay of a deactivated subscription ends; a replay of an inactive tenant
+ * waits.
  */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
-    SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "askedAt",
+    SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "requestedAt",
       CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId",
       r.matching IS NOT NULL AS "isCounted"
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
@@ -100,42 +98,42 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
 }
 
 /**
- * Notes how many there are to send: whoever asked for it is not kept waiting for that. However many there are, no more are
- * looked at than a statement has time for.
+ * Stores how many deliveries match. Runs in the worker, so that the request doesn't wait. Stops at `maxCounted`,
+ * because the statement timeout limits it.
  */
 async function count(
   tx: Prisma.TransactionClient,
-  { tenantId, id, subscriptionId, states, since, askedAt }: Replay,
-  mostCounted: number,
+  { tenantId, id, subscriptionId, states, since, requestedAt }: Replay,
+  maxCounted: number,
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE webhook_replays SET matching = (
-      SELECT least(count(*), ${mostCounted}::int) FROM unnest(${states}::text[]) AS wanted (state) CROSS JOIN LATERAL (
+      SELECT least(count(*), ${maxCounted}::int) FROM unnest(${states}::text[]) AS wanted (state) CROSS JOIN LATERAL (
         SELECT created_at, settled_at FROM deliveries
         WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = wanted.state
-        ORDER BY id DESC LIMIT ${mostCounted}::int
-      ) d WHERE created_at >= ${since} AND coalesce(settled_at, created_at) <= ${askedAt})
+        ORDER BY id DESC LIMIT ${maxCounted}::int
+      ) d WHERE created_at >= ${since} AND coalesce(settled_at, created_at) <= ${requestedAt})
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }
 
-/** Has a replay wait as if it had just been worked on, unless somebody else does so already. */
-async function putBehind(prisma: PrismaClient, { tenantId, id }: Replay): Promise<void> {
+/** Moves a replay to the end of the queue, unless another worker has locked it. */
+async function moveToEnd(prisma: PrismaClient, { tenantId, id }: Replay): Promise<void> {
   await prisma.$executeRaw`
     UPDATE webhook_replays SET worked_at = now() WHERE (tenant_id, id) IN (
       SELECT tenant_id, id FROM webhook_replays
       WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE SKIP LOCKED)`;
 }
 
-interface LookedAt {
+interface ReplayedDelivery {
   id: bigint;
   createdAt: Date;
   settledAt: Date | null;
 }
 
-async function lookAt(
+async function readBatch(
   tx: Prisma.TransactionClient,
   { tenantId, subscriptionId, states: [state], afterId }: Replay,
-): Promise<LookedAt[]> {
+): Promise<ReplayedDelivery[]> {
   if (state === undefined) return [];
   return tx.$queryRaw`
     SELECT id, created_at AS "createdAt", settled_at AS "settledAt" FROM deliveries
@@ -143,7 +141,9 @@ async function lookAt(
     ORDER BY id LIMIT ${batchSize}`;
 }
 
-/** Goes on behind a delivery or, without one, with the next state; a replay without a state left is done. */
+/**
+ * Continues after the given delivery or, without one, with the next status. Finishes the replay after the last status.
+ */
 async function advance(
   tx: Prisma.TransactionClient,
   { tenantId, id, states }: Replay,

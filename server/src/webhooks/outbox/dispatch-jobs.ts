@@ -6,28 +6,28 @@ import type { Queue } from '../../database/jobs/job-schema.ts';
 import { tenantIdToJson, toTenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** A subscription as JSON carries it. */
+/** The data of a job, as JSON. */
 interface JobData {
   tenantId: string;
   subscriptionId: string;
 }
 
 /**
- * The jobs that tell workers which subscriptions have something due (docs/decisions/webhook-deliveries.md). A
- * subscription has at most one job waiting, however much is due to it.
+ * The queue that reports to workers which subscriptions have due deliveries (docs/decisions/webhook-deliveries.md). A
+ * subscription has at most one waiting job.
  */
 export interface DispatchJobs {
-  /** Puts jobs in, in the transaction of `db`; a subscription that waits already is left as it is. */
+  /** Adds jobs in the transaction of `db`. Skips subscriptions that already have a waiting job. */
   addWithin(db: TenantClient, subscriptions: SubscriptionRef[]): Promise<void>;
   add(subscriptions: SubscriptionRef[]): Promise<void>;
-  /** Takes waiting jobs out; they are to be removed when their subscriptions have been looked at. */
+  /** Takes waiting jobs. The caller removes them after it has claimed deliveries of their subscriptions. */
   take(count: number): Promise<{ subscription: SubscriptionRef; job: Job<JobData> }[]>;
   remove(jobs: Job<JobData>[]): Promise<void>;
 }
 
 /**
- * `short`: one job may wait per key, while others of the same key are being worked on. A job that was taken and not
- * removed, because its worker is gone, counts as failed after a minute.
+ * The policy `short` allows one waiting job per key while other jobs of the key are active. If a worker stops without
+ * removing its jobs, they expire after 60 seconds.
  */
 export const dispatchQueue: Queue = {
   name: 'webhook-dispatch',
@@ -37,24 +37,24 @@ export const dispatchQueue: Queue = {
 const queue = dispatchQueue.name;
 
 /**
- * One job per subscription with something due, never one per delivery: 100,000 deliveries that wait for a dead endpoint
- * are one job. What is to be sent is in our own tables, so a job that is lost costs a sweep, not a delivery.
- * @param openBoss is asked each time, and has opened it the first time
+ * Opens the queue. It holds one job per subscription, not one per delivery, so 100,000 pending deliveries to a failing
+ * endpoint are one job. The deliveries are in our own tables. If a job is lost, the next sweep finds them.
+ * @param openBoss called for each operation; opens the connection on the first call
  */
 export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs {
   return {
     addWithin: async (db, subscriptions) => {
-      // In one order: transactions that add jobs of the same subscriptions wait for each other.
+      // Sorted, because transactions that add jobs of the same subscriptions in different orders would deadlock.
       const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
       const boss = await openBoss();
-      await boss.insert(queue, inOrder.map(jobOf), { db: jobsWithin(db) });
+      await boss.insert(queue, inOrder.map(toJob), { db: jobsWithin(db) });
     },
     add: async (subscriptions) => {
-      if (subscriptions.length > 0) await (await openBoss()).insert(queue, subscriptions.map(jobOf));
+      if (subscriptions.length > 0) await (await openBoss()).insert(queue, subscriptions.map(toJob));
     },
     take: async (count) => {
       const jobs = await (await openBoss()).fetch<JobData>(queue, { batchSize: count });
-      return jobs.map((job) => ({ subscription: refOf(job.data), job }));
+      return jobs.map((job) => ({ subscription: toRef(job.data), job }));
     },
     remove: async (jobs) => {
       if (jobs.length === 0) return;
@@ -64,42 +64,42 @@ export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs 
   };
 }
 
-function jobOf(subscription: SubscriptionRef): { singletonKey: string; data: JobData } {
+function toJob(subscription: SubscriptionRef): { singletonKey: string; data: JobData } {
   const { tenantId, subscriptionId } = subscription;
   const data = { tenantId: tenantIdToJson(tenantId), subscriptionId: String(subscriptionId) };
   return { singletonKey: refKey(subscription), data };
 }
 
-function refOf({ tenantId, subscriptionId }: JobData): SubscriptionRef {
+function toRef({ tenantId, subscriptionId }: JobData): SubscriptionRef {
   return { tenantId: toTenantId(tenantId), subscriptionId: BigInt(subscriptionId) };
 }
 
-/** The channel on which workers are woken. */
+/** The PostgreSQL notification channel that wakes workers. */
 export const wakeChannel = 'webhook_dispatch';
 
-/** Wakes the workers of every process. */
+/** Wakes the workers of all processes. */
 export interface Waker {
   wake(): void;
-  /** Sends the wake-up that is still pending, and waits for the last one to end. Nothing is sent after that. */
+  /** Sends the pending notification, if any, and waits for it. Later calls of `wake` do nothing. */
   close(): Promise<void>;
 }
 
 /**
- * Wakes at most once in `gatherFor` milliseconds, however often it is called. Outside of the transactions that have
- * something to deliver: notifying within them would have all of them commit one by one.
+ * Creates a waker that sends at most one notification per `batchWindowMs`. It notifies outside of the transactions with
+ * the events, because PostgreSQL serializes the commits of transactions that notify.
  */
-export function createWaker(prisma: PrismaClient, gatherFor = 10): Waker {
+export function createWaker(prisma: PrismaClient, batchWindowMs = 10): Waker {
   let pending: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> | undefined;
   let closed = false;
   const send = () => {
     pending = undefined;
-    // A wake-up that is lost costs the time to the worker's next poll.
+    // If a notification is lost, the worker finds the deliveries at its next poll.
     sending = prisma.$executeRaw`SELECT pg_notify(${wakeChannel}, '')`.catch(() => undefined);
   };
   return {
     wake() {
-      if (!closed) pending ??= setTimeout(send, gatherFor);
+      if (!closed) pending ??= setTimeout(send, batchWindowMs);
     },
     async close() {
       closed = true;

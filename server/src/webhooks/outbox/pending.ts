@@ -2,17 +2,17 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** What there is to do about the subscriptions that have deliveries pending. */
+/** The work for subscriptions with pending deliveries. */
 export interface PendingWork {
-  /** Something is due, and may be sent. */
+  /** Subscriptions with a due delivery that may be sent now. */
   due: SubscriptionRef[];
-  /** They are inactive: what is pending is to be cancelled. */
+  /** Inactive subscriptions, whose pending deliveries must be cancelled. */
   inactive: SubscriptionRef[];
 }
 
 /**
- * Steps from one subscription with something pending to the next, on the index of what is pending, so that it costs what
- * there are subscriptions, not what waits for them. To stand behind `WITH RECURSIVE`.
+ * A CTE for use after `WITH RECURSIVE`. It jumps from one subscription with pending deliveries to the next on the
+ * partial index, so its cost depends on the number of subscriptions and not of deliveries.
  */
 export const pendingSubscriptions = `
   pending AS (
@@ -26,11 +26,12 @@ export const pendingSubscriptions = `
     ) d
   )`;
 
-/** Whether deliveries to the subscription `s` of the tenant `t` may be sent now, as SQL. */
+/** SQL condition: deliveries to the subscription `s` of the tenant `t` may be sent now. */
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
 /**
- * Since when what is due first to the subscription `s` might have been sent, as SQL: not while its circuit was open.
+ * Returns SQL for the time since when the first delivery of the subscription `s` could be sent. Excludes the time when
+ * its circuit was open.
  * @param nextAttemptAt as SQL
  */
 export function sendableSince(nextAttemptAt: string): string {
@@ -38,8 +39,8 @@ export function sendableSince(nextAttemptAt: string): string {
 }
 
 /**
- * Looks through all subscriptions with something pending.
- * @param except those whose due deliveries need not be told
+ * Finds the subscriptions with due deliveries and the inactive ones with pending deliveries.
+ * @param except subscriptions to leave out of `due`
  */
 export async function findPending(prisma: PrismaClient, except: SubscriptionRef[]): Promise<PendingWork> {
   const rows = await prisma.$queryRaw<(SubscriptionRef & { active: boolean })[]>`
@@ -51,7 +52,7 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
     WHERE NOT s.active OR ${Prisma.raw(maySend)} AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
         AND d.state = 'PENDING' AND d.next_attempt_at <= now()
-      -- Each looked up by itself: PostgreSQL may take it to be cheaper to read all that is due first.
+      -- OFFSET 0 keeps the subquery separate. Otherwise, PostgreSQL may read all due deliveries first.
       OFFSET 0)
     ORDER BY s.tenant_id, s.id`;
   const known = new Set(except.map(refKey));
@@ -61,12 +62,12 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
   };
 }
 
-/** What is due to a subscription that may be sent to, and for how long it has been. */
+/** A subscription with a due delivery, and how long this has been due. */
 export interface OldestDue extends SubscriptionRef {
   seconds: number;
 }
 
-/** The delivery that might have been attempted for longest, and is not; undefined when none is due. */
+/** Returns the delivery that has been due longest and may be sent, or undefined if none is due. */
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId",
@@ -83,7 +84,7 @@ export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | u
   return oldest;
 }
 
-/** The active subscriptions whose circuits the breaker has opened, and no success has closed yet. */
+/** Returns the active subscriptions whose circuits are open or half-open, without those that their owner paused. */
 export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
@@ -92,7 +93,10 @@ export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[
     ORDER BY s.tenant_id, s.id`;
 }
 
-/** The active subscriptions that get no new deliveries, because their tenant has reached its limit of pending ones. */
+/**
+ * Returns the active subscriptions that get no new deliveries because their tenant has reached its limit of pending
+ * ones.
+ */
 export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
@@ -102,11 +106,12 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 }
 
 /**
- * Cancels deliveries to an inactive subscription, at most so many and in a transaction of their own: what is in flight too,
- * but not what is being settled just now, and none once it is active again. In the order of their index, without which the last batches would look through
- * all that were cancelled before. Resolves to how many there were.
+ * Cancels up to `maxCount` pending deliveries of an inactive subscription, including those in flight. Skips rows that
+ * another transaction has locked, and does nothing if the subscription is active again. Reads in index order:
+ * otherwise, later batches would scan all rows that earlier ones cancelled. Resolves to the number of cancelled
+ * deliveries.
  */
-export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, atMost: number): Promise<number> {
+export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCount: number): Promise<number> {
   const { tenantId, subscriptionId } = ref;
   return prisma.$executeRaw`
     UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now()
@@ -114,5 +119,5 @@ export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, atMost
       SELECT FROM webhook_subscriptions WHERE tenant_id = ${tenantId} AND id = ${subscriptionId} AND NOT active
     ) AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = 'PENDING'
-      ORDER BY next_attempt_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED))`;
+      ORDER BY next_attempt_at LIMIT ${maxCount} FOR NO KEY UPDATE SKIP LOCKED))`;
 }

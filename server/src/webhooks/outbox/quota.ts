@@ -4,8 +4,9 @@ import type { PrismaClient } from '../../database/client/prisma.ts';
 import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /*
- * The limit of pending deliveries per tenant (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers
- * count; `emit` reads only whether a subscription is stopped.
+ * Enforces the limit of pending deliveries per tenant
+ * (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers count the deliveries. `emit` reads only
+ * whether a subscription is paused.
  */
 
 /** How often each worker counts. Milliseconds. */
@@ -14,18 +15,18 @@ export const quotaInterval = 5000;
 export interface QuotaOptions {
   prisma: PrismaClient;
   logger: Pick<FastifyBaseLogger, 'warn'>;
-  /** The limit of each tenant. */
+  /** The limit per tenant. */
   maxPendingDeliveries: number;
 }
 
-/** Counts the pending deliveries of the tenants that may be at the limit, and stops or resumes their subscriptions. */
+/** Counts the pending deliveries of tenants near the limit, and pauses or resumes their subscriptions. */
 export async function enforceQuota(options: QuotaOptions): Promise<void> {
   for (const { tenantId } of await findCandidates(options)) await enforceForTenant(options, tenantId);
 }
 
 /**
- * Finds the tenants that need a count: those with a stopped subscription, and those whose pending deliveries span enough ids.
- * The span takes two index lookups and is never less than the count.
+ * Finds the tenants to count: those with a paused subscription, and those whose pending deliveries span at least the
+ * limit in ids. The span takes two index lookups and is never less than the count.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
@@ -41,7 +42,7 @@ interface Subscription {
   active: boolean;
   quotaReachedAt: Date | null;
   quotaPending: number | null;
-  /** Whether transactions that began before it was stopped may still commit deliveries. */
+  /** Whether transactions that began before the pause may still commit deliveries. */
   isSettling: boolean | null;
   pending: number;
 }
@@ -50,31 +51,31 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
   const { prisma, maxPendingDeliveries } = options;
   return prisma.$transaction(
     async (tx) => {
-      if (!(await takeTurn(tx, tenantId))) return;
+      if (!(await tryLock(tx, tenantId))) return;
       const subscriptions = await countPending(tx, tenantId);
       const pending = subscriptions.reduce((sum, each) => sum + each.pending, 0);
-      const stopped = subscriptions.filter(({ quotaReachedAt }) => quotaReachedAt !== null);
-      const latest = stopped.toSorted((a, b) => Number(b.quotaReachedAt) - Number(a.quotaReachedAt))[0];
+      const paused = subscriptions.filter(({ quotaReachedAt }) => quotaReachedAt !== null);
+      const latest = paused.toSorted((a, b) => Number(b.quotaReachedAt) - Number(a.quotaReachedAt))[0];
 
       if (pending < maxPendingDeliveries / 2) {
         if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
       } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
-        // What such transactions have added is no growth: a subscription that didn't cause it isn't stopped for it.
-        if (latest?.quotaPending === null) await noteBaseline(tx, { tenantId, id: latest.id, pending });
+        // Deliveries of such transactions aren't growth, so they must not pause another subscription.
+        if (latest?.quotaPending === null) await storeBaseline(tx, { tenantId, id: latest.id, pending });
         else if (latest === undefined || pending > latest.quotaPending) {
           const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
-          const [most] = growing.toSorted((a, b) => b.pending - a.pending);
-          if (most !== undefined) await stop(tx, options, { tenantId, id: most.id, pending });
+          const [largest] = growing.toSorted((a, b) => b.pending - a.pending);
+          if (largest !== undefined) await pause(tx, options, { tenantId, id: largest.id, pending });
         }
       }
     },
-    // A count of many millions takes longer than Prisma's five seconds; STATEMENT_TIMEOUT_MS ends it.
+    // A count of many millions takes longer than Prisma's default of 5 seconds. STATEMENT_TIMEOUT_MS limits it.
     { timeout: 60_000 },
   );
 }
 
-/** Lets one worker at a time count for a tenant; the others don't wait. */
-async function takeTurn(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
+/** Acquires the advisory lock of a tenant, so that one worker at a time counts. Does not wait. */
+async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${`webhookQuota:${tenantId}`}, 0)) AS taken`;
   return row?.taken === true;
@@ -94,7 +95,7 @@ interface Reached {
   pending: number;
 }
 
-async function stop(
+async function pause(
   tx: Prisma.TransactionClient,
   { logger, maxPendingDeliveries }: QuotaOptions,
   { tenantId, id, pending }: Reached & { id: bigint },
@@ -104,12 +105,12 @@ async function stop(
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
   logger.warn(
     { tenantId: tenantIdToJson(tenantId), subscriptionId: String(id), pending, maxPendingDeliveries },
-    'a workspace has too many pending deliveries: this webhook subscription gets no new ones until fewer than half are left; its ' +
-      'receiver can read what it misses from the change feed',
+    'a workspace has too many pending deliveries: this webhook subscription gets no new ones until fewer than half are left. ' +
+      'Its receiver can read missed changes from the change feed.',
   );
 }
 
-async function noteBaseline(tx: Prisma.TransactionClient, { tenantId, id, pending }: Reached & { id: bigint }) {
+async function storeBaseline(tx: Prisma.TransactionClient, { tenantId, id, pending }: Reached & { id: bigint }) {
   await tx.$executeRaw`
     UPDATE webhook_subscriptions SET quota_pending = ${pending}::int WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }
@@ -124,6 +125,6 @@ async function resumeAll(
     WHERE tenant_id = ${tenantId} AND quota_reached_at IS NOT NULL`;
   logger.warn(
     { tenantId: tenantIdToJson(tenantId), pending, maxPendingDeliveries },
-    'a workspace has fewer than half of its pending deliveries left: its webhook subscriptions get new ones again',
+    'a workspace has fewer than half of its limit of pending deliveries left: its webhook subscriptions get new ones again',
   );
 }

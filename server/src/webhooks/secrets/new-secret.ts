@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A secret as Standard Webhooks writes one. */
+/** Generates a signing secret in the format of Standard Webhooks. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

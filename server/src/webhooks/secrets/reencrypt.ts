@@ -7,25 +7,25 @@ import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 export interface ReencryptOptions {
   batchSize?: number;
-  /** Told after each batch how many secrets have been encrypted anew so far. */
+  /** Called after each batch with the number of secrets re-encrypted so far. */
   onBatch?(resealed: number): void;
 }
 
 export interface ReencryptedSecrets {
-  /** How many secrets were encrypted anew. */
+  /** How many secrets were re-encrypted. */
   resealed: number;
-  /** Subscriptions whose secret is encrypted with a known key and yet can't be decrypted: it was damaged. */
+  /** Subscriptions whose secret has the id of a known key but can't be decrypted, because it was damaged. */
   damaged: SubscriptionRef[];
 }
 
-interface Sealed extends SubscriptionRef {
+interface EncryptedSecret extends SubscriptionRef {
   secret: Uint8Array;
 }
 
 /**
- * Encrypts with the first key what an older one of the cipher's has encrypted. Each batch commits by itself, so that it
- * may be interrupted and run again, and servers may work meanwhile: a secret that changes after it was read is left as it
- * is. It ends when a look through all of them has found nothing more to do.
+ * Re-encrypts all secrets that an older key has encrypted with the first key. Each batch commits separately, so you can
+ * interrupt and repeat it while servers run. It skips secrets that change in the meantime, and ends after a pass that
+ * changes nothing.
  */
 export async function reencryptSecrets(
   prisma: PrismaClient,
@@ -35,17 +35,17 @@ export async function reencryptSecrets(
   const done: ReencryptedSecrets = { resealed: 0, damaged: [] };
   for (const column of ['secret', 'previous_secret'] as const) {
     const onSecrets = (resealed: number) => onBatch?.(done.resealed + resealed);
-    const { resealed, damaged } = await resealColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
+    const { resealed, damaged } = await reencryptColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
     done.resealed += resealed;
     done.damaged.push(...damaged);
   }
   return done;
 }
 
-/** A column of secrets. */
+/** A column with encrypted secrets. */
 type Column = 'secret' | 'previous_secret';
 
-async function resealColumn(
+async function reencryptColumn(
   prisma: PrismaClient,
   cipher: SecretCipher,
   { column, batchSize, onBatch }: Required<ReencryptOptions> & { column: Column },
@@ -62,7 +62,7 @@ async function resealColumn(
       after = last;
       const fresh: Replacement[] = [];
       for (const each of found) {
-        const replacement = encryptAnew(cipher, each);
+        const replacement = reencrypt(cipher, each);
         if (replacement !== undefined) fresh.push(replacement);
         else damaged.push({ tenantId: each.tenantId, subscriptionId: each.subscriptionId });
       }
@@ -73,12 +73,12 @@ async function resealColumn(
   }
 }
 
-/** The next secrets, in the order of their keys, that an older key of the cipher's has encrypted. */
+/** Returns the next secrets, by primary key, that an older key has encrypted. */
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,
   { column, after: { tenantId, subscriptionId }, count }: { column: Column; after: SubscriptionRef; count: number },
-): Promise<Sealed[]> {
+): Promise<EncryptedSecret[]> {
   const older = keyIds.slice(1);
   const secret = Prisma.raw(column);
   return prisma.$queryRaw`
@@ -89,12 +89,12 @@ function findOlder(
 }
 
 interface Replacement extends SubscriptionRef {
-  /** As hex. */
+  /** The encrypted values, as hex. */
   old: string;
   fresh: string;
 }
 
-function encryptAnew(cipher: SecretCipher, { secret, ...ref }: Sealed): Replacement | undefined {
+function reencrypt(cipher: SecretCipher, { secret, ...ref }: EncryptedSecret): Replacement | undefined {
   try {
     const fresh = cipher.encrypt(cipher.decrypt(secret, ref), ref);
     return { ...ref, old: Buffer.from(secret).toString('hex'), fresh: Buffer.from(fresh).toString('hex') };
@@ -104,8 +104,8 @@ function encryptAnew(cipher: SecretCipher, { secret, ...ref }: Sealed): Replacem
 }
 
 /**
- * Replaces secrets that are still what they were. They are locked in the order of their keys, so that two who do this at
- * once don't wait for each other. Resolves to how many there were.
+ * Replaces the secrets that are unchanged since they were read. Locks them in the order of their primary keys, so that
+ * two runs can't deadlock. Resolves to the number of replaced secrets.
  */
 function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {
   const secret = Prisma.raw(column);

@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 export interface SecretCipher {
-  /** Encrypts a secret for one subscription: it can't be decrypted as another's. */
+  /** Encrypts a secret for one subscription. It can't be decrypted for another. */
   encrypt(secret: string, owner: SubscriptionRef): Uint8Array<ArrayBuffer>;
-  /** Throws when the secret was encrypted with a key that isn't known here, or for another subscription. */
+  /** Decrypts a secret. @throws Error if it was encrypted with an unknown key or for another subscription */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
-  /** A key of 32 bytes for another purpose from each of the keys, in their order (HKDF, RFC 5869). */
+  /** Derives a key of 32 bytes for another purpose from each key, in order (HKDF, RFC 5869). */
   deriveKeys(purpose: string): Buffer[];
-  /** What the keys are known by, as hex. The first encrypts. */
+  /** The ids of the keys, as hex. The first key encrypts. */
   keyIds: readonly string[];
 }
 
-/** How many bytes of an encrypted secret say which key encrypted it. */
+/** The length of the key id at the start of an encrypted secret. */
 export const keyIdBytes = 4;
 
 const algorithm = 'aes-256-gcm';
@@ -20,8 +20,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts webhook secrets with AES-256-GCM. An encrypted secret is key id (4 bytes of the key's SHA-256), IV, tag and
- * ciphertext. The first key encrypts; all of them decrypt, so that a key can be changed.
+ * Creates a cipher for webhook secrets with AES-256-GCM. An encrypted secret is key id (4 bytes of the key's SHA-256),
+ * IV, tag and ciphertext. The first key encrypts and all keys decrypt, so that keys can be rotated.
  * @param keys 32 bytes each, in base64
  */
 export function createSecretCipher(keys: readonly string[]): SecretCipher {
@@ -31,7 +31,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
   });
   const newest = known[0];
   if (newest === undefined) throw new Error('A secret cipher needs at least one key.');
-  const keyOf = (encrypted: Uint8Array) => known.find(({ id }) => id.equals(encrypted.subarray(0, keyIdBytes)));
+  const findKey = (encrypted: Uint8Array) => known.find(({ id }) => id.equals(encrypted.subarray(0, keyIdBytes)));
 
   return {
     encrypt(secret, owner) {
@@ -41,7 +41,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
       return new Uint8Array(Buffer.concat([newest.id, iv, cipher.getAuthTag(), text]));
     },
     decrypt(encrypted, owner) {
-      const found = keyOf(encrypted);
+      const found = findKey(encrypted);
       if (found === undefined) throw new Error('The webhook secret was encrypted with another WEBHOOK_SECRET_KEY.');
       const [ivEnd, tagEnd] = [keyIdBytes + ivBytes, keyIdBytes + ivBytes + tagBytes];
       const decipher = createDecipheriv(algorithm, found.key, encrypted.subarray(keyIdBytes, ivEnd))

@@ -5,9 +5,9 @@ import { readOrCreateSecret } from '../../shared/secret-file.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
- * The keys that encrypt webhook secrets: those of `WEBHOOK_SECRET_KEY`, or, with the embedded PostgreSQL, one made once
- * and kept beside its data, readable by the owner alone.
- * @throws SettingsError where that file holds no key
+ * Reads the keys that encrypt webhook secrets from `WEBHOOK_SECRET_KEY`. With the embedded PostgreSQL, the default is a
+ * key that is generated once and stored in DATA_DIR, readable only by its owner.
+ * @throws SettingsError if that file contains no valid key
  */
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
   if (WEBHOOK_SECRET_KEY.length > 0) return WEBHOOK_SECRET_KEY;
@@ -15,29 +15,29 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
   const key = await readOrCreateSecret(file, () => randomBytes(32).toString('base64'));
   if (isEncryptionKey(key)) return [key];
   throw new SettingsError(
-    `DATA_DIR: ${file} holds no key of 32 bytes in base64. Put back the one that was there; if nothing was encrypted with one ` +
-      'yet, delete the file.',
+    `DATA_DIR: ${file} doesn't contain a key of 32 bytes in base64. Restore the original file. If nothing was encrypted yet, ` +
+      'delete the file.',
   );
 }
 
-/** What sees all tenants: a pool, or a connection. */
-interface Asked {
+/** A pool or connection that can read all tenants. */
+interface SystemDatabase {
   query(text: string): Promise<{ rows: unknown[] }>;
 }
 
 /** How many stored secrets a key has encrypted. */
 export interface KeyUse {
-  /** Which of `WEBHOOK_SECRET_KEY` it is, from 1; null when it isn't among them. */
+  /** The position in `WEBHOOK_SECRET_KEY`, from 1, or null if the key isn't listed there. */
   position: number | null;
-  /** What it is known by (secret-cipher.ts), as hex. */
+  /** The key id (secret-cipher.ts), as hex. */
   keyId: string;
   secrets: number;
-  /** Those of active subscriptions: nothing is sent to the others any more. */
+  /** The secrets of active subscriptions. Inactive subscriptions get no deliveries. */
   active: number;
 }
 
-/** The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last. */
-export async function readKeyUse(database: Asked, { keyIds }: SecretCipher): Promise<KeyUse[]> {
+/** Counts the secrets per key: first the keys of the cipher in their order, then unknown keys. */
+export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCipher): Promise<KeyUse[]> {
   const found = await database.query(`
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
@@ -55,12 +55,12 @@ export async function readKeyUse(database: Asked, { keyIds }: SecretCipher): Pro
   ];
 }
 
-/** Throws when a secret that is needed was encrypted with a key that isn't among the cipher's. */
-export async function checkSecretKeys(database: Asked, cipher: SecretCipher): Promise<void> {
+/** Checks that the cipher can decrypt the secrets of all active subscriptions. @throws Error if a key is missing */
+export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCipher): Promise<void> {
   const use = await readKeyUse(database, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
-      'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets; set that one (again)',
+      'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets. Set the original key again.',
     );
   }
 }
