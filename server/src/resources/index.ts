@@ -22,17 +22,17 @@ import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
 import { keptNewWebhook } from './webhooks/queries.ts';
 
-/** What is stored under an `Idempotency-Key` of answers that are too large, or have a secret. */
-const kept = new Map<AppRoute, Kept>([
+/** How responses that are too large or contain a secret are stored under an `Idempotency-Key`. */
+const storageFormats = new Map<AppRoute, Kept>([
   [contract.tickets.createMany, keptNewTickets],
   [contract.webhooks.create, keptNewWebhook],
 ]);
 
-/** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
-export async function addResources(app: FastifyInstance, fairUse: TenantLimiter): Promise<void> {
+/** Registers every endpoint of the contract with its handler. Contract violations become ApiErrors. */
+export async function addResources(app: FastifyInstance, limiter: TenantLimiter): Promise<void> {
   const server = initServer();
   const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries };
-  const router = server.router(contract, wrapped(resources, fairUse));
+  const router = server.router(contract, wrapHandlers(resources, limiter));
   await app.register(server.plugin(router), {
     logInitialization: false,
     jsonQuery: false,
@@ -50,15 +50,15 @@ interface Input {
 
 type Handler = (input: Input) => Promise<StoredResponse>;
 
-/** Every handler with what holds for all of them, from the inside out. */
-function wrapped<Resources extends object>(resources: Resources, fairUse: TenantLimiter): Resources {
-  const wrap = (handler: Handler) => tagged(inItsTurn(once(asPromised(handler)), fairUse));
+/** Wraps every handler with the common behaviour, from the inside out. */
+function wrapHandlers<Resources extends object>(resources: Resources, limiter: TenantLimiter): Resources {
+  const wrap = (handler: Handler) => withEtag(limited(idempotent(validated(handler)), limiter));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
 
-/** Has a handler's answer hold what the contract says and no more; one that doesn't fit fails before it is committed. */
-function asPromised(handler: Handler): Handler {
+/** Validates the response against the contract, before the transaction of the response commits. */
+function validated(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
     const etag = etagOf(response.body.data as object);
@@ -66,35 +66,35 @@ function asPromised(handler: Handler): Handler {
   };
 }
 
-/** Has a POST that carries an `Idempotency-Key` answered once. */
-function once(handler: Handler): Handler {
+/** Applies the `Idempotency-Key` to POST requests. */
+function idempotent(handler: Handler): Handler {
   return (input) => {
     const { appRoute } = input;
-    return appRoute.method === 'POST' ? respondOnce(input, handler, kept.get(appRoute)) : handler(input);
+    return appRoute.method === 'POST' ? respondOnce(input, handler, storageFormats.get(appRoute)) : handler(input);
   };
 }
 
 /**
- * Has a handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. Until it got one, and
- * until its body was there, its key may have been revoked.
+ * Runs a handler within the concurrency limit of its tenant. Checks the API key again, because it may have been revoked
+ * while the request waited for a slot or for its body.
  */
-function inItsTurn(handler: Handler, fairUse: TenantLimiter): Handler {
+function limited(handler: Handler, limiter: TenantLimiter): Handler {
   return (input) => {
     const { request, reply } = input;
     if (request.identity === undefined) return handler(input);
-    return fairUse.run(request.identity.tenantId, async () => {
+    return limiter.run(request.identity.tenantId, async () => {
       await request.confirm(reply);
       return handler(input);
     });
   };
 }
 
-/** Has a resource's answer say in which state it is: who keeps it asks whether it still holds, and nobody does for others. */
-function tagged(handler: Handler): Handler {
+/** Adds the ETag of a resource to the response. `no-cache` makes clients revalidate stored copies. */
+function withEtag(handler: Handler): Handler {
   return async (input) => {
-    const answer = await handler(input);
-    if (answer.etag !== undefined) input.reply.headers({ etag: answer.etag, 'cache-control': 'private, no-cache' });
-    return answer;
+    const response = await handler(input);
+    if (response.etag !== undefined) input.reply.headers({ etag: response.etag, 'cache-control': 'private, no-cache' });
+    return response;
   };
 }
 
@@ -116,7 +116,10 @@ function fieldsOf(schema: unknown): string[] {
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
-/** The issues of a query by parameter: the position of a value in a filter means nothing to a caller who sent one value. */
+/**
+ * Shortens the paths of query issues to the parameter, because the index of a value is unclear to a caller who sent one
+ * value.
+ */
 function parameterIssues(issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));
 }

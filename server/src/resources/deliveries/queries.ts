@@ -23,24 +23,24 @@ import { type Context, transaction } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectPage, selectWanted } from './sql.ts';
 
-/** Which deliveries; without any of these, all. */
+/** Selects deliveries. Without any of these, all. */
 export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
-  /** An event's type, or the id of one event. */
+  /** An event type, or the id of one event. */
   event: z
     .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or an event id' })
     .optional(),
   state: DeliveryState.optional(),
-  /** Those that were made then or later. */
+  /** Created at or after this time. */
   since: z.date().optional(),
-  /** Those that were made before. */
+  /** Created before this time. */
   until: z.date().optional(),
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
 const withEvent = { event: { select: { publicId: true, type: true } } } as const;
 
-/** A page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND for the subscription */
+/** Returns a page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND for the subscription */
 export async function listDeliveries(
   { db }: Context,
   subscriptionId: number,
@@ -60,16 +60,16 @@ export async function listDeliveries(
   return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
-/** Which of the deliveries that a filter matches: some of them, and of whose subscriptions. */
+/** The range of matching deliveries, and a limit by user. */
 interface Extent {
-  /** How many are passed over. */
+  /** How many to skip. */
   skip?: number;
   take: number;
-  /** Only those to subscriptions that a key of this user made. */
+  /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
 }
 
-/** The newest deliveries that the filter matches, and whether there are more. Nothing is counted. */
+/** Returns the newest deliveries that match the filter, and whether there are more. Does not count them. */
 export async function findDeliveries(
   { db }: Context,
   { event, ...filter }: DeliveryFilter,
@@ -82,8 +82,8 @@ export async function findDeliveries(
 }
 
 /**
- * Newest first, without those that are in another state by now: they were looked for in a statement of their own. Of events that
- * a later release sends nothing can be told here (docs/decisions/schema-migrations.md).
+ * Reads deliveries by id, newest first. Leaves out deliveries whose status changed since the ids were read, and those
+ * of events that only a later release knows (docs/decisions/schema-migrations.md).
  */
 async function byIds(
   db: TenantClient,
@@ -96,8 +96,8 @@ async function byIds(
   return rows.filter(isKnown).map(presentDelivery);
 }
 
-/** What is told of an attempt; requests may read no more of it. */
-const toldOfAttempt = {
+/** The columns of an attempt that requests may read. */
+const attemptColumns = {
   number: true,
   startedAt: true,
   durationMs: true,
@@ -106,18 +106,18 @@ const toldOfAttempt = {
   publicAnswer: true,
 } as const;
 
-interface Asked {
-  /** Also answers that may have come of a private network, which whoever runs the installation may see. */
+interface DetailOptions {
+  /** Includes response bodies that may contain data of a private network. Only operators may see these. */
   allAnswers?: boolean;
-  /** Only one to a subscription that a key of this user made. */
+  /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
 }
 
-/** One delivery with its attempts. @throws ApiError NOT_FOUND */
+/** Returns one delivery with its attempts. @throws ApiError NOT_FOUND */
 export async function getDelivery(
   context: Context,
   id: number,
-  { allAnswers = false, madeBy }: Asked = {},
+  { allAnswers = false, madeBy }: DetailOptions = {},
 ): Promise<DeliveryDetail & { url: string }> {
   const query = {
     where: { id, ...(madeBy !== undefined && { subscription: { key: { userId: madeBy } } }) },
@@ -125,13 +125,13 @@ export async function getDelivery(
       event: true,
       subscription: { select: { url: true } },
       history: {
-        select: { ...toldOfAttempt, ...(allAnswers && { answer: true }) },
+        select: { ...attemptColumns, ...(allAnswers && { answer: true }) },
         orderBy: { id: 'desc' },
         take: maxShownAttempts,
       },
     },
   } as const;
-  // Prisma asks for each relation by itself, and all at once: on one connection within a transaction.
+  // Prisma queries the relations concurrently. A transaction keeps them on one connection.
   const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
   if (row === null || !isKnown(row)) throw notFound('delivery');
   return {
@@ -146,13 +146,13 @@ export async function getDelivery(
   };
 }
 
-/** Counts all attempts of a delivery, through all replays. */
+/** Counts all attempts of a delivery, over all replays. */
 export function countAttempts({ db }: Context, deliveryId: number): Promise<number> {
   return db.deliveryAttempt.count({ where: { deliveryId } });
 }
 
 /**
- * The headers of a delivery's last attempt, or of the first one that is to come, as the subscription's secrets sign it now.
+ * Returns the headers of a delivery's last attempt, or of its first if there was none. Signs with the current secrets.
  */
 export async function headersOf(
   { db, secretCipher, now }: Context,
@@ -168,13 +168,13 @@ export async function headersOf(
     previous: isValid ? [secretCipher.decrypt(previousSecret, owner)] : [],
   };
   const last = attempts.at(-1) ?? { number: 1, startedAt: createdAt };
-  const told = { id, attempt: last.number, body, eventId, eventType: event };
-  return requestHeaders(told, secrets, new Date(last.startedAt));
+  const fields = { id, attempt: last.number, body, eventId, eventType: event };
+  return requestHeaders(fields, secrets, new Date(last.startedAt));
 }
 
 /**
- * Has one delivery sent again at once, whatever came of it; one that is being sent just now is left as it is.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when its subscription is deactivated
+ * Sends one delivery again immediately, whatever its status. Leaves a delivery in flight unchanged.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if its subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
   const query = { where: { id }, include: { ...withEvent, subscription: true } } as const;
@@ -187,28 +187,28 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
       'The subscription of this delivery is deactivated. Reactivate it in the developer area or on the command line, then retry.',
     );
   }
-  await replayBatchOf(context, [before.id]);
+  await replayIds(context, [before.id]);
   return presentDelivery((await find()) ?? before);
 }
 
-/** Which deliveries are to be sent again: one, or all that the filter matches. */
+/** Selects the deliveries to replay: one, or all that match the filter. */
 export type ReplayFilter = DeliveryFilter & { id?: number };
 
-/** How many deliveries `replayDeliveries` would send again now. */
+/** Counts the deliveries that `replayDeliveries` would send now. */
 export function countReplayable({ db }: Context, filter: ReplayFilter): Promise<number> {
   return db.delivery.count({ where: replayable(filter) });
 }
 
-const replayBatch = 1000;
+const replayBatchSize = 1000;
 
 /**
- * Has deliveries sent again at once, with all their attempts before them and the same `webhook-id`, in batches that
- * each commit. What was delivered is sent again only where its id or `DELIVERED` is asked for; what is on its way, or
- * for a subscription that is deactivated, is left alone. Resolves to how many there were.
+ * Sends deliveries again with the same `webhook-id` and a full set of retries, in batches that commit separately.
+ * Includes delivered ones only if the filter has an id or `DELIVERED`. Skips deliveries in flight and those of
+ * deactivated subscriptions. Resolves to the number of deliveries.
  */
 export async function replayDeliveries(context: Context, filter: ReplayFilter): Promise<number> {
   const where = replayable(filter);
-  // What is made meanwhile is sent anyway.
+  // Later deliveries are new, so they are sent anyway.
   const newest = await context.db.delivery.findFirst({ where, select: { id: true }, orderBy: { id: 'desc' } });
   let [replayed, after] = [0, 0n];
   while (newest !== null && after < newest.id) {
@@ -216,9 +216,9 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
       where: { AND: [where, { id: { gt: after, lte: newest.id } }] },
       select: { id: true },
       orderBy: { id: 'asc' },
-      take: replayBatch,
+      take: replayBatchSize,
     });
-    replayed += await replayBatchOf(
+    replayed += await replayIds(
       context,
       rows.map(({ id }) => id),
     );
@@ -228,18 +228,18 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 }
 
 /**
- * Has these sent again, except those that are being sent or settled now. Open circuits of their subscriptions become
- * half-open; that of a single delivery is tried with it.
+ * Resets deliveries to pending, except those in flight. Makes open circuits of their subscriptions half-open. A single
+ * delivery becomes the probe of its circuit.
  */
-function replayBatchOf(context: Context, ids: bigint[]): Promise<number> {
+function replayIds(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
     const tenantId = db.$tenantId;
     const rows = await sendAgain(rawClient(db), { tenantId, ids });
     const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
     if (subscriptions.length === 0) return 0;
     const [id] = ids;
-    const isTried = await halfOpen(rawClient(db), { tenantId, subscriptionIds: subscriptions });
-    if (isTried && id !== undefined && ids.length === 1) await putFirst(rawClient(db), { tenantId, id });
+    const hasProbe = await halfOpen(rawClient(db), { tenantId, subscriptionIds: subscriptions });
+    if (hasProbe && id !== undefined && ids.length === 1) await putFirst(rawClient(db), { tenantId, id });
     await dispatchJobs.addWithin(
       db,
       subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })),
@@ -249,29 +249,29 @@ function replayBatchOf(context: Context, ids: bigint[]): Promise<number> {
   });
 }
 
-/** One by one, as their index has them. */
+/** Listed separately, so that PostgreSQL can use the index by status. */
 const notDelivered = DeliveryState.options.filter((state) => state !== 'DELIVERED');
 
 function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput {
   return {
     AND: [
-      whereOf(filter),
+      toWhere(filter),
       id !== undefined ? { id } : filter.state === undefined ? { state: { in: notDelivered } } : {},
-      // What is on its way is not sent beside itself.
+      // A claimed delivery is in flight and must not be sent twice.
       { subscription: { active: true }, claim: null },
     ],
   };
 }
 
 /**
- * Sends a subscription an event made of the contract's example: of the type given, else the first that it wants. An open
- * circuit becomes half-open, and is tried with this event.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it doesn't want that type
+ * Sends a test event with the contract's example to a subscription. By default, it has the first event type of the
+ * subscription. An open circuit becomes half-open, with this event as its probe.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the subscription does not have the event type
  */
 export function sendTestEvent(context: Context, subscriptionId: number, type?: EventType): Promise<Delivery> {
   return transaction(context, async (context) => {
     const { db } = context;
-    // Held, so that it still wants the event when that is written.
+    // Locked, so that its event types can't change before the event is written.
     const subscription = (await lockRow(db, 'webhook_subscriptions', subscriptionId))
       ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId, active: true } })
       : null;
@@ -297,13 +297,13 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
     const where = { subscriptionId, event: { publicId } };
     const { id } = await db.delivery.findFirstOrThrow({ where });
     const tenantId = db.$tenantId;
-    const isTried = await halfOpen(rawClient(db), { tenantId, subscriptionIds: [subscription.id] });
-    if (isTried) await putFirst(rawClient(db), { tenantId, id });
+    const hasProbe = await halfOpen(rawClient(db), { tenantId, subscriptionIds: [subscription.id] });
+    if (hasProbe) await putFirst(rawClient(db), { tenantId, id });
     return presentDelivery(await db.delivery.findFirstOrThrow({ where, include: withEvent }));
   });
 }
 
-function whereOf({ subscription, event, state, since, until }: DeliveryFilter): Prisma.DeliveryWhereInput {
+function toWhere({ subscription, event, state, since, until }: DeliveryFilter): Prisma.DeliveryWhereInput {
   return {
     ...(subscription !== undefined && { subscriptionId: subscription }),
     ...(event !== undefined && { event: event.startsWith('evt_') ? { publicId: event } : { type: event } }),
@@ -318,7 +318,7 @@ function isKnown({ event }: Pick<DeliveryRow, 'event'>): boolean {
   return EventType.options.some((type) => type === event.type);
 }
 
-/** A delivery as the API answers it. */
+/** Serializes a delivery for API responses. */
 function presentDelivery(row: DeliveryRow): Delivery {
   return {
     id: serializeId(row.id),

@@ -4,14 +4,14 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
- * Deliveries in SQL. A subscription may have millions: what is skipped or counted is read from an index alone, and from
- * one index for each state. Every statement filters by tenant itself.
+ * Reads deliveries in SQL. A subscription may have millions, so skipped and counted rows are read from indexes only,
+ * one per status. Every statement filters by tenant.
  */
 
-/** Which of a subscription's deliveries, and how many of them are passed over. */
+/** A range of a subscription's deliveries. */
 interface Range {
   subscriptionId: number;
-  /** All unless given. */
+  /** All statuses by default. */
   states: readonly string[] | undefined;
   skip: number;
   take: number;
@@ -28,7 +28,7 @@ const ofStates = tenantQuery(`SELECT ARRAY(
   ) d
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
-/** The ids of a page of deliveries, newest first. */
+/** Returns the ids of a page of deliveries, newest first. */
 export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
   const values = [subscriptionId, skip, take];
   const row = await (states === undefined
@@ -47,7 +47,7 @@ const countOfStates = tenantQuery(`
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state LIMIT $3::int
   ) d`);
 
-/** How many deliveries there are; of each state at most so many are counted. */
+/** Counts deliveries, at most `limit` per status. */
 export async function countDeliveries(
   db: TenantClient,
   { subscriptionId, states, limit }: Pick<Range, 'subscriptionId' | 'states'> & { limit: number },
@@ -65,49 +65,46 @@ const matching = tenantQuery(`
     ORDER BY id DESC LIMIT $5::int
   ) d WHERE created_at >= $4::timestamptz`);
 
-/** How many deliveries in these states were made since a moment; of each state the newest, at most so many, are asked. */
+/**
+ * Counts deliveries with these statuses that were created since a given time. Checks only the newest `limit` of each
+ * status.
+ */
 export async function countMadeSince(
   db: TenantClient,
-  {
-    subscriptionId,
-    states,
-    since,
-    limit,
-  }: { subscriptionId: number; states: string[]; since: string; limit: number },
+  { subscriptionId, states, since, limit }: { subscriptionId: number; states: string[]; since: string; limit: number },
 ): Promise<number> {
   const row = await queryOne<{ matching: number }>(db, matching, [subscriptionId, states, since, limit]);
   return row?.matching ?? 0;
 }
 
-/** Which of a tenant's deliveries. */
+/** Selects deliveries of a tenant. */
 export interface Wanted {
   subscription?: number | undefined;
-  /** Those to subscriptions that a key of this user made. */
+  /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
-  /** An event's type. */
+  /** An event type. */
   event?: string | undefined;
   /** `evt_…` */
   eventId?: string | undefined;
   state?: string | undefined;
-  /** Made then or later; made before. */
+  /** Created at or after `since`; created before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
 }
 
 const { join, sql } = Prisma;
 
-/** Between which ids they are; null where there is none. */
+/** Exclusive bounds of the ids, or null for no bound. */
 interface Bounds {
   after?: string | null;
   before?: string | null;
 }
 
 /**
- * The last delivery before all that were made since a moment, and the first behind all that were made until one. Ids are
- * given out in the order of time but for transactions that overlap, none of which takes an hour; and it is events that have
- * an index of their times.
+ * Finds id bounds for a time range: the last delivery before it and the first one after it. Ids follow time except for
+ * overlapping transactions, none of which takes an hour. Uses the index on the time of events.
  */
-async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bounds> {
+async function findBounds(db: TenantClient, { since, until }: Wanted): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
   const firstWhere = (condition: Prisma.Sql) => sql`
     SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
@@ -123,7 +120,7 @@ async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bou
 
 type Condition<Value> = (value: NonNullable<Value>, tenantId: TenantId) => Prisma.Sql;
 
-/** The condition of each thing that may be wanted, but for the type. */
+/** The SQL condition of each filter except the event type. */
 const conditions: { [Name in keyof (Omit<Wanted, 'event'> & Bounds)]-?: Condition<(Wanted & Bounds)[Name]> } = {
   subscription: (id) => sql`d.subscription_id = ${id}`,
   madeBy: (userId, tenantId) => sql`d.subscription_id = ANY (ARRAY(
@@ -138,13 +135,13 @@ const conditions: { [Name in keyof (Omit<Wanted, 'event'> & Bounds)]-?: Conditio
   before: (id) => sql`d.id < ${id}`,
 };
 
-/** How many of the newest are looked at one by one, in the hope that enough of them are of a type. */
-const lookedAt = 2000;
+/** How many of the newest deliveries are checked first for the event type. */
+const maxNewestChecked = 2000;
 
 /**
- * The ids of deliveries, newest first; planned for what is wanted, which decides where they are best looked for. The type
- * is the event's: where few of the newest are of it, all that match are read, since to look the event of each of very many
- * up costs more.
+ * Returns the ids of deliveries, newest first. PostgreSQL plans the query for the given values. The event type is a
+ * column of the event. If few of the newest deliveries have the type, reads all matching rows, because looking up the
+ * event of each delivery costs more.
  */
 export async function selectWanted(
   db: TenantClient,
@@ -152,11 +149,11 @@ export async function selectWanted(
   { skip, take }: Pick<Range, 'skip' | 'take'>,
 ): Promise<bigint[]> {
   const tenantId = db.$tenantId;
-  const asked = Object.entries({ ...wanted, ...(await boundsOf(db, wanted)) }).flatMap(([name, value]) => {
-    const isAsked = value !== undefined && value !== null;
-    return isAsked ? conditions[name as keyof typeof conditions](value as never, tenantId) : [];
+  const given = Object.entries({ ...wanted, ...(await findBounds(db, wanted)) }).flatMap(([name, value]) => {
+    const isGiven = value !== undefined && value !== null;
+    return isGiven ? conditions[name as keyof typeof conditions](value as never, tenantId) : [];
   });
-  const where = join([sql`d.tenant_id = ${tenantId}`, ...asked], ' AND ');
+  const where = join([sql`d.tenant_id = ${tenantId}`, ...given], ' AND ');
   const select = async (ids: Prisma.Sql) => {
     const rows = await queryWithCustomPlan<{ id: string }>(db, sql`${ids} DESC OFFSET ${skip} LIMIT ${take}`);
     return rows.map(({ id }) => BigInt(id));
@@ -164,9 +161,10 @@ export async function selectWanted(
   if (event === undefined) return select(sql`SELECT d.id FROM deliveries d WHERE ${where} ORDER BY d.id`);
 
   const events = sql`JOIN events e ON e.tenant_id = ${tenantId} AND e.id = d.event_id AND e.type = ${event}`;
-  const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${lookedAt}`;
-  const near = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
-  if (near.length === take) return near;
-  // By an order that no index has, so that the best way to all of them is taken, not one that hopes to end early.
+  const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${maxNewestChecked}`;
+  const recent = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
+  if (recent.length === take) return recent;
+  // No index has this order, so the planner chooses the best plan for all rows. Otherwise, it would expect to stop
+  // early.
   return select(sql`SELECT d.id FROM deliveries d ${events} WHERE ${where} ORDER BY (d.id + 0)`);
 }

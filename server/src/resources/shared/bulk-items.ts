@@ -2,10 +2,10 @@ import { type BulkRefusal, docsOf, InvalidItem } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 
-/** An item of a bulk request on its way: as far as it came, or why it came no further. */
+/** An item during processing: its current value, or the error that rejected it. */
 type Step<Value> = Value | ApiError;
 
-/** The items of a bulk request, each of which goes on or is refused by itself (docs/decisions/tickets.md). */
+/** Processes the items of a bulk request. Each item succeeds or fails separately (docs/decisions/tickets.md). */
 export class BulkItems<Value> {
   readonly #steps: readonly Step<Value>[];
 
@@ -13,35 +13,37 @@ export class BulkItems<Value> {
     this.#steps = steps;
   }
 
-  /** The items as the contract checked them; those that are wrong are refused as single requests are. */
+  /** Wraps the items as the contract parsed them. Invalid items get the same error as a single request. */
   static of<Value>(items: readonly (Value | InvalidItem)[]): BulkItems<Value> {
     return new BulkItems(
       items.map((item) => (item instanceof InvalidItem ? validationError(detailsOf(item.issues, unknownField)) : item)),
     );
   }
 
-  /** Those that are not refused, in their order. */
+  /** The items without an error, in order. */
   get going(): Value[] {
     return this.#steps.filter((step): step is Value => !(step instanceof ApiError));
   }
 
-  /** Takes each a step further, in their order; an ApiError that is thrown refuses the item. */
+  /**
+   * Applies a step to each item without an error, in order. If the step throws an ApiError, it rejects only this item.
+   */
   next<Next>(step: (value: Value) => Next): BulkItems<Next> {
     return new BulkItems(
-      this.#steps.map((before) => (before instanceof ApiError ? before : refusable(() => step(before)))),
+      this.#steps.map((before) => (before instanceof ApiError ? before : runStep(() => step(before)))),
     );
   }
 
   /**
-   * Returns the result of each item, in their order.
-   * @param publicUrl where errors link to
+   * Returns the result of each item, in order.
+   * @param publicUrl base of the links in errors
    */
-  answers<Answer>(answer: (value: Value) => Answer, publicUrl: string | undefined): (Answer | BulkRefusal)[] {
-    return this.#steps.map((step) => (step instanceof ApiError ? refusal(step, publicUrl) : answer(step)));
+  results<Result>(toResult: (value: Value) => Result, publicUrl: string | undefined): (Result | BulkRefusal)[] {
+    return this.#steps.map((step) => (step instanceof ApiError ? toItemError(step, publicUrl) : toResult(step)));
   }
 }
 
-function refusable<Value>(step: () => Value): Step<Value> {
+function runStep<Value>(step: () => Value): Step<Value> {
   try {
     return step();
   } catch (error) {
@@ -50,7 +52,7 @@ function refusable<Value>(step: () => Value): Step<Value> {
   }
 }
 
-function refusal({ status, code, message, details }: ApiError, publicUrl: string | undefined): BulkRefusal {
-  if (status !== 400 && status !== 404) throw new Error(`No item of a bulk request is refused with ${code}.`);
+function toItemError({ status, code, message, details }: ApiError, publicUrl: string | undefined): BulkRefusal {
+  if (status !== 400 && status !== 404) throw new Error(`An item of a bulk request can't fail with ${code}.`);
   return { status, error: { code, message, ...(details && { details: [...details] }), docs: docsOf(code, publicUrl) } };
 }

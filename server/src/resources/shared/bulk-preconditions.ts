@@ -4,19 +4,19 @@ import { ApiError, takenBy } from '../../shared/errors.ts';
 import type { CsvColumns } from '../csv/csv-columns.ts';
 import { noSuchUser } from './foreign-keys.ts';
 
-/** Called with how many of many rows are created so far. */
+/** Called with the number of rows created so far. */
 export type Progress = (created: number) => void;
 
-/** What of a row to be created the database may stand against. */
+/** The values of a new row that need a check in the database. */
 interface NewRow {
   unique: string;
   userId: number | null | undefined;
 }
 
 /**
- * Looks whether many rows can be created: whether what must be unique is free, and who is named an active user.
- * @param findTaken which of some values others have
- * @throws ApiError VALIDATION_ERROR whose details name every row that can't be, by its index: `0.assetTag`
+ * Checks whether rows can be created: their unique values are free, and their users are active.
+ * @param findTaken returns the values that already exist
+ * @throws ApiError VALIDATION_ERROR whose details list every invalid value by row index, such as `0.assetTag`
  */
 export async function checkNewRows<Line extends object>(
   db: TenantClient,
@@ -44,7 +44,7 @@ export async function checkNewRows<Line extends object>(
   );
 }
 
-/** Some of the items at a time, in their order. */
+/** Splits items into chunks, in order. */
 export function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }

@@ -7,52 +7,51 @@ import type { TargetPolicy } from '../../webhooks/delivery/target.ts';
 import type { DispatchJobs } from '../../webhooks/outbox/dispatch-jobs.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 
-/** What every process part is given instead of reaching for it. */
+/** The dependencies that are passed to all parts of the process. */
 export interface Services {
   now(): Date;
   secretCipher: SecretCipher;
   dispatchJobs: DispatchJobs;
-  /** Tells the workers, in whatever process, that there is something to deliver. */
+  /** Notifies the workers of all processes of new deliveries. */
   wakeWorkers(): void;
-  /** Where webhooks may be sent. */
+  /** Decides where webhooks may be sent. */
   targets: TargetPolicy;
-  /** How much may be sent to one host at once. */
+  /** Limits of webhook requests per host. */
   hostLimits: HostLimits;
-  /** `PUBLIC_URL`, where errors link to. */
+  /** `PUBLIC_URL`, the base of the links in errors. */
   publicUrl?: string | undefined;
-  /** Names what goes on as W3C's `traceparent` does, where it is traced. */
+  /** Returns the current W3C `traceparent`. Undefined if tracing is off. */
   traceParent?: (() => string | undefined) | undefined;
 }
 
-/** What a query may use: one tenant's data, and the services. Inside a transaction `db` is the transaction. */
+/** The context of a query: the data of one tenant, and the services. Inside a transaction, `db` is the transaction. */
 export interface Context extends Services, Acting {
   db: TenantClient;
-  /** In which states the caller wants the row changed, where `If-Match` says it. */
+  /** The ETags of the `If-Match` header. */
   ifMatch?: Etags | undefined;
 }
 
-/** What a query may use that makes rows in somebody's name: a request has it, the command line has not. */
+/** The context of a query that creates rows for a user. Requests have a user; the command line has none. */
 export interface UserContext extends Context {
-  /** The user whom new rows name as their maker: the creator of the key (docs/decisions/api-keys.md). */
+  /** The creator of the API key. New rows store this user (docs/decisions/api-keys.md). */
   userId: bigint;
-  /** The key of the request. */
+  /** The API key of the request. */
   keyId: bigint;
 }
 
-/** What is there within a transaction only: without it nothing can be emitted. */
+/** The part of the context that exists only within a transaction. `emit` requires it. */
 export interface Transaction {
-  /** Has something done when the transaction has been committed, and never when it is rolled back. */
+  /** Registers a callback that runs after the commit. It does not run after a rollback. */
   afterCommit(action: () => void): void;
 }
 
-/** Whether the context is that of a transaction which is under way. */
+/** Returns whether the context belongs to an open transaction. */
 export function isWithin<Given extends Context>(context: Given): context is Given & Transaction {
   return 'afterCommit' in context;
 }
 
 /**
- * Runs `work` in one transaction: what it writes is committed whole or not at all. Within one that is under way it is a
- * part of that, which has it rolled back with all the rest when it throws.
+ * Runs `work` in a transaction. If one is already open, `work` joins it, and an error rolls back all of it.
  * @throws ConditionNotMet
  */
 export async function transaction<Given extends Context, Result>(

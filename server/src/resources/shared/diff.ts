@@ -3,8 +3,8 @@ import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/c
 import { detailsOf, validationError } from '../../shared/validation.ts';
 
 /**
- * The custom fields after a patch: given keys replace, `null` removes (docs/decisions/data-model.md).
- * @throws ApiError VALIDATION_ERROR when the result is over the limits
+ * Merges custom fields with a patch: given keys replace, `null` removes (docs/decisions/data-model.md).
+ * @throws ApiError VALIDATION_ERROR if the result exceeds the limits
  */
 export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {
   if (given === undefined) return current;
@@ -21,7 +21,7 @@ export function mergeCustomFields(current: CustomFields, given: CustomFields | u
   return checked.data;
 }
 
-/** What differs between a resource before and after an update: nothing when the update changes nothing. */
+/** Returns the fields that differ between two versions of a resource. Empty if none does. */
 export function diffFields<Resource extends object>(before: Resource, after: Resource): Changes {
   const changes: Changes = {};
   for (const name of Object.keys(after) as (keyof Resource & string)[]) {

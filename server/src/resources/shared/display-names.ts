@@ -2,7 +2,7 @@ import { type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
 import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { Context } from './context.ts';
 
-/** What people call users and tickets, by their ids. */
+/** The display names of users and tickets, by id. */
 export interface Names {
   users: ReadonlyMap<number, string>;
   tickets: ReadonlyMap<number, string>;
@@ -18,7 +18,7 @@ interface Row {
   tickets: [id: number, type: TicketType, number: number][] | null;
 }
 
-/** The names of users and the numbers of tickets, in one round trip. */
+/** Looks up the names of users and the numbers of tickets in one round trip. */
 export async function findNames(
   { db }: Pick<Context, 'db'>,
   ids: { users: readonly number[]; tickets: readonly number[] },

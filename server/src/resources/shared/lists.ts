@@ -2,13 +2,13 @@ import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { findIds, rejectingBroadQueries, type Searched, type SearchWhere } from './search.ts';
 
-/** A page of rows as the list envelope wants it. */
+/** A page of rows in the list envelope. */
 export interface Page<Row> {
   data: Row[];
   meta: PageMeta;
 }
 
-/** Some of the rows, from the newest on; or, with `orderBy`, from the oldest. */
+/** A range of rows, newest first by default. `orderBy` reverses the order. */
 interface Range {
   skip: number;
   take: number;
@@ -16,22 +16,22 @@ interface Range {
 }
 
 interface PageSource<Row> {
-  /** How many rows there are on all pages. */
+  /** Returns the number of rows on all pages. */
   count(): Promise<number>;
-  /** Some of the rows, in the order asked for. */
+  /** Returns a range of rows in the requested order. */
   find(range: Range): Promise<Row[]>;
 }
 
-/** How many rows are counted where no counter holds how many there are (docs/decisions/pagination.md). */
+/** Maximum rows counted if no counter holds the total (docs/decisions/pagination.md). */
 export const maxCounted = 100_000;
 
-/** Reads one page (docs/decisions/pagination.md). A page past the end is empty and is not looked for. */
+/** Reads one page (docs/decisions/pagination.md). A page past the end is empty and needs no query. */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
   return { data: await findRange(query, totalCount, find), meta: pageMeta(query, { totalCount }) };
 }
 
-/** The rows of a page, from the end of the list that is nearer: whatever is before them is walked past. */
+/** Reads the rows of a page from the nearer end of the list, because an offset scans all skipped rows. */
 async function findRange<Row>(
   { page, perPage }: PageQuery,
   totalCount: number,
@@ -40,23 +40,23 @@ async function findRange<Row>(
   const skip = (page - 1) * perPage;
   const take = Math.min(perPage, totalCount - skip);
   if (take <= 0) return [];
-  const behind = totalCount - skip - take;
-  if (skip <= behind) return find({ skip, take });
-  return (await find({ skip: behind, take, orderBy: { id: 'asc' } })).reverse();
+  const remaining = totalCount - skip - take;
+  if (skip <= remaining) return find({ skip, take });
+  return (await find({ skip: remaining, take, orderBy: { id: 'asc' } })).reverse();
 }
 
 interface SearchableSource<Row, Where extends SearchWhere> {
   db: TenantClient;
   resource: Searched;
-  /** What the filters ask for. */
+  /** The conditions of the filters. */
   where: Where;
   count(): Promise<number>;
-  /** Some of these rows, newest first unless another order is asked for. */
+  /** Returns a range of matching rows, newest first by default. */
   find(asked: { where: Where | { id: { in: number[] } } } & Partial<Range>): Promise<Row[]>;
 }
 
 /**
- * Reads one page of a list that can be searched by words (docs/decisions/full-text-search.md).
+ * Reads one page of a list with full-text search (docs/decisions/full-text-search.md).
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function readSearchablePage<Row, Where extends SearchWhere>(
@@ -72,7 +72,7 @@ export async function readSearchablePage<Row, Where extends SearchWhere>(
   return { data, meta: pageMeta(query, found) };
 }
 
-/** The `meta` of a page; it tells of a total only when it is not exact. */
+/** Builds the `meta` of a page. Includes `totalCountCapped` only if the total is not exact. */
 export function pageMeta(
   { page, perPage }: PageQuery,
   { totalCount, isCapped = false }: { totalCount: number; isCapped?: boolean },
@@ -80,7 +80,7 @@ export function pageMeta(
   return { page, perPage, totalCount, ...(isCapped && { totalCountCapped: true }) };
 }
 
-/** The `where` of one filter: any of the values, or no restriction. */
+/** Builds the condition of one filter: any of the values, or no restriction. */
 export function anyOf<Column extends string, Value>(column: Column, values: Value[] | undefined) {
   return values === undefined ? {} : ({ [column]: { in: values } } as Record<Column, { in: Value[] }>);
 }

@@ -5,23 +5,23 @@ import { ApiError } from '../../shared/errors.ts';
 import { hasPgCode, QUERY_CANCELED } from '../../shared/pg-errors.ts';
 
 /*
- * Rows by the words of `q`. The words of all resources stand in one table, whose index row-level security keeps from
- * requests: they ask a function that is bound to their tenant (docs/decisions/full-text-search.md).
+ * Finds rows by the words of `q`. The words of all resources are in one table. Row-level security keeps requests from
+ * using its index, so they call a function that is bound to their tenant (docs/decisions/full-text-search.md).
  */
 
 const { join, raw, sql } = Prisma;
 
-/** How many rows `q` finds at most: of more, those that come first in the order asked for. */
+/** Maximum rows that `q` finds. If more match, the first ones in the requested order. */
 export const maxFound = 10_000;
 
-/** Selects the ids of those that have the words, at most one more than `mostFound`. */
+/** Selects the ids of matching rows, at most one more than `maxFound`. */
 export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
   return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${maxFound + 1})`;
 }
 
 /**
- * Selects the ids of those rows of the CTE `among` that have the words. A row of it has the `place` that its words stand in.
- * Each text is found by its key, whatever the planner knows of the table.
+ * Selects the ids of the CTE `among` that match the words. Each row of `among` has the `place` of its words in the
+ * index. Looks up each text by its key, regardless of the planner's estimates.
  */
 export function whereWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
   return sql`SELECT among.id FROM among JOIN (
@@ -35,10 +35,10 @@ export function whereWords({ $tenantId }: TenantClient, resource: string, words:
     ) AS text`;
 }
 
-/** The resources whose rows are few enough to be looked up one by one. */
+/** The resources with few enough rows for single lookups. */
 export type Searched = 'assets' | 'users' | 'projects' | 'tasks';
 
-/** A condition for each column, by its name in Prisma's client: a value, or any of several. */
+/** A condition per column, by its name in Prisma: a value, or any of several. */
 export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
 type SearchValue = string | number | boolean;
 
@@ -49,17 +49,17 @@ interface Search {
   take: number;
 }
 
-/** The ids of a page of what was found, newest first. */
+/** The ids of a page of results, newest first. */
 interface FoundIds {
   ids: number[];
-  /** How many rows were found; the most that are, where there are more. */
+  /** The number of results, at most `maxFound`. */
   totalCount: number;
   isCapped: boolean;
 }
 
 /**
- * Finds rows by their words, and by what else is asked of them: of those that have the words or, where these are too many
- * to be all looked at, of those that are what else is asked.
+ * Finds rows by words and filters. Checks the rows that match the words. If there are too many, checks the rows that
+ * match the filters.
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findIds(
@@ -70,22 +70,22 @@ export async function findIds(
   const table = raw(resource);
   const conditions = Object.entries(where).map(([name, condition]) => {
     const any = typeof condition === 'object' ? condition.in : [condition];
-    return sql`t.${raw(columnOf(name))} = ANY (${any}::${raw(typeOf(any))}[])`;
+    return sql`t.${raw(toColumn(name))} = ANY (${any}::${raw(getSqlType(any))}[])`;
   });
   const which = join([sql`t.tenant_id = ${db.$tenantId}`, ...conditions], ' AND ');
   const range = { skip: Math.min(skip, maxFound), take };
-  const ask = (select: typeof queryRows, looked: Prisma.Sql, found: Prisma.Sql) =>
-    rejectingBroadQueries(() => select<CountedIds>(db, countIds(looked, found, range)));
+  const runQuery = (select: typeof queryRows, checked: Prisma.Sql, found: Prisma.Sql) =>
+    rejectingBroadQueries(() => select<CountedIds>(db, countIds(checked, found, range)));
 
-  const byWords = await ask(
+  const byWords = await runQuery(
     queryRows,
     searchTexts(resource, words, 'DESC'),
     sql`SELECT id FROM among JOIN ${table} t USING (id) WHERE ${which}`,
   );
-  const wasEnough = byWords.some(({ count, looked }) => looked <= maxFound || count > maxFound);
-  const [found] = wasEnough
+  const isComplete = byWords.some(({ count, checked }) => checked <= maxFound || count > maxFound);
+  const [found] = isComplete
     ? byWords
-    : await ask(
+    : await runQuery(
         queryWithCustomPlan,
         sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`,
         whereWords(db, resource, words),
@@ -96,42 +96,42 @@ export async function findIds(
 
 interface CountedIds {
   count: number;
-  /** How many were looked at. */
-  looked: number;
+  /** How many rows were checked. */
+  checked: number;
   ids: number[] | null;
 }
 
-/** As literals: PostgreSQL takes a parameter for a tenth of all there is, where it plans a statement once for all values. */
-const most = raw(String(maxFound));
-const oneMore = raw(String(maxFound + 1));
+/** Literals, because PostgreSQL estimates a LIMIT parameter of a generic plan as a tenth of all rows. */
+const maxFoundLiteral = raw(String(maxFound));
+const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 
-/** @param found selects of the CTE `among`, which is what is looked at */
-function countIds(looked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
-  return sql`WITH among AS MATERIALIZED (${looked}), found AS MATERIALIZED (
-      ${found} ORDER BY id DESC LIMIT ${oneMore}
+/** Counts and selects ids. @param found selects from the CTE `among`, which contains the rows to check */
+function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
+  return sql`WITH among AS MATERIALIZED (${checked}), found AS MATERIALIZED (
+      ${found} ORDER BY id DESC LIMIT ${maxFoundPlusOneLiteral}
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM among)::int AS looked,
-      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${most}) AS counted
+    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM among)::int AS checked,
+      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${maxFoundLiteral}) AS counted
         ORDER BY id DESC LIMIT ${take} OFFSET ${skip}) AS page) AS ids`;
 }
 
-function columnOf(name: string): string {
+function toColumn(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function typeOf([value]: SearchValue[]): string {
+function getSqlType([value]: SearchValue[]): string {
   return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
 }
 
-/** What PostgreSQL says when an administrator has ended a statement. */
-const byRequest = /due to user request/;
+/** Matches PostgreSQL's message when an administrator has cancelled a statement. */
+const cancelledByAdministrator = /due to user request/;
 
-/** Asks for a list that may be too much to find. @throws ApiError QUERY_TOO_BROAD when it takes too long */
-export async function rejectingBroadQueries<Result>(ask: () => Promise<Result>): Promise<Result> {
+/** Runs a query that may be too broad. @throws ApiError QUERY_TOO_BROAD if the statement times out */
+export async function rejectingBroadQueries<Result>(runQuery: () => Promise<Result>): Promise<Result> {
   try {
-    return await ask();
+    return await runQuery();
   } catch (error) {
-    if (!hasPgCode(error, QUERY_CANCELED) || byRequest.test((error as Error).message)) throw error;
+    if (!hasPgCode(error, QUERY_CANCELED) || cancelledByAdministrator.test((error as Error).message)) throw error;
     const advice = 'Narrow it: add a filter, or add a word to `q`.';
     throw new ApiError('QUERY_TOO_BROAD', `The query took too long. ${advice}`);
   }

@@ -28,11 +28,12 @@ import { lockTickets, selectTicketsByIds } from './sql.ts';
 import { byId, findTicketIds, type IdOf } from './ticket-number.ts';
 
 /*
- * Many tickets in one request (docs/decisions/tickets.md). All that can refuse an item is found before anything is written;
- * what is good is written by the statements that write one. What fails then fails the request, and nothing was written.
+ * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items before it writes any,
+ * and writes the valid ones with the statements that write a single ticket. If a statement fails, the whole request
+ * fails and nothing is written.
  */
 
-/** Creates tickets, each as `createTicket` does. */
+/** Creates tickets, each like `createTicket`. */
 export function createTickets(
   context: UserContext,
   given: readonly (NewTicket | InvalidItem)[],
@@ -55,13 +56,13 @@ export function createTickets(
       assertKnown(references, known);
       return newRow(context, input);
     });
-    const made = rows.going.length === 0 ? [] : await writeNew(context, rows.going);
-    const ticketOf = new Map(rows.going.map((row, index) => [row, made[index] as Ticket]));
-    return rows.answers((row) => ({ status: 201, data: ticketOf.get(row) as Ticket }), context.publicUrl);
+    const created = rows.going.length === 0 ? [] : await writeNew(context, rows.going);
+    const ticketOf = new Map(rows.going.map((row, index) => [row, created[index] as Ticket]));
+    return rows.results((row) => ({ status: 201, data: ticketOf.get(row) as Ticket }), context.publicUrl);
   });
 }
 
-/** Changes tickets, each as `updateTicket` does; a parent that one is given counts for those behind it. */
+/** Updates tickets, each like `updateTicket`. A new parent counts for the items after it. */
 export function updateTickets(
   context: Context,
   given: readonly (TicketPatchItem | InvalidItem)[],
@@ -72,35 +73,38 @@ export function updateTickets(
       ...given.map(idOfItem),
       ...bodies.going.map(({ parentId }) => parentId),
     ]);
-    refuseRepeated(given, idOf);
+    rejectRepeated(given, idOf);
     const ids = bodies.going.flatMap(({ id }) => idOf(id) ?? []);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
     const befores = new Map<number | undefined, Ticket>(locked.map((row) => [row.id, presentTicket(row)]));
     const now = context.now();
-    const looked = bodies.next(({ id, ...patch }) => {
+    const checked = bodies.next(({ id, ...patch }) => {
       const before = befores.get(idOf(id));
       if (before === undefined) throw notFound('ticket');
       return { before, change: changeOf(before, byId(patch, idOf), now) };
     });
-    const changed = looked.going.flatMap(({ change }) => change ?? []);
+    const changed = checked.going.flatMap(({ change }) => change ?? []);
     const known = await findKnown(
       context,
       changed.map(({ references }) => references),
     );
     const parents = await lockParents(context, changed);
-    const items = looked.next((item) => {
-      if (item.change !== undefined) takeUp(item.change, known, parents);
+    const items = checked.next((item) => {
+      if (item.change !== undefined) applyChange(item.change, known, parents);
       return item;
     });
     const changes = items.going.flatMap(({ change }) => change ?? []);
     const written = changes.length === 0 ? [] : await writeChanges(context, changes);
     const afters = new Map(written.map((ticket) => [ticket.id, ticket]));
-    return items.answers(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }), context.publicUrl);
+    return items.results(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }), context.publicUrl);
   });
 }
 
-/** The contract compares what items are named by; a ticket has two names. @throws ApiError VALIDATION_ERROR */
-function refuseRepeated(given: readonly (TicketPatchItem | InvalidItem)[], idOf: IdOf): void {
+/**
+ * Rejects a ticket that is listed twice, by id and by number. The contract compares only the text. @throws ApiError
+ * VALIDATION_ERROR
+ */
+function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], idOf: IdOf): void {
   const seen = new Set<number>();
   for (const [index, item] of given.entries()) {
     const id = idOf(idOfItem(item));
@@ -109,8 +113,8 @@ function refuseRepeated(given: readonly (TicketPatchItem | InvalidItem)[], idOf:
   }
 }
 
-/** Checks what needs the database, and has those behind it see its parent. */
-function takeUp(change: Change, known: Known, parents: Parents): void {
+/** Checks the references and parents of a change. Then records the new parent for the items after it. */
+function applyChange(change: Change, known: Known, parents: Parents): void {
   assertKnown(change.references, known);
   rejectCycle(change, parents);
   const { id, parentId } = change.after;
@@ -118,19 +122,21 @@ function takeUp(change: Change, known: Known, parents: Parents): void {
   else parents.set(id, parentId);
 }
 
-/** What is kept of the answer to new tickets under an `Idempotency-Key`: which they are, and not what they hold. */
+/**
+ * Stores and restores the response under an `Idempotency-Key`. Stores only the ids of the tickets, not their content.
+ */
 export const keptNewTickets = {
-  keep: (answers: NewTicketAnswer[]): unknown[] => {
-    return answers.map((answer) => (answer.status === 201 ? { status: 201, id: answer.data.id } : answer));
+  keep: (results: NewTicketAnswer[]): unknown[] => {
+    return results.map((result) => (result.status === 201 ? { status: 201, id: result.data.id } : result));
   },
-  /** The answer again, with the tickets as they are now. */
+  /** Restores the response with the current content of the tickets. */
   restore: async ({ db }: Context, kept: unknown[]): Promise<NewTicketAnswer[]> => {
-    const answers = kept as ({ status: 201; id: number } | Exclude<NewTicketAnswer, { status: 201 }>)[];
-    const ids = answers.flatMap((answer) => (answer.status === 201 ? answer.id : []));
+    const results = kept as ({ status: 201; id: number } | Exclude<NewTicketAnswer, { status: 201 }>)[];
+    const ids = results.flatMap((result) => (result.status === 201 ? result.id : []));
     const rows = ids.length === 0 ? [] : await selectTicketsByIds(db, ids);
     const tickets = new Map(rows.map((row) => [row.id, presentTicket(row)]));
-    return answers.map((answer) => {
-      return answer.status === 201 ? { status: 201, data: tickets.get(answer.id) as Ticket } : answer;
+    return results.map((result) => {
+      return result.status === 201 ? { status: 201, data: tickets.get(result.id) as Ticket } : result;
     });
   },
 };

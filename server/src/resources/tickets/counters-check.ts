@@ -5,22 +5,22 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A total that is kept and is not what counting gives. */
+/** A stored total that differs from the counted rows. */
 export interface WrongTotal {
   tenantId: TenantId;
-  /** What is counted: the tickets of a kind, their ordinals, or the comments of one. */
+  /** The subject of the total: tickets by their filter fields, ticket ordinals, or the comments of a ticket. */
   what: string;
   kept: number;
   counted: number;
 }
 
-/** It reads every ticket. Milliseconds. */
-const patienceMs = 30 * 60_000;
+/** The statement timeout. The check reads every ticket. Milliseconds. */
+const maxCheckMs = 30 * 60_000;
 
-/** Compares every total that is kept with what counting gives, in one snapshot. An empty list is good. */
+/** Compares all stored totals with the counted rows, in one snapshot. Resolves to the differences. */
 export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
-  const purpose = { name: 'totals', statementMs: patienceMs };
+  const purpose = { name: 'totals', statementMs: maxCheckMs };
   const { rows } = await withDedicatedConnection<{ rows: Row[] }>(options, purpose, (connection) =>
     connection.query(differences),
   );
@@ -59,14 +59,14 @@ interface TotalsCheck {
   onWrong: (wrong: WrongTotal[]) => void;
 }
 
-/** Whoever tries again does so while the first still counts. */
+/** The queue of the check. Has no retries, because a retry would run while the first check still counts. */
 export const totalsQueue: Queue = {
   name: 'totals-check',
   policy: 'exclusive',
-  options: { expireInSeconds: patienceMs / 1000 + 600, retryLimit: 0 },
+  options: { expireInSeconds: maxCheckMs / 1000 + 600, retryLimit: 0 },
 };
 
-/** Has the totals checked every night. */
+/** Schedules the nightly check of totals. */
 export function scheduleTotalsCheck(boss: PgBoss, { databases, onWrong }: TotalsCheck): Promise<void> {
   return scheduleNightly(boss, totalsQueue, async () => {
     const wrong = await findWrongTotals(databases.options);

@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
-/** As many as one statement makes, well within the time that it may take. */
+/** Tickets per statement. A batch stays well below the statement timeout. */
 const batchSize = 2500;
 
 const subjects = [
@@ -23,8 +23,8 @@ const subjects = [
 const places = ['Leipzig', 'Berlin', 'floor 2', 'floor 3', 'the front desk', 'Finance', 'Sales', 'the warehouse'];
 
 /**
- * Most of the older ones are closed. Every choice is made of the ordinal, so that tickets are the same wherever they are
- * made. Types take turns, which is how the numbers of each type are known without counting.
+ * Inserts demo tickets. Most of the older ones are closed. All values depend on the ordinal only, so every run creates
+ * the same tickets. The four types alternate, so the numbers per type follow from the ordinal.
  */
 const insert = `
   WITH made AS (
@@ -59,16 +59,13 @@ const insert = `
 
 interface DemoTickets {
   count: number;
-  /** When the first and the last of them were created. */
+  /** When the first and the last ticket were created. */
   from: Date;
   to: Date;
   onProgress(made: number): void;
 }
 
-/**
- * Makes the first tickets of a tenant that has none, for trying the service out: they tell nobody of themselves, neither
- * events nor activity.
- */
+/** Creates demo tickets in a tenant without tickets. Emits no events and records no activities. */
 export async function makeDemoTickets(db: TenantClient, { count, from, to, onProgress }: DemoTickets): Promise<void> {
   const users = await db.user.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
   const shared = [subjects.map(([title]) => title), subjects.map(([, category]) => category), places];

@@ -8,70 +8,69 @@ import { type CountedFilters, filterColumns, filterNames, type TicketPage, type 
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Pages of tickets by what no counter holds: the ids that match are gathered, up to a number at which counting ends.
- * PostgreSQL plans each statement for its very values, since they decide which index leads to the fewest rows
+ * Reads pages of tickets for filters without counters. Collects the matching ids up to a limit, at which counting
+ * stops. PostgreSQL plans each statement for its values, because they decide which index is selective
  * (docs/decisions/full-text-search.md).
  */
 
-/** What tickets may be found by. */
+/** All filters of the ticket list. */
 export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (typeof uncounted)[number]>, 'parentId'> {
   parentId: number[] | undefined;
-  /** Whether those that nobody is assigned to are asked for, beside those of `assigneeId`. */
+  /** Whether to include unassigned tickets, in addition to those of `assigneeId`. */
   unassigned: boolean;
 }
 
 const uncounted = ['requesterId', 'parentId', 'watcherUserId', 'createdSince', 'createdBefore', 'q'] as const;
 
-/** Whether the totals tell how many tickets the filters match. */
+/** Returns whether the counters hold the total for these filters. */
 export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
 
-/**
- * Some of the tickets that the filters match, and how many there are in all, as far as they are counted.
- */
+/** Returns a range of the tickets that match the filters, and their number up to the limit. */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
-  if (q === undefined) return ask(db, byFilters(db, filters), range, maxCounted);
+  if (q === undefined) return runIdQuery(db, buildByFilters(db, filters), range, maxCounted);
   const order = directions[range.sort];
-  const isNarrowed = Object.values(others).some((asked) => asked !== undefined && asked !== false);
-  return ask(db, isNarrowed ? byBoth(db, q, filters, order) : byWords(q, order), range, maxFound);
+  const isNarrowed = Object.values(others).some((value) => value !== undefined && value !== false);
+  return runIdQuery(db, isNarrowed ? buildCombined(db, q, filters, order) : buildByWords(q, order), range, maxFound);
 }
 
 const directions = { id: 'ASC', '-id': 'DESC' } as const;
 type Direction = (typeof directions)[TicketQuery['sort']];
 
-/** A way to the ids of tickets. */
-interface Way {
-  /** The CTEs that are gathered first, with a comma behind each. */
-  gathered: Prisma.Sql;
+/** A query for the ids of matching tickets. */
+interface IdQuery {
+  /** The CTEs to evaluate first, each followed by a comma. */
+  ctes: Prisma.Sql;
   /** Selects the ids. */
   found: Prisma.Sql;
-  /** Whether that is all there are. */
-  isWhole: Prisma.Sql;
+  /** Whether the ids are complete. */
+  isComplete: Prisma.Sql;
 }
 
 const { empty, join, raw, sql } = Prisma;
 const all = sql`true`;
 
-function byFilters(db: TenantClient, filters: TicketFilters): Way {
-  return { gathered: empty, found: sql`SELECT id FROM ${matching(db, filters)}`, isWhole: all };
+function buildByFilters(db: TenantClient, filters: TicketFilters): IdQuery {
+  return { ctes: empty, found: sql`SELECT id FROM ${matching(db, filters)}`, isComplete: all };
 }
 
-function byWords(q: string, order: Direction): Way {
-  return { gathered: empty, found: searchTexts('tickets', q, order), isWhole: all };
+function buildByWords(q: string, order: Direction): IdQuery {
+  return { ctes: empty, found: searchTexts('tickets', q, order), isComplete: all };
 }
 
 /**
- * Those that have the words, or those that are the rest, are few enough to be all asked for the other; else the first of
- * those that have the words are asked for the rest. What turns out not to be needed PostgreSQL doesn't begin.
+ * Combines words and filters. If one side has at most `maxFound` rows, checks all of them against the other side.
+ * Otherwise, checks only the first rows that match the words. PostgreSQL doesn't evaluate the CTEs that it doesn't
+ * need.
  */
-function byBoth(db: TenantClient, q: string, filters: TicketFilters, order: Direction): Way {
+function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
   const [fewWorded, fewRest] = [few('worded'), few('rest')];
   const amongWorded = matching(db, filters, { among: 'worded', condition: sql`(${fewWorded} OR NOT ${fewRest})` });
   return {
-    gathered: sql`worded AS MATERIALIZED (${searchTexts('tickets', q, order)}),
+    ctes: sql`worded AS MATERIALIZED (${searchTexts('tickets', q, order)}),
       rest AS MATERIALIZED (
         SELECT id FROM ${matching(db, filters, { condition: sql`NOT ${fewWorded}` })}
         ORDER BY id ${raw(order)} LIMIT ${maxFound + 1}
@@ -81,11 +80,11 @@ function byBoth(db: TenantClient, q: string, filters: TicketFilters, order: Dire
         WHERE NOT ${fewWorded} AND ${fewRest}
       ),`,
     found: sql`SELECT id FROM ${amongWorded} UNION ALL ${whereWords(db, 'tickets', q)}`,
-    isWhole: fewRest,
+    isComplete: fewRest,
   };
 }
 
-/** Where each place of words begins: its first id, since ids are in the order of ordinals. */
+/** Selects the first id of each partition of the search index. Ids and ordinals have the same order. */
 function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
   return sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     FROM ticket_sequences AS s, generate_series(0, s.total >> 15) AS place, LATERAL (
@@ -93,35 +92,35 @@ function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
     ) AS first WHERE s.tenant_id = ${$tenantId}`;
 }
 
-/** @param most how many are counted */
-async function ask(
+/** Runs the query. @param max how many rows are counted */
+async function runIdQuery(
   db: TenantClient,
-  { gathered, found, isWhole }: Way,
+  { ctes, found, isComplete }: IdQuery,
   { skip, take, sort }: TicketRange,
-  most: number,
+  max: number,
 ): Promise<TicketPage> {
   const order = raw(directions[sort]);
-  const statement = sql`WITH ${gathered} found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ORDER BY id ${order} LIMIT ${most + 1}
+  const statement = sql`WITH ${ctes} found AS MATERIALIZED (
+      SELECT id FROM (${found}) AS matching ORDER BY id ${order} LIMIT ${max + 1}
     ), page AS (
-      SELECT id FROM (SELECT id FROM found ORDER BY id ${order} LIMIT ${most}) AS counted
-      ORDER BY id ${order} LIMIT ${take} OFFSET ${Math.min(skip, most)}
+      SELECT id FROM (SELECT id FROM found ORDER BY id ${order} LIMIT ${max}) AS counted
+      ORDER BY id ${order} LIMIT ${take} OFFSET ${Math.min(skip, max)}
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, ${isWhole} AS "isWhole",
+    SELECT (SELECT count(*) FROM found)::int AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
         SELECT ${raw(columns)} FROM page JOIN tickets t ON t.tenant_id = ${db.$tenantId} AND t.id = page.id
         ORDER BY t.id ${order}
       ) AS ticket) AS tickets`;
-  type Row = { count: number; isWhole: boolean; tickets: TicketRow[] | null };
+  type Row = { count: number; isComplete: boolean; tickets: TicketRow[] | null };
   const [row] = await queryWithCustomPlan<Row>(db, statement);
-  if (row === undefined) throw new Error('Nothing was counted.');
+  if (row === undefined) throw new Error('The count returned no row.');
   const { count, tickets } = row;
-  return { rows: tickets ?? [], totalCount: Math.min(count, most), isCapped: count > most || !row.isWhole };
+  return { rows: tickets ?? [], totalCount: Math.min(count, max), isCapped: count > max || !row.isComplete };
 }
 
 /**
- * What stands behind FROM for the filters, but for `q`.
- * @param also the CTE that the ids are among, all of them tickets', and what else has to hold
+ * Builds the FROM and WHERE clauses for all filters except `q`.
+ * @param also a CTE with ids of tickets to join, and a further condition
  */
 function matching(
   db: TenantClient,
@@ -129,7 +128,7 @@ function matching(
   also: { among?: string; condition?: Prisma.Sql } = {},
 ): Prisma.Sql {
   const { watcherUserId } = filters;
-  const ofTickets = conditionsOf(filters);
+  const ofTickets = buildConditions(filters);
   const [first, ...others] = [
     ...(also.among === undefined ? [] : [raw(also.among)]),
     ...(watcherUserId === undefined ? [] : [sql`(${watchedBy(db, watcherUserId)}) AS watched`]),
@@ -144,8 +143,8 @@ function matching(
   return where.length === 0 ? sources : sql`${sources} WHERE ${join(where, ' AND ')}`;
 }
 
-/** What is asked of the tickets themselves. */
-function conditionsOf(filters: TicketFilters): Prisma.Sql[] {
+/** Returns the conditions on columns of the ticket. */
+function buildConditions(filters: TicketFilters): Prisma.Sql[] {
   const { assigneeId, unassigned, requesterId, parentId, createdSince, createdBefore } = filters;
   const assigned = anyOf('t.assignee_id', assigneeId, 'bigint');
   return [
@@ -160,7 +159,7 @@ function conditionsOf(filters: TicketFilters): Prisma.Sql[] {
   ];
 }
 
-/** Of one value an index gives the tickets in their order. */
+/** Compares with one value by `=`, so that an index returns the tickets in order. */
 function anyOf(column: string, values: readonly (string | number)[] | undefined, type: string): Prisma.Sql[] {
   if (values === undefined) return [];
   const [value, ...others] = new Set(values);
@@ -170,7 +169,7 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
 
 function watchedBy({ $tenantId }: TenantClient, users: number[]): Prisma.Sql {
   const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf('user_id', users, 'bigint')], ' AND ');
-  // A ticket comes once for each of several users.
+  // A ticket occurs once for each of its watchers.
   const distinct = raw(new Set(users).size > 1 ? 'DISTINCT' : '');
   return sql`SELECT ${distinct} ticket_id AS id FROM ticket_watchers WHERE ${where}`;
 }

@@ -8,10 +8,10 @@ import { insertActivity, shortened } from '../activities/record.ts';
 import { movedOn, ownColumns, type TicketRow } from './sql.ts';
 
 /*
- * Tickets are made and changed with their watchers and activity in one statement, many as well as one.
+ * Creates and updates tickets with their watchers and activities, one or many in one statement.
  */
 
-/** What a new ticket is made from; the rest is the database's. */
+/** The values of a new ticket. The database sets the other columns. */
 export type NewTicketRow = Pick<
   TicketRow,
   | 'title'
@@ -29,15 +29,15 @@ export type NewTicketRow = Pick<
 >;
 
 /**
- * Makes tickets. Their ordinals and numbers follow those given out so far, which the tenant's sequence tells when it has been
- * moved on by all of them at once.
+ * Builds the statement that inserts tickets. It first adds their number to the tenant's sequence. Their ordinals and
+ * numbers follow the previous values.
  *
  * - $1: the tenant
- * - $2: the tickets as JSON, each with its place among them and among those of its type
- * - $3 to $7: how many they are, and how many incidents, problems, changes and service requests
- * - $8, $9: the user and the key that make them, or null
+ * - $2: the tickets as JSON, each with its position in the batch and within its type
+ * - $3 to $7: the number of tickets, incidents, problems, changes and service requests
+ * - $8, $9: the user and the API key that create them, or null
  */
-const insertOf = ({ watched }: { watched: boolean }) => `
+const buildInsert = ({ watched }: { watched: boolean }) => `
   WITH sequence AS (
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
     VALUES ($1::bigint, $3::int, $4::int, $5::int, $6::int, $7::int)
@@ -79,62 +79,62 @@ const insertOf = ({ watched }: { watched: boolean }) => `
   SELECT to_json(ticket) AS ticket FROM (
     SELECT ${ownColumns}, (SELECT "watcherUserIds" FROM given WHERE given.id = t.id) FROM t ORDER BY ordinal) AS ticket`;
 
-/** Most tickets are made without watchers, and what would write none takes its time, too. */
-const insert = { watched: insertOf({ watched: true }), unwatched: insertOf({ watched: false }) };
+/** Most tickets have no watchers. The statement without that step is faster. */
+const insert = { watched: buildInsert({ watched: true }), unwatched: buildInsert({ watched: false }) };
 
-/** Who writes, and where. */
+/** The actor and the database of a change. */
 export interface Writer extends Acting {
   db: TenantClient;
 }
 
 /** Returns the statement that inserts tickets. */
-function insertion({ db, userId, keyId }: Writer, tickets: readonly NewTicketRow[]): Statement {
+function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewTicketRow[]): Statement {
   const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
-  const placed = tickets.map((ticket, index) => {
+  const positioned = tickets.map((ticket, index) => {
     ofType[ticket.type] += 1;
     return { ...ticket, place: index + 1, placeOfType: ofType[ticket.type] };
   });
   const counts = [tickets.length, ofType.INCIDENT, ofType.PROBLEM, ofType.CHANGE, ofType.SERVICE_REQUEST];
-  const values = [db.$tenantId, JSON.stringify(placed), ...counts, userId ?? null, keyId ?? null];
+  const values = [db.$tenantId, JSON.stringify(positioned), ...counts, userId ?? null, keyId ?? null];
   const text = tickets.some(({ watcherUserIds }) => watcherUserIds.length > 0) ? insert.watched : insert.unwatched;
   return { text, values };
 }
 
-/** Tickets as they were written, and whether somebody wants to be told. */
+/** The written tickets, and whether an active subscription wants the event. */
 interface Written {
   tickets: TicketRow[];
   isWanted: boolean;
 }
 
 /**
- * Makes tickets with their watchers, the next ordinals and the next numbers of their types, and answers them in their
- * order. The tenant's sequence stays locked until the transaction is committed, which keeps ordinals and ids in one order.
+ * Inserts tickets with their watchers, the next ordinals and the next numbers per type. Returns them in order. The
+ * tenant's sequence stays locked until the commit, so that ordinals and ids have the same order.
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
-  const [, rows = [], asked = []] = await queryPipelined(writer.db, [
+  const [, rows = [], subscribers = []] = await queryPipelined(writer.db, [
     guardOf(writer.db, 'ticketSequence'),
-    insertion(writer, tickets),
+    toInsertStatement(writer, tickets),
     querySubscribers(writer.db, 'ticket.created'),
   ]);
-  return written(rows, asked, tickets.length);
+  return toWritten(rows, subscribers, tickets.length);
 }
 
-/** What PostgreSQL does to join the one ticket of most requests to what is given takes a tenth of the statement. */
+/** A single ticket is the most frequent case. Joining it to a recordset would take a tenth of the statement's time. */
 const updates = {
-  one: updateOf({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
-  oneAsRead: updateOf({ given: 'json_to_record($3::json)', id: 'tickets.id = $2 AND tickets.version = $6' }),
-  many: updateOf({
+  one: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
+  oneAsRead: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2 AND tickets.version = $6' }),
+  many: buildUpdate({
     given: 'json_to_recordset($3::json)',
-    // The ids have the index asked whatever the planner expects.
+    // Forces a lookup by index, regardless of the planner's estimates.
     id: 'tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id',
   }),
 };
 
 /**
- * Changes tickets. $1: the tenant; $2: their ids, or the one; $3: what they are to be, as JSON; $4, $5: the user and the key
- * that change them, or null; $6: the version that the one is to be in still.
+ * Builds the statement that updates tickets. $1: the tenant. $2: the ids, or the single id. $3: the new values as JSON.
+ * $4, $5: the user and the API key, or null. $6: the expected version of a single ticket.
  */
-function updateOf({ given, id }: { given: string; id: string }): string {
+function buildUpdate({ given, id }: { given: string; id: string }): string {
   return `
   WITH t AS (
     UPDATE tickets SET title = given.title, description = given.description, status = given.status,
@@ -160,7 +160,7 @@ function updateOf({ given, id }: { given: string; id: string }): string {
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
 }
 
-/** Changes the watchers of tickets: $2 has the tickets' ids, $3 is JSON with those who are to watch each. */
+/** Replaces the watchers of tickets. $2: the ids. $3: JSON with the new watchers of each ticket. */
 const updateWatchers = `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json) AS given (id bigint, "watcherUserIds" bigint[])
@@ -171,26 +171,31 @@ const updateWatchers = `
   INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
   SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`;
 
-/** A ticket as it is to be, and what differs from before. */
+/** The new state of a ticket, and what changes. */
 interface ChangedTicket {
   after: Ticket;
   changes: Changes;
 }
 
-/** The statement that changes tickets which the transaction has locked, or one that is still in a version. */
-function changing({ db, userId, keyId }: Writer, changed: readonly ChangedTicket[], version?: number): Statement {
-  // As Prisma sets it elsewhere.
+/** Returns the statement that updates locked tickets, or a single ticket with the expected version. */
+function toUpdateStatement(
+  { db, userId, keyId }: Writer,
+  changed: readonly ChangedTicket[],
+  version?: number,
+): Statement {
+  // The clock of the process, as Prisma uses for other tables.
   const updatedAt = new Date();
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
-  const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [idsOf(changed), given];
+  const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [toIds(changed), given];
   const values = [db.$tenantId, ids, JSON.stringify(rows), userId ?? null, keyId ?? null];
   if (version !== undefined) return { text: updates.oneAsRead, values: [...values, version] };
   return { text: given.length === 1 ? updates.one : updates.many, values };
 }
 
 /**
- * Changes tickets that the transaction has locked, and their watchers. Resolves to them as they were written, in no order.
- * @param version of a single ticket that isn't locked, and whose watchers stay: where it is in another one, none is written
+ * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order.
+ * @param version expected version of a single unlocked ticket whose watchers don't change. If it differs, nothing is
+ * written.
  */
 export async function changeTickets(
   writer: Writer,
@@ -198,33 +203,33 @@ export async function changeTickets(
   version?: number,
 ): Promise<Written> {
   const statements = [
-    ...watcherChanges(writer.db, changed),
-    changing(writer, changed, version),
+    ...toWatcherStatements(writer.db, changed),
+    toUpdateStatement(writer, changed, version),
     querySubscribers(writer.db, 'ticket.updated'),
   ];
-  const [rows = [], asked = []] = (await queryPipelined(writer.db, statements)).slice(-2);
+  const [rows = [], subscribers = []] = (await queryPipelined(writer.db, statements)).slice(-2);
   const count = version === undefined ? changed.length : rows.length;
-  return written(rows, asked, count);
+  return toWritten(rows, subscribers, count);
 }
 
-/** The statement that changes watchers, where some change: most patches leave them as they are. */
-function watcherChanges(db: TenantClient, changed: readonly ChangedTicket[]): Statement[] {
+/** Returns the statement that replaces watchers, if any change. Most patches change none. */
+function toWatcherStatements(db: TenantClient, changed: readonly ChangedTicket[]): Statement[] {
   const rewatched = changed.filter(({ changes }) => 'watcherUserIds' in changes);
   if (rewatched.length === 0) return [];
   const given = rewatched.map(({ after: { id, watcherUserIds } }) => ({ id, watcherUserIds }));
-  return [{ text: updateWatchers, values: [db.$tenantId, idsOf(rewatched), JSON.stringify(given)] }];
+  return [{ text: updateWatchers, values: [db.$tenantId, toIds(rewatched), JSON.stringify(given)] }];
 }
 
-function idsOf(changed: readonly ChangedTicket[]): number[] {
+function toIds(changed: readonly ChangedTicket[]): number[] {
   return changed.map(({ after }) => after.id);
 }
 
-function written(rows: object[], [asked]: object[], count: number): Written {
-  if (asked === undefined) throw new Error('Nobody told whether the change is wanted.');
-  return { tickets: ticketsOf(rows, count), ...(asked as { isWanted: boolean }) };
+function toWritten(rows: object[], [subscribers]: object[], count: number): Written {
+  if (subscribers === undefined) throw new Error('The query for subscribers returned no row.');
+  return { tickets: toTickets(rows, count), ...(subscribers as { isWanted: boolean }) };
 }
 
-function ticketsOf(rows: object[], count: number): TicketRow[] {
-  if (rows.length !== count) throw new Error('Not all tickets were written.');
+function toTickets(rows: object[], count: number): TicketRow[] {
+  if (rows.length !== count) throw new Error('Not all tickets were toWritten.');
   return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
 }

@@ -3,7 +3,7 @@ import { withVersion } from '../../shared/etag.ts';
 import { serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import type { TicketRow } from './sql.ts';
 
-/** A ticket as the API answers it and as events carry it. */
+/** Serializes a ticket for API responses and events. */
 export function presentTicket(row: TicketRow): Ticket {
   return withVersion(row.version, {
     id: row.id,

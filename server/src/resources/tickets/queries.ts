@@ -25,13 +25,13 @@ import { presentTicket } from './presenter.ts';
 import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
 import { type ById, byId, findTicketIds, ticketIdOf } from './ticket-number.ts';
 
-/** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
+/** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
   const { page, perPage, sort, assigneeId, parentId: parents, ...others } = query;
   const idOf = await findTicketIds({ db }, parents ?? []);
   // No ticket has the id 0.
   const parentId = parents?.map((parent) => idOf(parent) ?? 0);
-  const filters = { ...others, ...assigneesOf(assigneeId, userId), parentId };
+  const filters = { ...others, ...parseAssignees(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
   const found = await rejectingBroadQueries(() =>
     isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),
@@ -39,20 +39,20 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
 }
 
-/** Whose tickets a filter asks for: `me` is the user of the key, `none` stands for nobody. */
-function assigneesOf(asked: TicketQuery['assigneeId'], userId: bigint) {
-  const ids = asked?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
-  return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: asked?.includes('none') ?? false };
+/** Translates the assignee filter: `me` is the user of the API key, `none` means unassigned. */
+function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
+  const ids = requested?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
+  return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: requested?.includes('none') ?? false };
 }
 
-/** Tickets for those who keep a copy. */
+/** Reads tickets for incremental sync and exports. */
 export const ticketRows: Rows<Ticket> = {
   resource: 'tickets',
   named: { text: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
   after: async (db, id, take) => (await selectTicketsAfter(db, id, take)).map(presentTicket),
 };
 
-/** One ticket, by its id or its number. @throws ApiError NOT_FOUND */
+/** Returns one ticket, by id or number. @throws ApiError NOT_FOUND */
 export async function getTicket({ db }: Context, reference: TicketReference): Promise<Ticket> {
   const row = await selectTicket(db, reference);
   if (row === undefined) throw notFound('ticket');
@@ -60,7 +60,7 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
 }
 
 /**
- * Creates a ticket, OPEN and with the next number of its type; emits `ticket.created`.
+ * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
  * @throws ApiError INVALID_REFERENCE
  */
 export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
@@ -72,19 +72,19 @@ export async function createTicket(context: UserContext, body: NewTicket): Promi
   });
 }
 
-/** Makes tickets and tells of them; answers them in their order. */
+/** Inserts tickets and emits `ticket.created` for each. Returns them in order. */
 export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
   const { tickets, isWanted } = await insertTickets(context, rows);
-  const made = tickets.map(presentTicket);
+  const created = tickets.map(presentTicket);
   if (isWanted) {
-    const emissions = made.map((payload) => ({ payload }));
+    const emissions = created.map((payload) => ({ payload }));
     await emitAll(context, 'ticket.created', emissions);
   }
-  return made;
+  return created;
 }
 
 /**
- * Changes a ticket and emits `ticket.updated`; a patch that changes nothing does neither (docs/decisions/tickets.md).
+ * Updates a ticket and emits `ticket.updated`. A patch without changes does neither (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export async function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
@@ -93,8 +93,8 @@ export async function updateTicket(context: Context, reference: TicketReference,
 }
 
 /**
- * The work of `updateTicket` without a lock, which does for most patches: the ticket is written only if its version is still
- * the one that was read. Resolves to undefined, with nothing written, where that won't do.
+ * Updates a ticket without a lock, which is enough for most patches: writes it only if its version is unchanged since
+ * it was read. Resolves to undefined, without a write, if the patch needs a lock or the version has changed.
  */
 async function patchUnlocked(
   context: Context,
@@ -104,16 +104,16 @@ async function patchUnlocked(
   const found = await selectTicket(context.db, reference);
   if (found === undefined) throw notFound('ticket');
   const before = presentTicket(found);
-  const change = await changeWanted(context, before, patch);
+  const change = await computeChange(context, before, patch);
   if (change === undefined) return before;
-  // The parents above a new one are to stay as they are, and watchers are rows of their own.
+  // A new parent needs a lock on its ancestors. Watchers are rows of another table, without a version.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
   await checkReferences(context, change.references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
 
-/** The work of `updateTicket` under the ticket's lock. */
+/** Updates a ticket while holding its lock. */
 async function patchLocked(
   context: Context & Transaction,
   reference: TicketReference,
@@ -122,7 +122,7 @@ async function patchLocked(
   const [locked] = await lockTickets(context.db, [await ticketIdOf(context, reference)]);
   if (locked === undefined) throw notFound('ticket');
   const before = presentTicket(locked);
-  const change = await changeWanted(context, before, patch);
+  const change = await computeChange(context, before, patch);
   if (change === undefined) return before;
   await checkReferences(context, change.references);
   rejectCycle(change, await lockParents(context, [change]));
@@ -130,24 +130,26 @@ async function patchLocked(
   return ticket as Ticket;
 }
 
-/** What the patch of a request changes. @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and those of `changeOf` */
-async function changeWanted(context: Context, before: Ticket, patch: TicketPatch): Promise<Change | undefined> {
+/**
+ * Computes the change of a request. @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and those of `changeOf`
+ */
+async function computeChange(context: Context, before: Ticket, patch: TicketPatch): Promise<Change | undefined> {
   requireMatch(context.ifMatch, before);
   const idOf = await findTicketIds(context, [patch.parentId]);
   return changeOf(before, byId(patch, idOf), context.now());
 }
 
-/** What a patch does to a ticket. */
+/** The change that a patch makes to a ticket. */
 export interface Change {
   before: Ticket;
   after: Ticket;
   changes: Changes;
-  /** The ids that are newly named. */
+  /** The ids that the patch adds. */
   references: References;
 }
 
 /**
- * What the patch changes; undefined when that is nothing. What the patch alone can break is checked here.
+ * Computes the change of a patch, or undefined if it changes nothing. Checks the rules that need no database.
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
 export function changeOf(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
@@ -158,8 +160,8 @@ export function changeOf(before: Ticket, patch: ById<TicketPatch>, now: Date): C
 }
 
 /**
- * Writes changes of locked tickets and tells of them; answers the tickets in the order of the changes.
- * @param version of a single ticket that isn't locked: it does nothing where the ticket is in another one
+ * Writes changes of locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
+ * @param version expected version of a single unlocked ticket. If it differs, nothing is written.
  */
 export async function writeChanges(
   context: Context & Transaction,
@@ -177,7 +179,7 @@ export async function writeChanges(
   return changed;
 }
 
-/** The ids that a body newly names. */
+/** Returns the ids that a body adds. */
 export function referencesOf(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
   return {
     users: [
@@ -191,10 +193,13 @@ export function referencesOf(input: ById<NewTicket> | ById<TicketPatch>, before?
   };
 }
 
-/** The parent of each ticket that has one, as far up as the new parents of these changes lead. */
+/** The parent of each ticket, for the new parents of the changes and all their ancestors. */
 export type Parents = Map<number, number>;
 
-/** Reads the parents above new parents. Two moves at once could close a cycle that neither sees: one at a time does it. */
+/**
+ * Reads the ancestors of the new parents. Locks per tenant, because two concurrent moves could close a cycle that
+ * neither of them sees.
+ */
 export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
   const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));
   if (ids.length === 0) return new Map();
@@ -202,7 +207,7 @@ export async function lockParents({ db }: Context, changes: readonly Change[]): 
   return selectParents(db, ids);
 }
 
-/** @throws ApiError VALIDATION_ERROR where the ticket would stand above itself */
+/** Rejects a parent that is the ticket itself or one of its descendants. @throws ApiError VALIDATION_ERROR */
 export function rejectCycle({ before, references }: Change, parents: Parents): void {
   const [parent] = references.tickets;
   const seen = new Set<number>();
@@ -213,7 +218,7 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
   }
 }
 
-/** The ticket as the patch would leave it; what the patch alone can break is checked here. */
+/** Applies the patch and checks the rules that need no database. */
 function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById<TicketPatch>, now: Date): Ticket {
   const after: Ticket = {
     ...before,
@@ -224,11 +229,11 @@ function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById
   if (after.category === null && after.categoryConfigId === null) {
     throw invalidField('VALIDATION_ERROR', 'category', 'is required unless categoryConfigId is given');
   }
-  return after.status === before.status ? after : { ...after, ...move(before, after.status, now) };
+  return after.status === before.status ? after : { ...after, ...getStatusTimestamps(before, after.status, now) };
 }
 
-/** The moments that a change of status sets and clears. @throws ApiError INVALID_TRANSITION */
-function move(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolvedAt' | 'closedAt'> {
+/** Returns the timestamps that a change of status sets or clears. @throws ApiError INVALID_TRANSITION */
+function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolvedAt' | 'closedAt'> {
   const allowed = ticketTransitions[from.status];
   if (!allowed.includes(to)) {
     const advice =
@@ -237,13 +242,13 @@ function move(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolved
         : `Allowed values: ${allowed.join(', ')}.`;
     throw invalidField('INVALID_TRANSITION', 'status', `can't change from ${from.status} to ${to}. ${advice}`);
   }
-  const moment = now.toISOString();
-  if (to === 'RESOLVED') return { resolvedAt: moment, closedAt: null };
-  if (to === 'CLOSED') return { resolvedAt: from.resolvedAt, closedAt: moment };
+  const timestamp = now.toISOString();
+  if (to === 'RESOLVED') return { resolvedAt: timestamp, closedAt: null };
+  if (to === 'CLOSED') return { resolvedAt: from.resolvedAt, closedAt: timestamp };
   return { resolvedAt: null, closedAt: null };
 }
 
-/** The row that a new ticket is made from. */
+/** Returns the row of a new ticket. */
 export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): NewTicketRow {
   return {
     title: input.title,

@@ -6,15 +6,15 @@ import { lockOf } from '../../database/row-lock.ts';
 import { conditions, whereReference } from './ticket-number.ts';
 
 /*
- * Tickets in SQL, as they are read (write.ts: as they are written). Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
- * their own; here each is one statement (docs/decisions/pagination.md). Every statement filters by tenant itself.
- * Tickets come and go as JSON, which costs the server half of what rows of twenty columns do.
+ * Reads tickets in SQL (mutations.ts writes them). Prisma would need a round trip each for the count, the page and its
+ * watchers, in separate snapshots. Here, each read is one statement (docs/decisions/pagination.md). Every statement
+ * filters by tenant. Tickets are transferred as JSON, which costs the server half as much as rows of twenty columns.
  */
 
-/** A column as it is in JSON. */
+/** The type of a column in JSON. */
 type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
 
-/** A ticket with its watchers, ascending. */
+/** A ticket with the ids of its watchers, ascending. */
 export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> } & {
   watcherUserIds: number[];
 };
@@ -32,14 +32,14 @@ export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
-const readings = {
+const referenceQueries = {
   id: tenantQuery(`SELECT ${columns} FROM tickets t WHERE ${conditions.id}`),
   number: tenantQuery(`SELECT ${columns} FROM tickets t WHERE ${conditions.number}`),
 };
 
 const selectByIds = `SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
-const readingByIds = tenantQuery(selectByIds);
+const byIdsQuery = tenantQuery(selectByIds);
 
 /** Several tickets in one row. */
 interface Tickets {
@@ -47,8 +47,8 @@ interface Tickets {
 }
 
 /**
- * Locks tickets until the end of the transaction, in the order of their ids, and reads them: what is read in a statement of
- * its own, after the lock, is what will be changed. Resolves to those that the tenant has, in no order.
+ * Locks tickets in the order of their ids until the end of the transaction, then reads them in a separate statement, so
+ * that the rows are current. Resolves to the tickets that exist in the tenant, in no particular order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, [found] = []] = (await queryPipelined(db, [
@@ -58,31 +58,31 @@ export async function lockTickets(db: TenantClient, ids: readonly number[]): Pro
   return found?.tickets ?? [];
 }
 
-/** Those of the tickets that the tenant has, in no order. */
+/** Returns the tickets that exist in the tenant, in no particular order. */
 export async function selectTicketsByIds(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
-  return (await queryOne<Tickets>(db, readingByIds, [ids]))?.tickets ?? [];
+  return (await queryOne<Tickets>(db, byIdsQuery, [ids]))?.tickets ?? [];
 }
 
-/** One ticket of the tenant, by its id or its number. */
+/** Returns one ticket of the tenant, by id or number. */
 export function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
   const { by, values } = whereReference(reference);
-  return queryOne(db, readings[by], values);
+  return queryOne(db, referenceQueries[by], values);
 }
 
-/** The tickets of the CTE `page`, in the statement that has it (change-feed.ts); the planner is told how few they are. */
+/** Selects the tickets of the CTE `page` (change-feed.ts). The LIMIT gives the planner the maximum number of rows. */
 export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
   JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id) AS ticket`;
 
-const readingAfter = tenantQuery(`SELECT json_agg(ticket) AS tickets FROM (
+const afterQuery = tenantQuery(`SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`);
 
-/** Some of the tenant's tickets behind an id, in the order of the ids. */
+/** Returns the tickets after an id, ordered by id. */
 export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
-  return (await queryOne<Tickets>(db, readingAfter, [id, take]))?.tickets ?? [];
+  return (await queryOne<Tickets>(db, afterQuery, [id, take]))?.tickets ?? [];
 }
 
-const lines = `
+const selectAncestors = `
   WITH RECURSIVE line (id, parent_id) AS (
     SELECT id, parent_id FROM tickets WHERE tenant_id = $1 AND id = ANY ($2::bigint[])
     UNION
@@ -90,18 +90,18 @@ const lines = `
   )
   SELECT id, parent_id AS "parentId" FROM line`;
 
-/** The parents of tickets, of their parents, and so on: of each ticket that has one, its parent. */
+/** Returns the parent of each of the tickets and of all their ancestors. */
 export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await queryRows<{ id: string; parentId: string | null }>(db, {
-    text: lines,
+    text: selectAncestors,
     values: [db.$tenantId, ids],
   });
   return new Map(rows.flatMap(({ id, parentId }) => (parentId === null ? [] : [[Number(id), Number(parentId)]])));
 }
 
 /**
- * When a ticket was changed, in SQL: later than it was before, be it that another process's clock is ahead. Receivers of
- * events tell by it which of its states is newest.
+ * Builds SQL for the new `updatedAt`: always later than the previous value, even if the clock of another process is
+ * ahead. Receivers of events use it to find the latest version.
  */
 export function movedOn(now: string): string {
   return `greatest(${now}, tickets.updated_at + interval '1 ms')`;

@@ -3,14 +3,15 @@ import type { WebhookFilter } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /*
- * A filter as people write it: `priority=HIGH,CRITICAL` for each field, or JSON where a value has a comma.
+ * Parses and formats webhook filters as people write them: `priority=HIGH,CRITICAL` per field, or JSON if a value
+ * contains a comma.
  */
 
-/** `FIELD=VALUE,VALUE`, any number of times. */
+/** Parses any number of `FIELD=VALUE,VALUE` pairs. */
 export const FilterPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must have the form FIELD=VALUE,VALUE'))
   .transform((pairs, { addIssue }): WebhookFilter => {
-    const fields = pairs.map(fieldOf);
+    const fields = pairs.map(parsePair);
     const repeated = fields.find(([name], index) => fields.findIndex(([other]) => other === name) < index);
     if (repeated === undefined) return Object.fromEntries(fields);
     addIssue({
@@ -29,16 +30,18 @@ const Json = z.string().transform((text, { addIssue }): unknown => {
   }
 });
 
-/** A pair on each line, or JSON; null for nothing. What it names is for the contract to check. */
+/** Parses one pair per line, or JSON. Empty text becomes null. The contract validates the fields and values. */
 export const FilterText = z.string().transform((text, { addIssue }): unknown => {
   const trimmed = text.trim();
   if (trimmed === '') return null;
-  const { data, error } = trimmed.startsWith('{') ? Json.safeParse(trimmed) : FilterPairs.safeParse(linesOf(trimmed));
+  const { data, error } = trimmed.startsWith('{')
+    ? Json.safeParse(trimmed)
+    : FilterPairs.safeParse(splitLines(trimmed));
   for (const { message } of error?.issues ?? []) addIssue({ code: 'custom', message });
   return data;
 });
 
-/** A filter as `FilterText` reads it. */
+/** Formats a filter in the syntax of `FilterText`. */
 export function filterText(filter: WebhookFilter | null): string {
   if (filter === null) return '';
   const pairs = Object.entries(filter).map(([field, values]) => `${field}=${values.join(',')}`);
@@ -46,16 +49,16 @@ export function filterText(filter: WebhookFilter | null): string {
   return isSame ? pairs.join('\n') : JSON.stringify(filter, null, 2);
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }
 
-function fieldOf(pair: string): [string, WebhookFilter[string]] {
+function parsePair(pair: string): [string, WebhookFilter[string]] {
   const [field = '', ...values] = pair.split('=');
-  return [field, values.join('=').split(',').map(valueFrom)];
+  return [field, values.join('=').split(',').map(parseValue)];
 }
 
-/** A value as JSON would have it, where it is no text. */
-function valueFrom(text: string): WebhookFilter[string][number] {
+/** Parses numbers, booleans and null. Any other value stays a string. */
+function parseValue(text: string): WebhookFilter[string][number] {
   return /^(-?(0|[1-9]\d{0,14})|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }

@@ -36,22 +36,22 @@ import { inHours, insertReplay, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
-/** A subscription with what no endpoint of v1 returns: the reason for its health, in a sentence. */
+/** A subscription with the reason for its health, which no endpoint of v1 returns. */
 export interface TrackedWebhook extends Webhook {
   healthReason: string | null;
 }
 
 interface Listed {
-  /** Those that were deactivated, too. */
+  /** Whether to include deactivated subscriptions. */
   inactive?: boolean;
-  /** Only those that a key of this user made. */
+  /** Limits the list to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
 }
 
-/** Subscriptions to nothing but events that a later release knows are for that one to tell of (docs/decisions/schema-migrations.md). */
+/** Hides subscriptions whose event types are all unknown to this release (docs/decisions/schema-migrations.md). */
 const known = { events: { hasSome: [...EventType.options] } };
 
-/** A page of active subscriptions, newest first (spec §4). */
+/** Returns a page of active subscriptions, newest first (spec §4). */
 export function listWebhooks(
   { db, now }: Context,
   query: WebhookQuery,
@@ -71,7 +71,7 @@ export function listWebhooks(
   });
 }
 
-/** One subscription, active or not. @throws ApiError NOT_FOUND */
+/** Returns one subscription, active or not. @throws ApiError NOT_FOUND */
 export async function getWebhook({ db, now }: Context, id: number): Promise<TrackedWebhook> {
   const row = await db.webhookSubscription.findFirst({ where: { id, ...known } });
   if (row === null) throw notFound('webhook subscription');
@@ -79,9 +79,10 @@ export async function getWebhook({ db, now }: Context, id: number): Promise<Trac
 }
 
 /**
- * Registers a subscription; its secret is encrypted before it is stored (docs/decisions/webhook-subscriptions.md).
- * Generates a secret if the input has none, and returns it.
- * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many
+ * Creates a subscription and encrypts its secret (docs/decisions/webhook-subscriptions.md). Generates a secret if the
+ * input has none, and returns it.
+ * @throws ApiError VALIDATION_ERROR for a URL that deliveries can't go to, or if the workspace has too many
+ * subscriptions
  */
 export function createWebhook(
   context: Context & Partial<UserContext>,
@@ -92,7 +93,7 @@ export function createWebhook(
     () => checkFilter(input),
   );
   return transaction(context, async ({ db, keyId, secretCipher, now }) => {
-    await refuseTooMany(db);
+    await checkActiveLimit(db);
     const id = await newSubscriptionId(db);
     const secret = input.secret ?? newSecret();
     const row = await db.webhookSubscription.create({
@@ -128,13 +129,16 @@ export const keptNewWebhook = {
     if (secretDigest === undefined) return webhook;
     const row = await db.webhookSubscription.findFirst({ where: { id: webhook.id, active: true } });
     const owner = { tenantId: db.$tenantId, subscriptionId: BigInt(webhook.id) };
-    const secret = row === null ? undefined : readable(secretCipher, row.secret, owner);
+    const secret = row === null ? undefined : tryDecrypt(secretCipher, row.secret, owner);
     return secret !== undefined && hash('sha256', secret) === secretDigest ? { ...webhook, secret } : webhook;
   },
 };
 
-/** Lets one at a time past, while there is room for another. @throws ApiError VALIDATION_ERROR */
-async function refuseTooMany(db: TenantClient): Promise<void> {
+/**
+ * Checks the limit of active subscriptions. Holds a lock, so that concurrent requests can't exceed it. @throws ApiError
+ * VALIDATION_ERROR
+ */
+async function checkActiveLimit(db: TenantClient): Promise<void> {
   await lockTenant(db, 'webhookCount');
   if ((await db.webhookSubscription.count({ where: { active: true } })) < maxActiveWebhooks) return;
   const message = `This workspace has the maximum of ${maxActiveWebhooks} active webhook subscriptions. Deactivate one first.`;
@@ -142,8 +146,8 @@ async function refuseTooMany(db: TenantClient): Promise<void> {
 }
 
 /**
- * Changes an active subscription; a patch that changes nothing leaves `updatedAt`. What waits for it is sent as the
- * subscription is then (docs/decisions/webhook-subscriptions.md).
+ * Updates an active subscription. A patch without changes leaves `updatedAt`. Pending deliveries use the new values
+ * (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR
  */
 export function updateWebhook(
@@ -156,8 +160,8 @@ export function updateWebhook(
     const before = await lockActive(db, id);
     const webhook = presentWebhook(before, now());
     requireMatch(context.ifMatch, webhook);
-    const data = await changesOf(context, before, patch);
-    // One that was taken when less was looked at stays as it is, and hinders no other change.
+    const data = await toChangedColumns(context, before, patch);
+    // Checks only the fields in the patch, so that stored values which older rules accepted don't block other changes.
     checkAll(
       () => patch.url !== undefined && context.targets.checkUrl(patch.url),
       () => (patch.filter !== undefined || patch.events !== undefined) && checkFilter({ ...webhook, ...patch }),
@@ -168,7 +172,7 @@ export function updateWebhook(
       data: { ...patchable(before), ...data },
     });
     if (row === undefined) throw notFound('webhook subscription');
-    if (data.openUntil === null) await sendWhatWaits(context, row.id);
+    if (data.openUntil === null) await notifyWorkers(context, row.id);
     return presentWebhook(row, now());
   });
 }
@@ -182,16 +186,16 @@ async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
   return row;
 }
 
-/** The columns that a patch changes. */
-async function changesOf(
+/** Returns the columns that a patch changes. */
+async function toChangedColumns(
   { db, keyId, secretCipher }: Context & Partial<UserContext>,
   before: WebhookRow,
   { url, secret, events, filter, skipOwn, paused }: WebhookPatch,
 ): Promise<Prisma.WebhookSubscriptionUncheckedUpdateManyInput> {
   const owner = { tenantId: db.$tenantId, subscriptionId: before.id };
-  const wanted = events && [...new Set(events)];
+  const uniqueEvents = events && [...new Set(events)];
   const hasNewUrl = url !== undefined && url !== before.url;
-  const current = readable(secretCipher, before.secret, owner);
+  const current = tryDecrypt(secretCipher, before.secret, owner);
   const hasNewSecret = secret !== undefined && secret !== current;
   const resumes = paused === false && (before.pausedAt !== null || before.openUntil !== null || before.failures > 0);
   return {
@@ -201,18 +205,18 @@ async function changesOf(
       previousSecret: current === undefined ? null : new Uint8Array(before.secret),
       previousSecretUntil: current === undefined ? null : await inHours(db, secretOverlapHours),
     }),
-    ...(wanted && !isDeepStrictEqual(wanted, before.events) && { events: wanted }),
+    ...(uniqueEvents && !isDeepStrictEqual(uniqueEvents, before.events) && { events: uniqueEvents }),
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
-    // One that was created without a key, in the developer area or by the command line.
+    // A subscription created in the developer area or on the command line has no key yet.
     ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),
   };
 }
 
-/** A secret; undefined where the key that encrypted it is known no more. */
-function readable(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionRef): string | undefined {
+/** Decrypts a secret. Returns undefined if its encryption key is unknown. */
+function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionRef): string | undefined {
   try {
     return cipher.decrypt(secret, owner);
   } catch {
@@ -220,7 +224,7 @@ function readable(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionR
   }
 }
 
-/** All that a patch may change, as it is: it is one statement whatever is changed, which is kept prepared. */
+/** Returns all columns that a patch can change, so that every patch uses the same prepared statement. */
 function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateManyInput {
   const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held, firstSucceededAt } =
     row;
@@ -242,7 +246,7 @@ function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateMa
   };
 }
 
-/** A subscription whose endpoint has not failed (webhooks/health.ts). */
+/** The health of a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
 const healthy = {
   held: false,
   failures: 0,
@@ -253,16 +257,17 @@ const healthy = {
   pausedReason: null,
 } as const;
 
-/** Has the workers look at what is due to a subscription. */
-async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Context & Transaction, id: bigint) {
+/** Notifies the workers of due deliveries of a subscription. */
+async function notifyWorkers({ db, dispatchJobs, afterCommit, wakeWorkers }: Context & Transaction, id: bigint) {
   await dispatchJobs.addWithin(db, [{ tenantId: db.$tenantId, subscriptionId: id }]);
   afterCommit(wakeWorkers);
 }
 
 /**
- * Has deliveries of an active subscription sent again, or sooner, by the workers: the same cost however many there are.
- * `getReplay` tells how far they are. An open circuit becomes half-open, so that one of them is sent at once.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when too many are under way
+ * Starts a replay of deliveries of an active subscription. The workers process it, so the cost of the request doesn't
+ * depend on their number. `getReplay` returns the progress. An open circuit becomes half-open, so that one delivery is
+ * sent immediately.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if too many replays are in progress
  */
 export function replayWebhook(
   context: Context,
@@ -279,37 +284,37 @@ export function replayWebhook(
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, limit: maxCountedReplay });
-    // Before the others are, which are pending from then on.
-    const inTurn = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
-    const replayId = await insertReplay(db, { subscriptionId: id, since, states: inTurn });
+    // PENDING comes first, because the replay makes deliveries of the other statuses pending.
+    const ordered = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
+    const replayId = await insertReplay(db, { subscriptionId: id, since, states: ordered });
     if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
-      await sendWhatWaits(context, subscriptionId);
+      await notifyWorkers(context, subscriptionId);
     }
     return { id: serializeId(replayId), webhookId: id, since, states, matching, paused: held };
   });
 }
 
-/** How far deliveries are that are sent again together. */
+/** The progress of a replay. */
 export interface ReplayProgress {
   id: number;
   webhookId: number;
   since: string;
   askedAt: string;
-  /** How many there were to send, of which `mostReplayCounted` are counted; null until that is done. */
+  /** The number of matching deliveries, at most `maxReplayCounted`, or null until it is known. */
   matching: number | null;
   sent: number;
-  /** Null while it is under way; a day after it the replay is forgotten. */
+  /** When the replay finished, or null while it is in progress. The replay is deleted a day later. */
   finishedAt: string | null;
 }
 
-/** One replay of a subscription. @throws ApiError NOT_FOUND */
+/** Returns one replay of a subscription. @throws ApiError NOT_FOUND */
 export async function getReplay({ db }: Context, webhookId: number, id: number): Promise<ReplayProgress> {
   const row = await db.webhookReplay.findFirst({ where: { id, subscriptionId: webhookId } });
   if (row === null) throw notFound('replay');
   return presentReplay(row);
 }
 
-/** The last replays of a subscription, newest first. */
+/** Returns the latest replays of a subscription, newest first. */
 export async function listReplays({ db }: Context, webhookId: number, limit: number): Promise<ReplayProgress[]> {
   const where = { subscriptionId: webhookId };
   const rows = await db.webhookReplay.findMany({ where, orderBy: { id: 'desc' }, take: limit });
@@ -329,8 +334,8 @@ function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgr
 }
 
 /**
- * Deactivates a subscription; again when repeated (spec §3). From then on nothing is sent to it: what waits is left to
- * the workers, who cancel it, so that this costs the same however much there is.
+ * Deactivates a subscription. Repeating it has no effect (spec §3). The workers cancel its pending deliveries, so the
+ * cost of the request doesn't depend on their number.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
 export function deleteWebhook(context: Context, id: number): Promise<TrackedWebhook> {
@@ -346,9 +351,10 @@ export function deleteWebhook(context: Context, id: number): Promise<TrackedWebh
 }
 
 /**
- * Activates a subscription that was deactivated, as if it had never failed: it is sent what happens from now on, and what no
- * worker has cancelled yet. Again when repeated. No endpoint of v1 calls it; the command line does.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when there are too many, or nothing can be sent there any more
+ * Reactivates a subscription and resets its health. It receives events from now on, and deliveries that no worker has
+ * cancelled yet. Repeating it has no effect. No endpoint of v1 calls it.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the workspace has too many subscriptions or the URL or secret is
+ * unusable
  */
 export function activateWebhook(context: Context, id: number): Promise<TrackedWebhook> {
   return transaction(context, async (context) => {
@@ -357,8 +363,8 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
     const before = await getWebhook(context, id);
     if (before.active) return before;
     context.targets.checkUrl(before.url);
-    await refuseUnreadable(context, id);
-    await refuseTooMany(db);
+    await checkSecretReadable(context, id);
+    await checkActiveLimit(db);
     const data = { active: true, ...healthy };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
     if (row === undefined) throw notFound('webhook subscription');
@@ -366,19 +372,22 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
   });
 }
 
-/** No process starts while an active subscription has a secret that it can't read. @throws ApiError VALIDATION_ERROR */
-async function refuseUnreadable({ db, secretCipher }: Context, id: number): Promise<void> {
+/**
+ * Checks that the secret can be decrypted, because no process starts if the secret of an active subscription can't.
+ * @throws ApiError VALIDATION_ERROR
+ */
+async function checkSecretReadable({ db, secretCipher }: Context, id: number): Promise<void> {
   const { secret } = await db.webhookSubscription.findFirstOrThrow({ where: { id } });
-  if (readable(secretCipher, secret, { tenantId: db.$tenantId, subscriptionId: BigInt(id) }) !== undefined) return;
+  if (tryDecrypt(secretCipher, secret, { tenantId: db.$tenantId, subscriptionId: BigInt(id) }) !== undefined) return;
   const message =
     "The signing secret can't be decrypted, because its encryption key was removed. Register a new subscription.";
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
-/** Presents a subscription as the API returns it, without its secret, and its health at this moment. */
+/** Serializes a subscription for API responses, without its secret and with its current health. */
 function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const { health, healthReason, nextAttemptAt, pausedAt, pausedReason } = presentHealth(row, now);
-  const noted = {
+  const timestamps = {
     nextAttemptAt: serializeTimestamp(nextAttemptAt),
     lastSuccessAt: serializeTimestamp(row.lastSuccessAt),
     lastFailureAt: serializeTimestamp(row.lastFailureAt),
@@ -387,15 +396,15 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const webhook = {
     id: serializeId(row.id),
     url: row.url,
-    // Of those that a later release knows nothing can be said here (docs/decisions/schema-migrations.md).
+    // Leaves out event types of a later release (docs/decisions/schema-migrations.md).
     events: row.events.filter((event): event is EventType => Object.hasOwn(events, event)),
     filter: row.filter,
     skipOwn: row.skipOwn,
     active: row.active,
     ...{ health, healthReason },
-    ...noted,
+    ...timestamps,
     pausedReason,
     ...serializeTimestamps(row),
   };
-  return withVersion(row.version, webhook, Object.values(noted));
+  return withVersion(row.version, webhook, Object.values(timestamps));
 }

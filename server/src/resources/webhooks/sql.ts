@@ -1,20 +1,23 @@
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 
-/** The id of a subscription that is about to be made: its secret is encrypted for that id. */
+/** Reserves the id of a new subscription, because the encryption of its secret depends on the id. */
 export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
   const rows = await rawClient(db).$queryRaw<[{ id: bigint }]>`
     SELECT nextval(pg_get_serial_sequence('webhook_subscriptions', 'id')) AS id`;
   return rows[0].id;
 }
 
-/** The moment in so many hours, by the clock of the database. */
+/** Returns the time in the given number of hours, by the clock of the database. */
 export async function inHours(db: TenantClient, hours: number): Promise<Date> {
   const rows = await rawClient(db).$queryRaw<[{ moment: Date }]>`
     SELECT now() + ${hours}::int * interval '1 hour' AS moment`;
   return rows[0].moment;
 }
 
-/** Notes that a replay is asked for, now by the clock by which deliveries are settled: Prisma's is that of the process. */
+/**
+ * Inserts a replay with the current time of the database. Settled deliveries use the same clock; Prisma would use that
+ * of the process.
+ */
 export async function insertReplay(
   db: TenantClient,
   { subscriptionId, since, states }: { subscriptionId: number; since: string; states: readonly string[] },
