@@ -83,7 +83,7 @@ async function signIn({ link }: FirstStart): Promise<Awaited<ReturnType<BrowserC
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(link);
-  await page.getByRole('button', { name: 'Look around first' }).click();
+  await page.getByRole('button', { name: 'Skip for now' }).click();
   await page.waitForURL('**/developer/keys');
   const state = await context.storageState();
   await context.close();

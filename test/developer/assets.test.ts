@@ -57,10 +57,7 @@ describe('/developer/assets', () => {
     });
     // What was shown is no more: nobody's change is overwritten unseen.
     const late = await admin.submit(here, 'change', { ...change, name: 'Late' });
-    expect(late).toMatchObject({
-      status: 412,
-      text: expect.stringContaining('This was changed after you opened the page'),
-    });
+    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('was changed since you opened the page') });
     expect(late.text).toContain('value="Late"');
   });
 
@@ -75,7 +72,7 @@ describe('/developer/assets', () => {
     const found = (await listAssets(workspace.context, page)).data.find((asset) => asset.id === id);
     expect(found?.customFields).toEqual({ site: 'One\u2028two\u2029three', floor: '3' });
     const wrong = await admin.submit(at, 'change', { ...change, customFields: '\r\nfloor = 3\r\n\r\nno value\r\n' });
-    expect(wrong.text).toContain('line 4 is not');
+    expect(wrong.text).toContain('Line 4 is invalid');
   });
 
   it('says beside the fields what is wrong, and keeps what was typed', async () => {
@@ -85,7 +82,7 @@ describe('/developer/assets', () => {
     });
     expect(wrong.status).toBe(400);
     expect(wrong.text).toContain('id="error-purchaseCost">must be a decimal such as');
-    expect(wrong.text).toContain('id="error-customFields">must be lines such as');
+    expect(wrong.text).toContain('id="error-customFields">must contain lines such as');
     expect(wrong.text).toContain('&lt;/textarea&gt;&lt;script&gt;');
     const taken = await admin.submit('/developer/assets/new', 'create', { ...typed, assetTag });
     expect(taken.text).toContain(`id="error-assetTag">${assetTag} is already used by another asset`);
@@ -107,7 +104,7 @@ describe('/developer/assets/import', () => {
       path,
       `name,assetTag,type,assignedToId\nLaptop,L-1,LAPTOP,${email}\n=1+1,L-2,MOBILE,\n`,
     );
-    expect(text).toContain('2 assets can be imported. Nothing was yet.');
+    expect(text).toContain('2 assets can be imported. Nothing has been imported yet.');
     expect(text).toContain(email);
     expect(await tagsOf(own)).toEqual([]);
 
@@ -127,7 +124,7 @@ describe('/developer/assets/import', () => {
     for (const form of ['import', 'discard']) await visitor.submit(path, form, { file: fileOn(before) });
     const late = await visitor.submit(path, 'import', { file: fileOn(before) });
     expect(late.status).toBe(400);
-    expect(late.text).toContain('no more the one that your page has shown');
+    expect(late.text).toContain('a newer upload has replaced it');
     expect(await tagsOf(own)).toEqual([]);
     expect((await visitor.submit(path, 'import', { file: fileOn(late.text) })).status).toBe(303);
     expect(await tagsOf(own)).toEqual(['B-1']);
@@ -146,7 +143,7 @@ describe('/developer/assets/import', () => {
     expect(wrong).toContain('T-2 is already on line 3');
     expect(wrong).not.toContain('form=import');
     expect((await sendAbout(visitor, path, 'import')).status).toBe(400);
-    expect((await visitor.get(path)).text).not.toContain('What is wrong');
+    expect((await visitor.get(path)).text).not.toContain('Errors in the file');
 
     await preview(visitor, path, 'name,assetTag,type\nGood,T-1,LAPTOP\n');
     await own.createAsset({ assetTag: 'T-1' });
@@ -173,7 +170,7 @@ describe('/developer/assets/import', () => {
 
   it.each([
     ['nothing', '', 'be empty'],
-    ['more than a megabyte', 'x'.repeat(2 ** 20 + 1), 'must take at most 1 MiB'],
+    ['more than a megabyte', 'x'.repeat(2 ** 20 + 1), 'must be at most 1 MiB'],
   ])('refuses %s beside the field', async (_, file, told) => {
     const { status, text } = await upload(admin, path, file);
     expect([status, text]).toEqual([400, expect.stringContaining(told)]);
@@ -192,7 +189,7 @@ describe('/developer/assets/import', () => {
     ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
   ])('says of a file what is wrong with it: %s', async (_, file, told) => {
     expect(await preview(admin, path, file)).toContain(told);
-    expect((await admin.get(path)).text).not.toContain('What is wrong');
+    expect((await admin.get(path)).text).not.toContain('Errors in the file');
   });
 
   it.each([

@@ -260,9 +260,13 @@ describe('a form', () => {
     `--x\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
 
   it.each<[string, (token: string) => [body: string, headers?: Record<string, string>], string]>([
-    ['breaks off', (token) => [`${part('_csrf', token)}--x\r\nContent-Dis`], 'not whole'],
-    ['has no boundary', () => ['x', { 'content-type': 'multipart/form-data' }], 'not whole'],
-    ['names a prototype', (token) => [`${part('_csrf', token)}${part('__proto__', '1')}--x--\r\n`], 'not whole'],
+    ['breaks off', (token) => [`${part('_csrf', token)}--x\r\nContent-Dis`], 'incomplete or malformed'],
+    ['has no boundary', () => ['x', { 'content-type': 'multipart/form-data' }], 'incomplete or malformed'],
+    [
+      'names a prototype',
+      (token) => [`${part('_csrf', token)}${part('__proto__', '1')}--x--\r\n`],
+      'incomplete or malformed',
+    ],
     ['has too many parts', (token) => [`${part('_csrf', token)}${part('a', '1').repeat(60)}--x--\r\n`], '5 fields'],
     ['has two files', () => [`${part('file', 'a', '; filename="a"').repeat(2)}--x--\r\n`], 'one file'],
     [
@@ -390,7 +394,7 @@ describe('a session that ended', () => {
     expect((await visitor.get(account)).status).toBe(303);
     await admin.submit(path, 'activate');
     expect((await visitor.get(account)).status).toBe(303);
-    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('works no more');
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
   it('does so for good when its user becomes a REQUESTER, and so do the links by which they would get in', async () => {
@@ -400,7 +404,7 @@ describe('a session that ended', () => {
     await updateUser(mine.context, id, { role: 'REQUESTER' });
     await updateUser(mine.context, id, { role: 'ADMIN' });
     expect((await visitor.get(account)).status).toBe(303);
-    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('works no more');
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
   it('does not begin where its user is deactivated while they sign in', async () => {

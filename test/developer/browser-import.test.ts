@@ -63,7 +63,7 @@ it.each([
   // A list follows what is typed; without script a button is pressed.
   if (!javaScriptEnabled) await page.getByRole('button', { name: 'Search' }).click();
   await page.waitForURL(/q=phone/);
-  await page.getByText('1 in all').waitFor();
+  await page.getByText('1 in total').waitFor();
   expect(await page.getByRole('cell', { name: 'L-1' }).count()).toBe(0);
   await context.close();
 });

@@ -57,7 +57,7 @@ describe('a passkey', () => {
     await press('Sign in with a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
     await page.goto(`${origin}/developer/account`);
-    await page.getByRole('cell', { name: 'Made on Linux', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'Created on Linux', exact: true }).waitFor();
     expect(troubles).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe('a passkey', () => {
 /** Gets into the area by a link. */
 async function enter(): Promise<void> {
   await page.goto(await linkFor({ demo: true }));
-  await press('Look around first');
+  await press('Skip for now');
   await page.waitForURL(`${origin}/developer/keys`);
 }
 
@@ -107,7 +107,7 @@ describe('a list that follows what is typed', () => {
     await found().getByText(name).waitFor();
     await search().fill('!!!');
     await found().getByText('Search: must contain a letter or a digit').waitFor();
-    expect(await found().textContent()).not.toContain('is like that');
+    expect(await found().textContent()).not.toContain('match your search');
     await search().fill('x'.repeat(1001));
     await found().getByText('must have at most 1000 characters').waitFor();
     await search().fill('lamp');
@@ -138,25 +138,25 @@ it('a page that is looked at again is left alone once its session has ended', as
 describe('a key', () => {
   it('is made of scopes that show what they allow, used by the client, found, and revoked', async () => {
     await page.goto(await linkFor({ demo: true }));
-    await press('Look around first');
-    await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByRole('link', { name: 'New key' }).click();
+    await press('Skip for now');
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'Create API key' }).click();
     const allowed = page.getByRole('status').filter({ hasText: 'With these scopes' });
-    expect(await allowed.textContent()).toContain('no endpoint but GET /me');
+    expect(await allowed.textContent()).toContain('only GET /me');
     await page.getByLabel('Name').fill('reports');
     await page.getByLabel('users:read').check();
     expect(await allowed.textContent()).toMatch(/[1-9] endpoints and GET \/me/);
     await page.getByText('GET /users/{id}', { exact: true }).waitFor();
     expect(await page.getByText('GET /assets/{id}', { exact: true }).isVisible()).toBe(false);
-    await press('Make the key');
-    const key = await page.getByLabel('The key', { exact: true }).textContent();
+    await press('Create API key');
+    const key = await page.getByLabel('API key', { exact: true }).textContent();
     const client = new ItsmClient({ baseUrl: origin, apiKey: `${key}`, maxRetries: 0 });
     expect((await client.users.list()).data).toHaveLength(1);
 
-    await page.getByRole('link', { name: 'All keys' }).click();
-    await page.getByLabel('Name or last four').fill('REP');
+    await page.getByRole('link', { name: 'All API keys' }).click();
+    await page.getByLabel('Name or last 4 characters').fill('REP');
     await page.waitForURL(`${origin}/developer/keys?q=REP`);
-    await page.getByText('1 in all').waitFor();
+    await page.getByText('1 in total').waitFor();
     await page.getByRole('link', { name: 'reports' }).click();
     await page.getByRole('heading', { name: 'Revoke' }).click();
     await page.getByLabel('Name of the key').fill('reports');

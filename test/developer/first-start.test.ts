@@ -75,7 +75,7 @@ describe.each([
       // The link is used up: somebody who is in invites them.
       await page.goto(invitation);
       await page.getByLabel('Password').fill('seven wandering walruses');
-      await press('Set the password');
+      await press('Set password');
     }
     await page.waitForURL(`${server.origin}/developer/keys`);
   });
@@ -84,8 +84,8 @@ describe.each([
     await open('/developer/keys/new');
     await page.getByLabel('Name').fill(`made in a browser, ${run}`);
     await page.getByLabel('tickets:read').check();
-    await press('Make the key');
-    const shown = page.getByLabel('The key', { exact: true });
+    await press('Create API key');
+    const shown = page.getByLabel('API key', { exact: true });
     const key = ((await shown.textContent()) ?? '').trim();
     const client = new ItsmClient({ baseUrl: server.origin, apiKey: key });
     expect((await client.tickets.list({ perPage: 1 })).data).toHaveLength(1);
@@ -113,8 +113,8 @@ describe.each([
     await open('/developer/webhooks/new');
     await page.getByLabel('URL').fill(`${receiver.url}/${run}`);
     await page.getByRole('checkbox', { name: /^ticket\.created/ }).check();
-    await press('Create it and send a test event');
-    const secret = ((await page.getByLabel('Secret', { exact: true }).first().textContent()) ?? '').trim();
+    await press('Create and send test event');
+    const secret = ((await page.getByLabel('Signing secret', { exact: true }).first().textContent()) ?? '').trim();
     expect(secret).toMatch(/^whsec_/);
     // With a script the page looks again by itself; without, it would take the secret away.
     await expect.poll(() => look(/Test event:.*500/), patience).toBe(true);
@@ -127,7 +127,7 @@ describe.each([
     await expect.poll(() => look(/Attempt 1/), patience).toBe(true);
     expect(await page.getByRole('link', { name: ticketNumber }).count()).toBe(1);
     isWell = true;
-    await press('Send it again');
+    await press('Replay delivery');
     await expect.poll(() => look(/delivered/), patience).toBe(true);
   });
 
@@ -145,10 +145,10 @@ describe.each([
   it('invites somebody else', async () => {
     await open('/developer/users/new');
     await page.getByLabel('Name').fill(`Noor ${run}`);
-    await page.getByLabel('E-mail').fill(`noor.${run}@acme.example`);
+    await page.getByLabel('Email').fill(`noor.${run}@acme.example`);
     await page.getByLabel('Role').selectOption('ADMIN');
     await press('Invite');
-    invitation = ((await page.getByLabel('Link of the invitation').textContent()) ?? '').trim();
+    invitation = ((await page.getByLabel('Invitation link').textContent()) ?? '').trim();
     expect(invitation).toContain(`${server.origin}/developer/join?token=`);
   });
 });

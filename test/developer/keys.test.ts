@@ -97,7 +97,7 @@ describe('a new key', () => {
       scopes: ['tickets:reed'],
     });
     expect(sent.status).toBe(400);
-    expect(sent.text).toContain('must be 30, 60, 90 or 365 days, or no end');
+    expect(sent.text).toContain('must be 30, 60, 90 or 365 days, or no expiration');
     expect(sent.text).toContain('must not contain tickets:reed');
     expect(sent.text).not.toContain('<script>alert');
     expect(sent.text).toContain('&lt;script&gt;alert(1)');
@@ -120,7 +120,7 @@ describe('a key', () => {
     expect([wider.status, wider.text.includes('this key doesn&#39;t have tickets:read')]).toEqual([400, true]);
 
     const endless = await send('end', { life: 'never' });
-    expect(endless.text).toContain('<dd>no end</dd>');
+    expect(endless.text).toContain('<dd>No expiration</dd>');
 
     const rotated = await send('rotate', { overlapHours: 12 });
     const next = keyIn(rotated.text) as string;
@@ -198,12 +198,12 @@ describe('the list of keys', () => {
     expect(await names('sort=-name&q=&state=works&scope=tickets:read')).toHaveLength(4);
     expect(await names('q=THREE')).toEqual(['c three']);
     expect(await names('sort=name&perPage=3&page=2')).toEqual(['c three']);
-    expect((await admin.get(`${list}?state=revoked&user=${id}`)).text).toContain('Show all keys');
-    expect((await admin.get(`${list}?q=b+one`)).text).toContain('aria-label="11 requests, at most 8 in an hour"');
+    expect((await admin.get(`${list}?state=revoked&user=${id}`)).text).toContain('Show all API keys');
+    expect((await admin.get(`${list}?q=b+one`)).text).toContain('aria-label="11 requests, at most 8 per hour"');
     expect((await admin.get(`${list}?state=dead`)).status).toBe(400);
     const nobody = await createWorkspace(api);
     await api.prisma.apiKey.deleteMany({ where: { tenantId: nobody.tenantId } });
     const empty = await (await signIn(api, nobody)).get(list);
-    expect(empty.text).toContain('There is no key yet');
+    expect(empty.text).toContain('No API keys yet');
   });
 });

@@ -68,7 +68,7 @@ describe('/developer/projects/import', () => {
     const visitor = await signIn(api, own);
     const manager = await own.createUser();
     const text = await preview(visitor, path, `${header}\nP1,<b>Office</b>,${manager.email},2026-09-01\nP2,=1+1,,\n`);
-    expect(text).toContain('2 projects can be imported. Nothing was yet.');
+    expect(text).toContain('2 projects can be imported. Nothing has been imported yet.');
     expect(text).toContain('&lt;b&gt;Office&lt;/b&gt;');
     // A file of assets is another one.
     expect((await visitor.get('/developer/assets/import')).text).toContain('Check the file');

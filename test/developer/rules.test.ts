@@ -167,7 +167,7 @@ describe('times', () => {
 
   it('are in UTC until the account has a time zone', async () => {
     const visitor = await userWith('AGENT');
-    expect((await visitor.get('/developer/account')).text).toContain(zoned('Since', 'UTC'));
+    expect((await visitor.get('/developer/account')).text).toContain(zoned('Signed in', 'UTC'));
     expect((await visitor.get('/developer/deliveries')).text).toContain('Since (UTC)');
   });
 
@@ -175,7 +175,7 @@ describe('times', () => {
     const visitor = await userWith('AGENT');
     const zone = 'America/New_York';
     const { text } = await visitor.submitAndFollow('/developer/account', 'zone', { timeZone: zone });
-    expect(text).toContain(zoned('Since', zone));
+    expect(text).toContain(zoned('Signed in', zone));
     expect(text).toMatch(/<time [^>]*>[^<]+<span class="zone"> (GMT-[45]|E[SD]T)</);
     expect((await visitor.get('/developer/deliveries')).text).toContain(`Since (${zone})`);
   });
@@ -190,7 +190,7 @@ describe('an address that is no page', () => {
   it('is a page that says so, signed in or not, and nothing of who asks', async () => {
     const [one, two] = [await admin.get('/developer/nothing'), await openBrowser(api).get('/developer/nothing')];
     expect([one.status, one.text]).toEqual([404, two.text]);
-    expect(one.text).toContain('Nothing is here');
+    expect(one.text).toContain('Page not found');
   });
 
   it('is led to by a bare address, where browsers refuse passkeys', async () => {
@@ -200,7 +200,7 @@ describe('an address that is no page', () => {
 
   it('has no area under a name that nobody set', async () => {
     const answer = await openBrowser(api).get('/developer/sign-in', { host: 'itsm.example.com' });
-    expect([answer.status, answer.text.includes('set PUBLIC_URL')]).toEqual([404, true]);
+    expect([answer.status, answer.text.includes('Set PUBLIC_URL')]).toEqual([404, true]);
   });
 });
 

@@ -50,7 +50,7 @@ describe('an invitation', () => {
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
     expect((await visitor.get(account)).status).toBe(200);
     const late = await openBrowser(api).get(link);
-    expect(late.text).toContain('This link works no more');
+    expect(late.text).toContain('This link is no longer valid');
 
     const again = openBrowser(api);
     const sent = await again.submit('/developer/sign-in', 'password', { email: await emailOf(mine), password });
@@ -70,7 +70,9 @@ describe('an invitation', () => {
 
   it('works no more when another one was made after it', async () => {
     const [first] = [await invite(mine), await invite(mine)];
-    expect((await openBrowser(api).get(`/developer/join?token=${first}`)).text).toContain('This link works no more');
+    expect((await openBrowser(api).get(`/developer/join?token=${first}`)).text).toContain(
+      'This link is no longer valid',
+    );
   });
 
   it('stays good for another try when the password is too easily guessed, and says why', async () => {
@@ -113,8 +115,8 @@ describe('an invitation', () => {
       const db = tenantClient(api.databases.system, mine.tenantId);
       const link = `/developer/join?token=${await createInvitation({ db }, mine.userId, { demo: true })}`;
       const page = await openBrowser(api).get(link, { [header.toLowerCase()]: '203.0.113.7' });
-      expect(page.text).toContain('This link works no more');
-      expect((await openBrowser(api).get(link)).text).toContain('Look around first');
+      expect(page.text).toContain('This link is no longer valid');
+      expect((await openBrowser(api).get(link)).text).toContain('Skip for now');
     },
   );
 
@@ -124,15 +126,15 @@ describe('an invitation', () => {
     const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
     const page = await openBrowser(other).get(link, { host: 'itsm.example.com' });
     await other.close();
-    expect(page.text).toContain('This link works no more');
+    expect(page.text).toContain('This link is no longer valid');
   });
 
   it('of a first start lets in from this machine alone', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const token = await createInvitation({ db }, mine.userId, { demo: true });
     const far = await api.app.inject({ url: `/developer/join?token=${token}`, remoteAddress: '203.0.113.9' });
-    expect(far.body).toContain('This link works no more');
-    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('Look around first');
+    expect(far.body).toContain('This link is no longer valid');
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('Skip for now');
   });
 
   it('is refused to who has no entry', async () => {
@@ -151,7 +153,7 @@ it('limits the requests of a session, and of no other session', async () => {
   for (let i = 0; i < 4; i++) statuses.push((await visitor.get(account)).status);
   expect(statuses).toEqual([200, 200, 200, 429]);
   const late = await visitor.get('/developer/keys');
-  expect(late.text).toMatch(/Retry in \d+ seconds/);
+  expect(late.text).toMatch(/Try again in \d+ seconds/);
   expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
   expect((await colleague.get(account)).status).toBe(200);
   expect((await openBrowser(other).get('/developer/sign-in')).status).toBe(200);
@@ -300,7 +302,7 @@ describe('a session', () => {
     const link = `/developer/join?token=${await invite(mine, id)}`;
     const browser = openBrowser(api);
     const page = (await browser.get(link)).text;
-    expect(page).toContain('works no more then');
+    expect(page).toContain('current passkeys and password stop working');
     const response = newAuthenticator().create(page);
     expect((await browser.submit(link, 'passkey', { response })).status).toBe(303);
     const fields = { email: await emailOf(mine, id), password: 'nine patient lighthouses' };
@@ -339,7 +341,7 @@ describe('a session', () => {
     const two = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const next = 'nine patient lighthouses';
     const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
-    expect([wrong.status, wrong.text.includes('is not your present password')]).toEqual([400, true]);
+    expect([wrong.status, wrong.text.includes('Current password</a> is incorrect')]).toEqual([400, true]);
     // Whether the others end is asked again as it was answered.
     const box = (text: string) => /<input type="checkbox" name="others"[^>]*>/.exec(text)?.[0] ?? '';
     expect(box(wrong.text)).toContain('checked');

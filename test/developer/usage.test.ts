@@ -105,12 +105,12 @@ describe('the page of usage', () => {
     expect(status).toBe(200);
     const words = wordsOf(text);
     expect(words).toContain(
-      'Requests 1,202 Successful 1,187 (98 %) Wrong 4 (below 1 %) Refused for a limit 11 (below 1 %) Failed 0',
+      'Requests 1,202 Successful 1,187 (98 %) Client errors 4 (below 1 %) Rejected by a limit 11 (below 1 %) Server errors 0',
     );
     expect(words).toMatch(/22 Nov 2026, 09:00:00 UTC 1,107 4 0 22 Nov 2026, 12:00:00 UTC 50 0 0/);
     expect(words).toMatch(/22 Nov 2026, 09:00:00 UTC 11 1,100 0/);
     expect(words).toMatch(/GET \/assets 600 ms 690 ms GET \/tickets 40 ms 49 ms/);
-    expect(words).toContain('Import &lt;b&gt; (…abcd) users endpoints all of it 11 22 Nov 2026, 07:00:00 UTC');
+    expect(words).toContain('Import &lt;b&gt; (…abcd) users endpoints 100 % 11 22 Nov 2026, 07:00:00 UTC');
     expect(words).not.toMatch(/projects|POST/);
   });
 
@@ -121,7 +121,7 @@ describe('the page of usage', () => {
     const ofKey = wordsOf((await visitor.get(`/developer/usage?range=7d&key=${agentsKey}`)).text);
     expect(ofKey).toContain('Requests 42');
     const hour = await visitor.get('/developer/usage?range=1h');
-    expect(wordsOf(hour.text)).toContain('There was no request in this time');
+    expect(wordsOf(hour.text)).toContain('No requests in this time range');
   });
 
   it('shows agents their own keys alone, and nobody those of others', async () => {
@@ -141,11 +141,13 @@ describe('the page of usage', () => {
   it('says what to do where there is nothing yet', async () => {
     const fresh = await createWorkspace(api);
     const empty = await (await signIn(api, fresh)).get('/developer/usage');
-    expect(wordsOf(empty.text)).toContain('There was no request in this time');
+    expect(wordsOf(empty.text)).toContain('No requests in this time range');
     const agent = await createUser(fresh.context, { name: 'A', email: `${unique()}@example.com`, role: 'AGENT' });
     const keyless = await (await signIn(api, { ...fresh, userId: agent.id })).get('/developer/usage');
-    expect(wordsOf(keyless.text)).toContain('You have no key. An administrator of the workspace makes keys.');
-    expect(keyless.text).not.toContain('Create a key');
+    expect(wordsOf(keyless.text)).toContain(
+      'You have no API keys. Ask an administrator of your workspace to create one.',
+    );
+    expect(keyless.text).not.toContain('Create API key');
   });
 
   it('tells of each limit by itself when a key last came near', async () => {
@@ -173,10 +175,12 @@ describe('the charts', () => {
     const charts = text.match(/<figure class="chart.*?<\/figure>/gs) ?? [];
     expect(charts).toHaveLength(4);
     for (const chart of charts) {
-      expect(chart).toMatch(/<svg [^>]*role="img" aria-label="[^"]+: the table below has the figures\."/);
+      expect(chart).toMatch(/<svg [^>]*role="img" aria-label="[^"]+\. The table below lists the values\."/);
       expect(chart).not.toMatch(/style=|NaN|Infinity|undefined/);
     }
-    expect(wordsOf(charts[0] ?? '')).toMatch(/ 1K .* Successful \(2xx\) Wrong \(4xx\) Refused for a limit \(429\)/);
+    expect(wordsOf(charts[0] ?? '')).toMatch(
+      / 1K .* Successful \(2xx\) Client errors \(4xx\) Rejected by a limit \(429\)/,
+    );
     expect(wordsOf(charts[3] ?? '')).toMatch(
       / POST \/webhooks\/\{id\}\/test 10,000 ms 10,000 ms GET \/assets 600 ms 690 ms/,
     );

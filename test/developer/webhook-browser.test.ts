@@ -43,27 +43,27 @@ describe.each([
     await page.goto(`${origin}/developer/webhooks/new`);
     await page.getByLabel('URL').fill(receiver.url);
     await page.getByLabel('ticket.created').check();
-    await page.getByRole('button', { name: 'Create it and send a test event' }).click();
-    const secret = page.getByLabel('Secret', { exact: true }).first();
+    await page.getByRole('button', { name: 'Create and send test event' }).click();
+    const secret = page.getByLabel('Signing secret', { exact: true }).first();
     expect(await secret.textContent()).toMatch(/^whsec_/);
-    await page.getByText('It is on its way.').waitFor();
+    await page.getByText('Sending.').waitFor();
     if (javaScriptEnabled) {
       // What came of it appears, and the secret is still there.
       await page.locator('#test').getByText('503').waitFor();
       expect(await secret.textContent()).toMatch(/^whsec_/);
     }
 
-    await page.getByRole('link', { name: 'Look at the test event' }).click();
+    await page.getByRole('link', { name: 'View the test event' }).click();
     await page.locator('#outcome').getByText('503').first().waitFor();
     status = 200;
-    await page.getByRole('button', { name: 'Send it again' }).click();
+    await page.getByRole('button', { name: 'Replay delivery' }).click();
     await page.locator('#outcome').getByText('delivered').waitFor();
     expect(await page.locator('.attempts li').count()).toBe(2);
 
     await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
-    await page.getByLabel('State').selectOption('EXHAUSTED');
+    await page.getByLabel('Status').selectOption('EXHAUSTED');
     if (!javaScriptEnabled) await page.getByRole('button', { name: 'Filter' }).click();
-    await page.getByText('No delivery is like this.').waitFor();
+    await page.getByText('No deliveries match your filters.').waitFor();
     expect(new URL(page.url()).searchParams.get('state')).toBe('EXHAUSTED');
     expect(troubles).toEqual([]);
     await context.close();

@@ -158,7 +158,7 @@ describe('a webhook', () => {
     });
     const late = await admin.submit(path, 'change', { ...fields, filter: '' });
     expect(late.status).toBe(412);
-    expect(late.text).toContain('This was changed after you opened the page. Reload the page');
+    expect(late.text).toContain('was changed since you opened the page');
   });
 
   it('gets a new secret, which is shown once, and both sign', async () => {
@@ -181,12 +181,12 @@ describe('a webhook', () => {
     const asked = await admin.submit(path, 'delete');
     expect(asked).toMatchObject({
       status: 400,
-      text: expect.stringContaining('<a href="#field-sure">Confirmation</a> must be ticked'),
+      text: expect.stringContaining('<a href="#field-sure">Confirmation</a> must be selected'),
     });
     const left = await admin.submitAndFollow(path, 'delete', { sure: 'yes' });
     expect(left.text).not.toContain(`href="${path}"`);
     expect((await admin.get(`${list}?all=yes`)).text).toContain(`href="${path}"`);
-    expect((await admin.get(path)).text).toContain('It was deleted');
+    expect((await admin.get(path)).text).toContain('This webhook was deactivated');
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('>HEALTHY<');
     expect(await auditOf()).toEqual(
       expect.arrayContaining([`webhook.deleted webhook ${id}`, `webhook.activated webhook ${id}`]),
@@ -211,12 +211,12 @@ describe('sending again what has failed', () => {
     const asked = await admin.submit(path, 'replay', { since: '2020-01-01T00:00' });
     const progress = asked.headers.location as string;
     const at = async () => (await admin.get(progress)).text;
-    expect(await at()).toMatch(/http-equiv="refresh" content="1"[\s\S]*They are being counted/);
+    expect(await at()).toMatch(/http-equiv="refresh" content="1"[\s\S]*Counting failed deliveries/);
     await replaySome(sender.api.prisma);
-    expect(await at()).toMatch(/<progress max="1500" value="1000"[\s\S]*1000 of 1500 put on their way again/);
+    expect(await at()).toMatch(/<progress max="1500" value="1000"[\s\S]*1000 of 1500 deliveries queued again/);
     await replaySome(sender.api.prisma);
     const done = await at();
-    expect(done).toMatch(/<progress max="1" value="1"[\s\S]*1500 put on their way again/);
+    expect(done).toMatch(/<progress max="1" value="1"[\s\S]*1500 deliveries queued again/);
     expect(done).not.toContain('http-equiv="refresh"');
     expect((await admin.get(path)).text).toContain(`href="${progress}"`);
     await sender.startWorker();
@@ -262,7 +262,7 @@ describe('what is not theirs', () => {
     const token = await agent.tokenOf('/developer/account');
     for (const address of [list, `${list}/new`, path]) {
       const { status, text } = await agent.get(address);
-      expect([status, text.includes('for administrators')], address).toEqual([403, true]);
+      expect([status, text.includes('Only administrators')], address).toEqual([403, true]);
     }
     expect((await agent.submit(path, 'pause', {}, token)).status).toBe(403);
     expect((await agent.get('/developer/account')).text).not.toContain(`href="${list}"`);

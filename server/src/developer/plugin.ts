@@ -83,13 +83,13 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     for (const page of pages) addPage(scope, page, options);
     scope.get('/developer', (_request, reply) => reply.redirect('/developer/keys', 303));
     scope.get('/developer/*', async () => {
-      throw new ApiError('NOT_FOUND', 'There is no such page.');
+      throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
     });
   });
 }
 
 function tooManyPages(retryAfterSeconds: number): ApiError {
-  const message = `Too many requests in this session. Retry in ${retryAfterSeconds} seconds.`;
+  const message = `Too many requests. Try again in ${retryAfterSeconds} seconds.`;
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
@@ -129,7 +129,8 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   // Who sends it is found out before anything of it is read: nobody fills the memory with what nobody wants.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await visitOf(request, reply, options);
-    if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
+    if (!isFromSite(request, visit.site))
+      throw forbidden('This form was sent from another site. Open the page in the developer area and try again.');
     if (page.roles !== 'everyone' && visit.user === undefined) {
       return reply.redirect(signInFor(pathOf(request)), 303);
     }
@@ -201,7 +202,10 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   const { accounts, services, settings } = options;
   const site = siteOf(request, settings.PUBLIC_URL);
   if (site === undefined) {
-    throw new ApiError('NOT_FOUND', 'The developer area has no address here: set PUBLIC_URL to that of this server.');
+    throw new ApiError(
+      'NOT_FOUND',
+      'The developer area is not available at this address. Set PUBLIC_URL to the address of this server.',
+    );
   }
   const from = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
   const session = await sessionOf(accounts, request);

@@ -28,7 +28,7 @@ export interface ReceivedForm {
 export function formNamed(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
   const name = String((request.query as Record<string, unknown>).form ?? '');
   const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
-  if (form === undefined) throw new ApiError('NOT_FOUND', 'There is no such form.');
+  if (form === undefined) throw new ApiError('NOT_FOUND', 'This form does not exist. Reload the page and try again.');
   return { name, form };
 }
 
@@ -44,7 +44,7 @@ export async function handleForm(page: AnyPage, receiving: Receiving): Promise<R
       const sent = { values: typed(values), errors: {}, found: done.found };
       return { answer: await showAgain(page, receiving, sent), status: 200 };
     }
-    const { redirect, flash, subject } = done;
+    const { redirect, flash, subject, confirmation } = done;
     const session = visit.user?.session;
     if (form.audit !== null && session !== undefined) {
       await storeFlash(visit.accounts, request, {
@@ -52,7 +52,7 @@ export async function handleForm(page: AnyPage, receiving: Receiving): Promise<R
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
         // What the page shows of it confirms it.
-        confirmation: flash === undefined ? confirmationOf(form.audit, subject) : undefined,
+        confirmation: flash === undefined ? (confirmation ?? toConfirmation(form.audit, subject)) : undefined,
       });
     }
     return { answer: { redirect }, status: 303 };
@@ -62,7 +62,7 @@ export async function handleForm(page: AnyPage, receiving: Receiving): Promise<R
 }
 
 /** Says what a form did in the words of the audit log: `Key changed: nightly export`. */
-function confirmationOf(action: string, subject: string | null | undefined): string {
+function toConfirmation(action: string, subject: string | null | undefined): string {
   const [first = '', ...rest] = action.replaceAll('.', ' ');
   return `${first.toUpperCase()}${rest.join('')}${subject == null ? '' : `: ${subject}`}`;
 }

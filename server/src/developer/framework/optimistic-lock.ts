@@ -29,7 +29,7 @@ export async function whileUnchanged<Given extends Context, Result>(
     if (!(error instanceof ApiError && error.code === 'PRECONDITION_FAILED')) throw error;
     throw new ApiError(
       'PRECONDITION_FAILED',
-      'This was changed after you opened the page. Reload the page to see the current values, or send the form again to overwrite them.',
+      'This was changed since you opened the page. Reload the page to see the current values, or submit the form again to overwrite them.',
     );
   }
 }

@@ -18,7 +18,7 @@ export const uploadLimits = {
 /** @throws ApiError INSUFFICIENT_SCOPE for somebody in another role; who isn't signed in is led to signing in before */
 export function assertRole(roles: AnyPage['roles'], { user }: RequestContext): void {
   if (user !== undefined && !hasRole(roles, user.account.role))
-    throw forbidden('This is for administrators of the workspace.');
+    throw forbidden('Only administrators can do this. Ask an administrator of your workspace.');
 }
 
 export function forbidden(message: string): ApiError {
@@ -26,26 +26,32 @@ export function forbidden(message: string): ApiError {
 }
 
 export function notAForm(): ApiError {
-  return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'A form of this page is sent as application/x-www-form-urlencoded.');
+  return new ApiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The content type of this form is not supported. Send it as application/x-www-form-urlencoded.',
+  );
 }
 
 /** What is wrong with a form before its fields are looked at: undefined where it is something else. */
 export function pageErrorOf(thrown: unknown, request: FastifyRequest): ApiError | undefined {
   const code = errorCode(thrown) ?? '';
   if (code.startsWith('FST_CSRF_')) {
-    return forbidden('The page was open for too long. Load it again, and send the form once more.');
+    return forbidden('The page was open for too long. Reload it and submit the form again.');
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notAForm();
   if (uploadFaults.includes(code)) {
     return new ApiError(
       'PAYLOAD_TOO_LARGE',
-      `A form may hold one file of at most ${uploadLimits.fileSize} bytes, and ${uploadLimits.fields} fields.`,
+      `The form is too large. Send one file of at most ${uploadLimits.fileSize} bytes and at most ${uploadLimits.fields} fields.`,
     );
   }
   // The parser of forms with files throws errors of no kind.
   const isBroken = request.method === 'POST' && request.visit !== undefined && request.isMultipart() && !request.isRead;
   return isBroken
-    ? new ApiError('VALIDATION_ERROR', 'The form is not whole, or not in the form that it says.')
+    ? new ApiError(
+        'VALIDATION_ERROR',
+        'The form is incomplete or malformed. Reload the page and submit the form again.',
+      )
     : undefined;
 }
 

@@ -64,6 +64,8 @@ export type FormResult =
       redirect: string;
       /** What that page shows once, and not again when it is reloaded. */
       flash?: unknown;
+      /** Confirms the change on that page, instead of the words of the audit log. */
+      confirmation?: string;
     }
   | {
       /** Nothing was changed: the page is shown with this. */

@@ -19,7 +19,7 @@ export function parsePageRequest(
   return {
     visit,
     params: page.params === undefined ? {} : pathParameters(page.params, request.params),
-    query: page.query === undefined ? {} : parsed(page.query, query, 'is not a part of this address'),
+    query: page.query === undefined ? {} : parsed(page.query, query, 'is not a query parameter of this page'),
     address: search.size === 0 ? `${path}` : `${path}?${search}`,
     sent: {},
   };
@@ -28,7 +28,7 @@ export function parsePageRequest(
 /** What a path can't name isn't there. */
 function pathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
   const result = schema.safeParse(params);
-  if (!result.success) throw new ApiError('NOT_FOUND', 'There is no such page.');
+  if (!result.success) throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
   return result.data;
 }
 

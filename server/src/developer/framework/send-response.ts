@@ -43,14 +43,14 @@ interface Failing {
 export function sendError(thrown: unknown, { request, reply, errors }: Failing): FastifyReply {
   const { status, message, retryAfterSeconds } = pageErrorOf(thrown, request) ?? apiErrorOf(thrown, request, errors);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-  const title = titles[status] ?? (status >= 500 ? 'Something failed on our side' : 'This was not understood');
-  const body = html`<p>${message}</p><p><a class="button plain" href="/developer">To the developer area</a></p>`;
+  const title = titles[status] ?? (status >= 500 ? 'Something went wrong' : 'Invalid request');
+  const body = html`<p>${message}</p><p><a class="button plain" href="/developer">Go to the developer area</a></p>`;
   return sendResponse({ title, body }, { request, reply: reply.code(status) });
 }
 
 const titles: Record<number, string> = {
-  403: 'Not allowed',
-  404: 'Nothing is here',
-  413: 'Too large',
-  429: 'Not just now',
+  403: 'Access denied',
+  404: 'Page not found',
+  413: 'Form too large',
+  429: 'Too many requests',
 };

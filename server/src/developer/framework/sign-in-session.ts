@@ -21,7 +21,7 @@ export async function signInAccount(
   await inTransaction(db, async () => {
     // Who takes the right from them meanwhile waits, and finds the session that is to end.
     if (!(await lockAccount(db, account)) || !(await prepare())) {
-      throw new ApiError('VALIDATION_ERROR', 'How this account signs in was changed meanwhile. Sign in again.');
+      throw new ApiError('VALIDATION_ERROR', 'The sign-in method of this account was changed. Sign in again.');
     }
     await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });
     await browser.signIn(account);

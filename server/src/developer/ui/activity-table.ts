@@ -22,13 +22,13 @@ export async function activityTable(visit: UserContext, activities: readonly Act
       return html`<li><code>${name}</code> from ${shown(from)} to ${shown(to)}</li>`;
     })}</ul>`,
   ]);
-  return table('Activity', ['When', 'Who', 'What', 'Changed'], rows, 'Nothing was noted of it yet.');
+  return table('Activity', ['Time', 'User', 'Action', 'Changes'], rows, 'No activity yet.');
 }
 
 function doneBy(actor: Activity['actor'], names: ReadonlyMap<number, string>): string {
-  if (actor === null) return 'the command line';
+  if (actor === null) return 'Command line';
   const name = names.get(actor.userId) ?? `user ${actor.userId}`;
-  return actor.keyId === null ? name : `${name}, with key ${actor.keyId}`;
+  return actor.keyId === null ? name : `${name}, with API key ${actor.keyId}`;
 }
 
 function shown(value: unknown): string {

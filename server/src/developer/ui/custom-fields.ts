@@ -32,7 +32,7 @@ export function othersOf(fields: CustomFields): SafeHtml | null {
     .filter((field) => !isLine(field))
     .map(([name]) => name);
   if (names.length === 0) return null;
-  return html`<p class="hint">Changed through the API alone: ${names.join(', ')}.</p>`;
+  return html`<p class="hint">Only the API can change these fields: ${names.join(', ')}.</p>`;
 }
 
 /** The lines as they are sent. */
@@ -45,7 +45,10 @@ export const CustomFieldLines = z
       // To `.` a line may end in more ways than in these.
       const [, name = '', value = ''] = (/^([^=]+)=(.*)$/s.exec(line) ?? []).map((part) => part.trim());
       if (name === '' || name === '__proto__') {
-        addIssue({ code: 'custom', message: `must be lines such as costCentre = CC-104; line ${index + 1} is not` });
+        addIssue({
+          code: 'custom',
+          message: `must contain lines such as costCentre = CC-104. Line ${index + 1} is invalid.`,
+        });
         return z.NEVER;
       }
       pairs.push([name, value]);

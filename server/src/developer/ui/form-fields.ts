@@ -35,7 +35,9 @@ export function summary(sent: FormState | undefined): SafeHtml | null {
     ([name, message]) => html`<li><a href="#field-${name}">${sent.labels?.get(name) ?? name}</a> ${message}</li>`,
   );
   return html`<div class="notice bad" role="alert" tabindex="-1" data-focus>${
-    wrong.length > 0 ? html`<p>This was not done:</p><ul>${items}</ul>` : html`<p>${sent.message}</p>`
+    wrong.length > 0
+      ? html`<p>Correct these fields and submit the form again:</p><ul>${items}</ul>`
+      : html`<p>${sent.message}</p>`
   }</div>`;
 }
 

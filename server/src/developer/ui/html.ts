@@ -98,7 +98,7 @@ export function pager(
   { name = 'page', label = 'Pages' } = {},
 ): SafeHtml {
   const last = Math.max(1, Math.ceil(totalCount / perPage));
-  const all = `${totalCount}${totalCountCapped === true ? ' or more' : ''} in all`;
+  const all = `${totalCount}${totalCountCapped === true ? ' or more' : ''} in total`;
   if (totalCount === 0) return html``;
   if (last === 1 && page === 1) return html`<p class="count">${all}</p>`;
   const link = (to: number, text: string, rel: string) =>

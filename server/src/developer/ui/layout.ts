@@ -51,7 +51,7 @@ ${body}
 ${refresh}
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 ${header(user)}
 ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div class="area">${menu(pages, path, user)}${content}</div>`}
 </body>

@@ -77,8 +77,8 @@ export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
 <p class="hint">${scopes[scope]}</p>${listOf(endpointsOf(scope))}</div>`,
   );
   return html`<section class="allowed" aria-labelledby="allowed" data-allowed="field-scopes">
-<h2 id="allowed">What the scopes allow</h2>
-<p role="status">Each scope allows what stands below it; every key may call <code>GET /me</code>.</p>
+<h2 id="allowed">Endpoints of the scopes</h2>
+<p role="status">Each scope allows the endpoints below it. Every API key can call <code>GET /me</code>.</p>
 ${groups}</section>`;
 }
 

@@ -21,25 +21,29 @@
           input.value = JSON.stringify(credential.toJSON());
           form.requestSubmit();
         } catch (error) {
-          tell(form, error.name === 'NotAllowedError' ? 'No passkey was given.' : `That failed: ${error.message}`);
+          const isCancelled = error.name === 'NotAllowedError';
+          showError(
+            form,
+            isCancelled ? 'No passkey was provided. Try again.' : `The passkey request failed: ${error.message}`,
+          );
         }
       });
     }
   }
 
   function credentialFor(what, options) {
-    if (!window.PublicKeyCredential) throw new Error('this browser knows no passkeys.');
+    if (!window.PublicKeyCredential) throw new Error('This browser does not support passkeys.');
     return what === 'create'
       ? navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
       : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
   }
 
-  function tell(form, message) {
-    const told = form.querySelector('.told') ?? document.createElement('p');
-    told.className = 'error told';
-    told.setAttribute('role', 'alert');
-    told.textContent = message;
-    form.append(told);
+  function showError(form, message) {
+    const paragraph = form.querySelector('.form-error') ?? document.createElement('p');
+    paragraph.className = 'error form-error';
+    paragraph.setAttribute('role', 'alert');
+    paragraph.textContent = message;
+    form.append(paragraph);
   }
 
   // A list follows what is typed into its filters, and the address follows, too.
@@ -66,10 +70,10 @@
   }
 
   function notice(message) {
-    const told = document.createElement('p');
-    told.className = 'notice bad';
-    told.textContent = message;
-    return told;
+    const paragraph = document.createElement('p');
+    paragraph.className = 'notice bad';
+    paragraph.textContent = message;
+    return paragraph;
   }
 
   // What a choice of scopes allows is shown while it is made.
@@ -81,8 +85,9 @@
         const chosen = new Set([...fields.querySelectorAll('input:checked')].map(({ value }) => value));
         for (const group of shown.querySelectorAll('[data-scope]')) group.hidden = !chosen.has(group.dataset.scope);
         const count = shown.querySelectorAll('[data-scope]:not([hidden]) li').length;
-        const others = count === 0 ? 'no endpoint but' : count === 1 ? '1 endpoint and' : `${count} endpoints and`;
-        shown.querySelector('[role=status]').textContent = `With these scopes the key may call ${others} GET /me.`;
+        const endpoints = count === 0 ? 'only' : count === 1 ? '1 endpoint and' : `${count} endpoints and`;
+        shown.querySelector('[role=status]').textContent =
+          `With these scopes, the API key can call ${endpoints} GET /me.`;
       };
       fields.addEventListener('change', show);
       show();
@@ -112,11 +117,12 @@
     // To be led to signing in is not followed: that page would have a challenge of another window forgotten.
     const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
     const answer = await fetch(address, options).catch(() => undefined);
-    if (answer === undefined) return { trouble: 'The server was not reached. Try again.' };
-    if (answer.type === 'opaqueredirect') return { trouble: 'You are signed out. Load the page again.', isOver: true };
+    if (answer === undefined) return { trouble: 'The server is unreachable. Try again.' };
+    if (answer.type === 'opaqueredirect')
+      return { trouble: 'You are signed out. Reload the page to sign in.', isOver: true };
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (answer.ok) return { page };
-    const trouble = page.querySelector('main p')?.textContent ?? 'That failed. Try again.';
+    const trouble = page.querySelector('main p')?.textContent ?? 'The request failed. Try again.';
     return { trouble, isOver: answer.status < 500 && answer.status !== 429 };
   }
 

@@ -10,16 +10,16 @@ const none = new Array<number>(24).fill(0);
  * @param counts a number per hour, oldest first; without it there were none
  */
 export function sparkLine(counts: readonly number[] = none): SafeHtml {
-  const most = Math.max(1, ...counts);
+  const max = Math.max(1, ...counts);
   const total = counts.reduce((sum, count) => sum + count, 0);
   const bars = counts.map((count, index) => {
-    const top = height - Math.max(count === 0 ? 0 : 2, Math.round((count / most) * (height - 2)));
+    const top = height - Math.max(count === 0 ? 0 : 2, Math.round((count / max) * (height - 2)));
     return `M${index * step + 2} ${height}V${top}`;
   });
   const width = counts.length * step;
-  const said = total === 0 ? 'no requests' : `${total} requests, at most ${most} in an hour`;
+  const description = total === 0 ? 'no requests' : `${total} requests, at most ${max} per hour`;
   return html`<span class="spark"><svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img"
- aria-label="${said}"><path d="M0 ${height - 0.5}H${width}" stroke="currentColor" stroke-opacity="0.3"/>
+ aria-label="${description}"><path d="M0 ${height - 0.5}H${width}" stroke="currentColor" stroke-opacity="0.3"/>
 <path d="${bars.join('')}" stroke="currentColor" stroke-width="3"/></svg>
 <span aria-hidden="true">${total}</span></span>`;
 }

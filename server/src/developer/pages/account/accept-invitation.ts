@@ -23,9 +23,9 @@ export const join = openPage({
     const invitation = await invited(visit, query.token);
     if (invitation === undefined) {
       return {
-        title: 'This link works no more',
-        body: html`<p class="lead">It was used, is older than a week, or another one was made after it.</p>
-<p>Who has signed in before <a href="/developer/sign-in">signs in</a>; else ask an administrator of your workspace for another one.</p>`,
+        title: 'This link is no longer valid',
+        body: html`<p class="lead">It was already used, is older than a week, or was replaced by a newer link.</p>
+<p>If you already have a passkey or a password, <a href="/developer/sign-in">sign in</a>. Otherwise, ask an administrator of your workspace for a new link.</p>`,
       };
     }
     const { account, demo, secured } = invitation;
@@ -34,8 +34,8 @@ export const join = openPage({
     const passkey = formOf(
       asked,
       'passkey',
-      () => html`<p class="hint">A fingerprint, a face, the PIN of this device or a security key:
- nothing to remember, and nothing to be stolen from us.<noscript> It needs a script, which is off in this browser.</noscript></p>
+      () => html`<p class="hint">Use a fingerprint, your face, the PIN of this device or a security key.
+ There is no password to remember or to leak.<noscript> Passkeys need JavaScript, which is off in this browser.</noscript></p>
 ${submit('Create a passkey')}`,
       { passkey: { what: 'create', options } },
     );
@@ -43,20 +43,20 @@ ${submit('Create a passkey')}`,
       asked,
       'password',
       (sent) => html`<input type="hidden" name="username" autocomplete="username" value="${account.email}">
-${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. A few words are easier to remember than signs, and harder to guess.' })}
-${submit('Set the password', 'plain')}`,
+${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. A few random words are easy to remember and hard to guess.' })}
+${submit('Set password', 'plain')}`,
     );
     const look = formOf(
       asked,
       'look',
-      () => html`<p class="hint">This is the demo workspace of a server on this machine: you may
- also choose later.</p>${submit('Look around first', 'plain')}`,
+      () => html`<p class="hint">This is the demo workspace of a server on this machine. You can set up
+ sign-in later.</p>${submit('Skip for now', 'plain')}`,
     );
     return {
       title: `Welcome, ${account.name}`,
-      body: html`<p class="lead">You were invited to the developer area of <strong>${account.workspace}</strong>, as
- ${account.email}. How do you want to sign in from now on?</p>
-${secured ? notice('What you have signed in with before works no more then, and you are signed out everywhere else.') : null}
+      body: html`<p class="lead">You are invited to the developer area of <strong>${account.workspace}</strong>, as
+ ${account.email}. Choose how to sign in.</p>
+${secured ? notice('Your current passkeys and password stop working, and all other sessions end.') : null}
 ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or"><span>or</span></p>${look}` : null}`,
     };
   },
@@ -81,8 +81,8 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
     look: openForm({
       fields: z.object({}),
       run: ({ visit, address }) =>
-        settle(visit, address, 'with the link of the first start', async (_account, demo) => {
-          if (!demo) throw new ApiError('NOT_FOUND', 'There is no such form.');
+        settle(visit, address, 'with the first-start link', async (_account, demo) => {
+          if (!demo) throw new ApiError('NOT_FOUND', 'This form does not exist. Reload the page and try again.');
         }),
     }),
   },
@@ -107,11 +107,11 @@ async function settle(
 ) {
   const token = tokenOf(address);
   const invitation = await invited(visit, token);
-  if (invitation === undefined) throw worksNoMore();
+  if (invitation === undefined) throw invalidLink();
   const { account, demo } = invitation;
   const keep = await check(account, demo);
   await signInAccount(visit, account, how, async () => {
-    if (!(await useInvitation(visit.accounts, token))) throw worksNoMore();
+    if (!(await useInvitation(visit.accounts, token))) throw invalidLink();
     if (keep !== undefined) {
       await deleteCredentials(visit.accounts, account);
       await keep();
@@ -121,10 +121,10 @@ async function settle(
   return { redirect: '/developer/keys' };
 }
 
-function worksNoMore(): ApiError {
+function invalidLink(): ApiError {
   return new ApiError(
     'VALIDATION_ERROR',
-    'This link works no more. Ask an administrator of your workspace for another one.',
+    'This link is no longer valid. Ask an administrator of your workspace for a new link.',
   );
 }
 
@@ -134,6 +134,6 @@ function tokenOf(address: string): string {
 
 /** What a passkey is called until somebody calls it otherwise: the system that it was made on, as the browser tells. */
 export function deviceOf({ from }: RequestContext): string {
-  const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['a browser'];
-  return `Made on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;
+  const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['an unknown device'];
+  return `Created on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;
 }

@@ -37,8 +37,8 @@ export const account = page({
     const { name, email, role, workspace } = visit.user.account;
     return {
       title: 'Your account',
-      body: html`<p class="lead">${name}, ${email}: ${role} of ${workspace}.</p>
-${visit.user.session.secured ? null : notice('You have neither passkey nor password yet: once you are signed out, you need another link to get in.', 'warn')}
+      body: html`<p class="lead">${name} (${email}), ${role} in ${workspace}</p>
+${visit.user.session.secured ? null : notice('You have no passkey or password yet. Add one before you sign out. Otherwise, you need a new invitation link to sign in.', 'warn')}
 ${formOf(asked, 'leave', () => submit('Sign out', 'plain'))}
 ${section('Time zone', zone(asked))}
 ${section('Passkeys', await passkeys(asked))}${section('Password', await password(asked))}${section('Sessions', await sessions(asked))}`,
@@ -51,7 +51,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       async run({ visit }) {
         await endSessions(visit.accounts, visit.user.account, { id: visit.user.session.id });
         visit.browser.signOut();
-        return { redirect: '/developer/sign-in', subject: 'their own' };
+        return { redirect: '/developer/sign-in', subject: 'own session' };
       },
     }),
     zone: form({
@@ -82,7 +82,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
         const { account } = visit.user;
         const passkeys = await listPasskeys(visit.accounts, account);
         if (passkeys.length === 1 && !(await hasPassword(visit.accounts, account))) {
-          throw new ApiError('VALIDATION_ERROR', 'This is your only way to sign in: add another one first.');
+          throw new ApiError('VALIDATION_ERROR', 'This is your only sign-in method. Add another one first.');
         }
         return { redirect: here, subject: await removePasskey(visit.accounts, account, fields.id) };
       },
@@ -100,8 +100,8 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
           (await hasPassword(visit.accounts, account)) &&
           !(await isOwnPassword(visit.accounts, account, { ...visit.from, password: fields.current ?? '' }))
         ) {
-          throw new ApiError('VALIDATION_ERROR', 'The present password is another one.', {
-            details: [{ path: 'current', message: 'is not your present password' }],
+          throw new ApiError('VALIDATION_ERROR', 'The current password is incorrect. Enter it again.', {
+            details: [{ path: 'current', message: 'is incorrect' }],
           });
         }
         return checkPassword(account, fields.password);
@@ -118,7 +118,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       audit: 'session.ended',
       async run({ visit, fields }) {
         const ended = await endSessions(visit.accounts, visit.user.account, fields);
-        if (ended === 0) throw new ApiError('NOT_FOUND', 'There is no such session.');
+        if (ended === 0) throw new ApiError('NOT_FOUND', 'Session not found. Reload the page.');
         return { redirect: here, subject: `session ${fields.id}` };
       },
     }),
@@ -134,7 +134,7 @@ function zone(asked: PageRequest<UserContext>) {
   const field = {
     name: 'timeZone',
     label: 'Time zone',
-    hint: 'Times in the developer area are shown, and read from forms, in this zone.',
+    hint: 'The developer area shows and accepts times in this time zone.',
     value: timeZone === 'UTC' ? '' : timeZone,
     options: [{ value: '', label: 'UTC' }, ...options],
   };
@@ -154,8 +154,8 @@ async function passkeys(asked: PageRequest<UserContext>) {
         html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="Remove ${name}">Remove</button>`,
     ),
   ]);
-  return html`${table('Your passkeys', ['Name', 'Created', 'Last used', ''], rows, 'You have none yet. With one you sign in by fingerprint, face or PIN.')}
-${formOf(asked, 'passkey', () => submit('Add a passkey', 'plain'), { passkey: { what: 'create', options } })}`;
+  return html`${table('Your passkeys', ['Name', 'Created', 'Last used', ''], rows, 'No passkeys yet. With a passkey, you sign in by fingerprint, face or PIN.')}
+${formOf(asked, 'passkey', () => submit('Add passkey', 'plain'), { passkey: { what: 'create', options } })}`;
 }
 
 async function password(asked: PageRequest<UserContext>) {
@@ -163,7 +163,7 @@ async function password(asked: PageRequest<UserContext>) {
   const has = await hasPassword(accounts, user.account);
   const current = {
     name: 'current',
-    label: 'Present password',
+    label: 'Current password',
     type: 'password',
     autocomplete: 'current-password',
     required: true,
@@ -180,7 +180,7 @@ async function password(asked: PageRequest<UserContext>) {
     asked,
     'password',
     (sent) => html`${has ? textField(sent, current) : null}${textField(sent, next)}
-${checkbox('others', 'end', 'Sign out everywhere else', sent === undefined || 'others' in sent.values)}${submit(has ? 'Change the password' : 'Set a password', 'plain')}`,
+${checkbox('others', 'end', 'Sign out of all other sessions', sent === undefined || 'others' in sent.values)}${submit(has ? 'Change password' : 'Set password', 'plain')}`,
   );
 }
 
@@ -191,7 +191,7 @@ async function sessions(asked: PageRequest<UserContext>) {
     ({ id, address, userAgent, createdAt, lastSeenAt }) => [
       ...[html`<span class="agent">${userAgent}</span>`, address, visit.time(createdAt), visit.time(lastSeenAt)],
       BigInt(id) === session.id
-        ? badge('this one', 'good')
+        ? badge('current', 'good')
         : formOf(
             asked,
             'end',
@@ -200,5 +200,5 @@ async function sessions(asked: PageRequest<UserContext>) {
           ),
     ],
   );
-  return table('Where you are signed in', ['Browser', 'Address', 'Since', 'Last seen', ''], rows, 'Nowhere.');
+  return table('Active sessions', ['Browser', 'IP address', 'Signed in', 'Last seen', ''], rows, 'No active sessions.');
 }

@@ -25,8 +25,8 @@ export const signIn = openPage({
     const passkey = formOf(
       asked,
       'passkey',
-      () => html`<p class="hint" data-only-script hidden>With the passkey that this device or your
- security key has for this workspace.</p>${submit('Sign in with a passkey')}<noscript><p class="hint">A passkey needs a script,
+      () => html`<p class="hint" data-only-script hidden>Use the passkey for this workspace on this device or on your
+ security key.</p>${submit('Sign in with a passkey')}<noscript><p class="hint">Passkeys need JavaScript,
  which is off in this browser.</p></noscript>`,
       { passkey: { what: 'get', options } },
     );
@@ -35,15 +35,15 @@ export const signIn = openPage({
       'password',
       (
         sent,
-      ) => html`${textField(sent, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true })}
+      ) => html`${textField(sent, { name: 'email', label: 'Email address', type: 'email', autocomplete: 'username', required: true })}
 ${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
 ${submit('Sign in', 'plain')}`,
     );
     return {
       title: 'Sign in',
-      body: html`<p class="lead">To the developer area of your workspace.</p>${passkey}<p class="or"><span>or</span></p>${password}
-<p class="hint">No account yet, or the password is lost? An administrator of your workspace makes a link for you, on the page
- <em>Users</em>; so does <code>./itsm users invite</code>.</p>`,
+      body: html`<p class="lead">Sign in to the developer area of your workspace.</p>${passkey}<p class="or"><span>or</span></p>${password}
+<p class="hint">No account yet, or forgot your password? Ask an administrator of your workspace to create a link for you on the
+ page <em>Users</em> or with <code>./itsm users invite</code>.</p>`,
     };
   },
   forms: {
@@ -57,7 +57,7 @@ ${submit('Sign in', 'plain')}`,
       },
     }),
     password: openForm({
-      fields: z.strictObject({ email: NewUser.shape.email, password: z.string().min(1, 'is missing').max(1000) }),
+      fields: z.strictObject({ email: NewUser.shape.email, password: z.string().min(1, 'is required').max(1000) }),
       async run({ visit, fields, address }) {
         const { isKnown } = visit.browser;
         const all = await signInByPassword(visit.accounts, { ...fields, ...visit.from, isKnown });
@@ -81,7 +81,7 @@ export const workspaces = openPage({
     const offers = await offeredTo(asked.visit);
     if (offers.length === 0) return { redirect: '/developer/sign-in' };
     return {
-      title: 'Which workspace?',
+      title: 'Choose a workspace',
       body: html`${formOf(
         asked,
         'choose',
@@ -100,7 +100,7 @@ export const workspaces = openPage({
         const found = (await offeredTo(visit)).find(
           ({ account }) => tenantIdToJson(account.tenantId) === fields.tenant,
         );
-        if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
+        if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'The sign-in has expired. Sign in again.');
         await signInAccount(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },

@@ -21,7 +21,7 @@ export const newAsset = page({
   roles,
   async show(asked) {
     const fields = (sent: FormState | undefined) => html`
-${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: 'Unique in the workspace; it never changes.', required: true })}
+${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: "Must be unique in the workspace. You can't change it later.", required: true })}
 ${assetInputs(sent)}${submit('Create')}`;
     return {
       title: 'New asset',
@@ -56,7 +56,7 @@ export const asset = page({
     return {
       title: `${asset.assetTag}: ${asset.name}`,
       body: html`<p><a href="${path}">All assets</a></p>
-${facts({ Id: asset.id, Created: visit.time(asset.createdAt), Changed: visit.time(asset.updatedAt) })}
+${facts({ ID: asset.id, Created: visit.time(asset.createdAt), Updated: visit.time(asset.updatedAt) })}
 ${section('Details', formOf(asked, 'change', fields))}
 ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(activity.meta, address)}`)}`,
     };

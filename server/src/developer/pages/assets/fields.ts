@@ -36,21 +36,21 @@ export const AssetFields = z.strictObject({
 /** The inputs of both forms. @param holder how the user is named who has it */
 export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
-  const automatic = { value: '', label: 'IN_USE when assigned, else IN_STOCK' };
+  const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };
   const statuses = AssetStatus.options.map(option);
   return html`${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
 ${selectField(sent, { name: 'type', label: 'Type', value: type, options: AssetType.options.map(option) })}
 ${selectField(sent, { name: 'status', label: 'Status', value: status, options: asset ? statuses : [automatic, ...statuses] })}
-${textField(sent, { name: 'assignedToId', label: 'Assigned to', value: holder, hint: 'E-mail address or id of an active user; empty while nobody has it.' })}
+${textField(sent, { name: 'assignedToId', label: 'Assigned to', value: holder, hint: 'Email address or ID of an active user. Leave empty if unassigned.' })}
 <div class="pairs">${textField(sent, { name: 'serialNumber', label: 'Serial number', value: serialNumber })}
 ${textField(sent, { name: 'manufacturer', label: 'Manufacturer', value: manufacturer })}
 ${textField(sent, { name: 'model', label: 'Model', value: model })}
 ${textField(sent, { name: 'location', label: 'Location', value: location })}
-${textField(sent, { name: 'purchaseDate', label: 'Bought on', type: 'date', value: asset?.purchaseDate })}
-${textField(sent, { name: 'purchaseCost', label: 'Cost', value: asset?.purchaseCost, hint: 'A decimal such as 1499.00.' })}
-${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty until', value: day(asset?.warrantyExpiresAt), hint: 'A day such as 2028-03-14, or a moment such as 2028-03-14T12:00:00Z.' })}</div>
+${textField(sent, { name: 'purchaseDate', label: 'Purchase date', type: 'date', value: asset?.purchaseDate })}
+${textField(sent, { name: 'purchaseCost', label: 'Purchase cost', value: asset?.purchaseCost, hint: 'A decimal number, such as 1499.00.' })}
+${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty expires', value: day(asset?.warrantyExpiresAt), hint: 'A date such as 2028-03-14, or a time such as 2028-03-14T12:00:00Z.' })}</div>
 ${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
-${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && linesOf(asset.customFields), hint: 'One on each line, such as costCentre = CC-104.' })}
+${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && linesOf(asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
 ${asset ? othersOf(asset.customFields) : null}`;
 }
 

@@ -49,12 +49,12 @@ export const assets = page({
     ];
     return {
       title: 'Assets',
-      body: html`<p class="lead">What the workspace looks after, the newest first.</p>
+      body: html`<p class="lead">The assets of this workspace, newest first.</p>
 ${importedNotice(assetCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Name, tag or serial number', filters)}
-<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Changed'], rows, noRow(words, none(query)))}
+<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Updated'], rows, noRow(words, none(query)))}
 ${pager(list.meta, address)}</div>`,
     };
   },
@@ -69,8 +69,8 @@ function none({
   type?: string | undefined;
   status?: string | undefined;
 }) {
-  if (q !== '' || type !== undefined || status !== undefined) return 'No asset is like that.';
-  return html`There is no asset yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`;
+  if (q !== '' || type !== undefined || status !== undefined) return 'No assets match your search.';
+  return html`No assets yet. <a href="${path}/new">Create an asset</a> or <a href="${path}/import">import a CSV file</a>.`;
 }
 
 /** Assets as CSV, in and out. */

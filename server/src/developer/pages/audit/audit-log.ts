@@ -22,7 +22,7 @@ export const audit = page({
     const first = (values: Parameters<typeof withQuery>[1]) => withQuery(address, { ...values, page: undefined });
     const rows = data.map(({ at, user, action, subject, address: from, userAgent }) => [
       visit.time(at),
-      user === null ? 'command line' : html`<a href="${first({ userId: user.id })}">${user.name}</a>`,
+      user === null ? 'Command line' : html`<a href="${first({ userId: user.id })}">${user.name}</a>`,
       html`<a href="${first({ action })}"><code>${action}</code></a>`,
       subject ?? '',
       html`${from}<br><span class="agent">${userAgent}</span>`,
@@ -30,9 +30,9 @@ export const audit = page({
     const filtered = query.userId !== undefined || query.action !== undefined;
     return {
       title: 'Audit log',
-      body: html`<p class="lead">What was done in the developer area, the last first.</p>
-${filtered ? html`<p><a class="button plain" href="/developer/audit">Show everything</a></p>` : null}
-${table('What was done', ['When', 'Who', 'What', 'To', 'From'], rows, 'Nothing of this kind was done yet.')}
+      body: html`<p class="lead">Actions in the developer area, newest first.</p>
+${filtered ? html`<p><a class="button plain" href="/developer/audit">Clear filters</a></p>` : null}
+${table('Audit log', ['Time', 'User', 'Action', 'Subject', 'Client'], rows, 'No entries.')}
 ${pager(meta, address)}`,
     };
   },

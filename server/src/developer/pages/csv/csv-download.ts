@@ -48,7 +48,8 @@ async function* linesOf<Row extends { id: number }>(
   const next = () =>
     inItsTurn(async () => {
       const now = await again();
-      if (now?.account.role !== user.account.role) throw new Error('The session that asked for this file has ended.');
+      if (now?.account.role !== user.account.role)
+        throw new Error('The session of this download has ended. Sign in and download the file again.');
       const { done, value } = await batches.next();
       return done ? undefined : lines(value);
     });

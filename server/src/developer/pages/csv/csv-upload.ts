@@ -17,12 +17,15 @@ import { fileField, formOf, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
 /** What a file may hold; the command line takes twenty times as much. */
-const most = { lines: 5000, bytes: 2 ** 20 };
+const limits = { lines: 5000, bytes: 2 ** 20 };
 
 const CsvFile = z
   .instanceof(Uint8Array, { error: 'must be a file' })
-  .refine(({ length }) => length > 0, { error: 'must be chosen, and not be empty', abort: true })
-  .refine(({ length }) => length <= most.bytes, 'must take at most 1 MiB; split it, or import it on the command line');
+  .refine(({ length }) => length > 0, { error: 'must not be empty', abort: true })
+  .refine(
+    ({ length }) => length <= limits.bytes,
+    'must be at most 1 MiB. Split the file, or import it with the command line.',
+  );
 
 /** Which file a form is about: that of the page that it stands on, and none that was sent from another page since. */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
@@ -41,7 +44,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   const list = `/developer/${resource}`;
   const path = `${list}/import`;
   const check = async ({ context }: UserContext, content: Uint8Array) => {
-    const file = await checkFile(context, csv, content, most.lines);
+    const file = await checkFile(context, csv, content, limits.lines);
     return { content, preview: previewOf(file, Object.values(shown)) };
   };
 
@@ -78,10 +81,13 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         async run({ visit, fields }) {
           const content = await takeUpload(visit.context, resource, fields.file);
           if (content === undefined) throw await notThere(visit);
-          const { entries, problems } = await importFile(visit.context, csv, content, most.lines);
+          const { entries, problems } = await importFile(visit.context, csv, content, limits.lines);
           // The file is there again: the transaction is undone.
           if (problems.length > 0) {
-            throw new ApiError('VALIDATION_ERROR', 'Nothing was imported: see what is wrong below.');
+            throw new ApiError(
+              'VALIDATION_ERROR',
+              'The file was not imported. Correct the errors below and upload it again.',
+            );
           }
           return { redirect: list, subject: counted(columns, entries.length), flash: { imported: entries.length } };
         },
@@ -101,8 +107,8 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     const other = await findPreview(visit.context, resource);
     const message =
       other === undefined
-        ? 'There is no file to import: choose one.'
-        : 'Nothing was imported: the file is no more the one that your page has shown. This is the one that is there now.';
+        ? 'There is no file to import. Choose a CSV file.'
+        : 'The file was not imported because a newer upload has replaced it. Check the new file below, then import it.';
     return new ApiError('VALIDATION_ERROR', message);
   }
 
@@ -134,19 +140,19 @@ function upload<Line extends object>(
   faulty: Preview | undefined,
 ): SafeHtml {
   const { resource, names, needed, user, hasCustomFields } = columns;
-  const hint = `In UTF-8, with commas: at most ${most.lines} ${resource} and 1 MiB.`;
+  const hint = `UTF-8, separated by commas, at most ${limits.lines} ${resource} and 1 MiB.`;
   const fields = (sent: FormState | undefined) => html`
 ${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hint, required: true })}
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
-  return html`<p class="lead">All ${resource} of a file are created, or none when a line is wrong. You see them before.</p>
+  return html`<p class="lead">Upload a CSV file and check the preview before you import it. If a line has an error, nothing is imported.</p>
 ${summary(asked.sent.import)}${faulty === undefined ? null : faults(faulty)}
 ${formOf(asked, 'upload', fields, { upload: true })}
 ${section(
-  'The file',
-  html`<p>The first line names the columns, in any order: ${listed(names)}${customFields || null}.
- Needed are ${listed(needed)}. An empty cell means none; <code>${user}</code> may hold an e-mail address.</p>
-<p>${linkButton(`/developer/${resource}/template`, 'A file to begin with')}</p>`,
+  'File format',
+  html`<p>The first line contains the column names, in any order: ${listed(names)}${customFields || null}.
+ Required columns: ${listed(needed)}. Leave a cell empty for no value. <code>${user}</code> accepts an email address.</p>
+<p>${linkButton(`/developer/${resource}/template`, 'Download template')}</p>`,
 )}`;
 }
 
@@ -164,20 +170,20 @@ function preview(
   const discard = formOf(asked, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
   const all = counted(columns, lines);
   const rows = first.map(({ line, cells }) => [line, ...cells]);
-  return html`${notice(`${all} can be imported. Nothing was yet.`)}
+  return html`${notice(`${all} can be imported. Nothing has been imported yet.`)}
 <div class="actions">${formOf(asked, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
-${section('The first of them', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
+${section('Preview', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
 }
 
 function faults({ problems, firstProblems }: Preview): SafeHtml {
-  const count = problems === 1 ? '1 thing is' : `${problems} things are`;
-  return html`${notice(`The file can't be imported: ${count} wrong. Correct it, and send it again.`, 'bad')}
-${section('What is wrong', problemTable(firstProblems, problems))}`;
+  const count = problems === 1 ? '1 error' : `${problems} errors`;
+  return html`${notice(`The file has ${count}. Correct the file and upload it again.`, 'bad')}
+${section('Errors', problemTable(firstProblems, problems))}`;
 }
 
 function problemTable(problems: readonly Problem[], all: number): SafeHtml {
   const rows = problems.map(({ line, path, message }) => [line ?? 'file', html`<code>${path}</code>`, message]);
   const more = all - rows.length;
-  return html`${table('What is wrong with the file', ['Line', 'Column', 'What is wrong'], rows, '')}
-${more > 0 ? html`<p>And ${more} more.</p>` : null}`;
+  return html`${table('Errors in the file', ['Line', 'Column', 'Error'], rows, '')}
+${more > 0 ? html`<p>${more} more errors are not shown.</p>` : null}`;
 }

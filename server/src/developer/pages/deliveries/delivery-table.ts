@@ -40,6 +40,6 @@ export function deliveryTable(
     attemptCount,
     visit.time(createdAt),
   ]);
-  const to = names === undefined ? [] : ['To'];
-  return table('Deliveries', ['Delivery', 'State', 'Event', ...to, 'Attempts', 'Created'], rows, empty);
+  const to = names === undefined ? [] : ['Webhook'];
+  return table('Deliveries', ['Delivery', 'Status', 'Event', ...to, 'Attempts', 'Created'], rows, empty);
 }

@@ -76,7 +76,7 @@ function outcome(visit: UserContext, found: Awaited<ReturnType<typeof getDeliver
   const { time, user } = visit;
   const isAdmin = user.account.role === 'ADMIN';
   return facts({
-    State: stateBadge(state),
+    Status: stateBadge(state),
     Webhook: isAdmin ? html`<a href="/developer/webhooks/${webhookId}">${url}</a>` : url,
     Created: time(createdAt),
     Settled: settledAt === null ? null : time(settledAt),
@@ -95,7 +95,7 @@ function ticketOf({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
 }
 
 function again(asked: PageRequest<UserContext>): SafeHtml {
-  return formOf(asked, 'replay', () => submit('Send it again', 'plain'));
+  return formOf(asked, 'replay', () => submit('Replay delivery', 'plain'));
 }
 
 /** The last attempts, the newest first, numbered through all replays. @param before how many there were before these */
@@ -104,7 +104,7 @@ function attempts(
   { id, attempts }: DeliveryDetail,
   before: number,
 ): SafeHtml {
-  if (attempts.length === 0) return section('Attempts', html`<p>None yet.</p>`);
+  if (attempts.length === 0) return section('Attempts', html`<p>No attempts yet.</p>`);
   const numbered = attempts.map((attempt, index) => ({ attempt, place: index + 1 })).reverse();
   const shown = query.attempts === undefined ? numbered.slice(0, shownAttempts) : numbered;
   const items = shown.map(({ attempt, place }) => {
@@ -117,13 +117,13 @@ function attempts(
     return html`<li id="attempt-${place}"><p>${resultOf(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
   });
   const hidden = numbered.length - shown.length;
-  const more = html`<p><a href="${withQuery(address, { attempts: maxShownAttempts })}">Show ${hidden} attempts before these</a></p>`;
+  const more = html`<p><a href="${withQuery(address, { attempts: maxShownAttempts })}">Show ${hidden} earlier attempts</a></p>`;
   const isPrivate = attempts.some(({ status, answer }) => status !== null && answer === null);
   return section(
     'Attempts',
     html`<ol class="attempts">${items}</ol>${hidden > 0 ? more : null}${
       isPrivate
-        ? html`<p class="hint">An answer that may come of a private network is not shown here: <code>itsm deliveries show ${id}</code> tells it to whoever runs this installation.</p>`
+        ? html`<p class="hint">Responses that may come from a private network are not shown here. An operator can view them with <code>itsm deliveries show ${id}</code>.</p>`
         : null
     }`,
   );
@@ -141,8 +141,8 @@ function answerOf(
 ): SafeHtml | null {
   if (answer === null) return null;
   const cut = whole ? answer : cutTo(answer, shownOfAnswer);
-  const rest = cut === answer ? null : html`<p><a href="${link}">Show all of this answer</a></p>`;
-  return html`${code(cut, `Answer to attempt ${number}`)}${rest}`;
+  const rest = cut === answer ? null : html`<p><a href="${link}">Show the full response</a></p>`;
+  return html`${code(cut, `Response to attempt ${number}`)}${rest}`;
 }
 
 /** The body, as a reader wants it; as it was sent it is a file. */
@@ -153,13 +153,13 @@ function body({ body }: DeliveryDetail): SafeHtml {
   const rest =
     shown === text
       ? null
-      : notice(html`These are the first 16 KiB of ${Math.ceil(Buffer.byteLength(text) / 1024)}.`, 'warn');
-  return html`${rest}${code(shown, 'Body')}<p><a href="?body=file" download>Download it as it is sent</a>, byte for byte.</p>`;
+      : notice(html`Only the first 16 KiB of ${Math.ceil(Buffer.byteLength(text) / 1024)} KiB are shown.`, 'warn');
+  return html`${rest}${code(shown, 'Body')}<p><a href="?body=file" download>Download the body</a> exactly as it is sent.</p>`;
 }
 
 function headers(sent: Record<string, string>): SafeHtml {
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-  return html`${code(lines.join('\n'), 'Headers')}<p class="hint">Signatures are those of the last attempt, by the secret as it is now.</p>`;
+  return html`${code(lines.join('\n'), 'Headers')}<p class="hint">The signatures are those of the last attempt, computed with the current signing secret.</p>`;
 }
 
 function jsonOf(text: string): unknown {

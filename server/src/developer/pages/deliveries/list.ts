@@ -44,13 +44,13 @@ export const deliveries = page({
     const list = deliveryTable(visit, data, {
       names: namesOf(visit, webhooks.data),
       empty: filtered
-        ? html`<p>No delivery is like this.</p><p><a href="/developer/deliveries">Show all deliveries</a></p>`
-        : html`<p>Nothing was sent yet. A delivery is made of each event that a webhook wants.</p>`,
+        ? html`<p>No deliveries match your filters.</p><p><a href="/developer/deliveries">Show all deliveries</a></p>`
+        : html`<p>No deliveries yet. Each event that a webhook subscribes to creates a delivery.</p>`,
     });
     return {
       title: 'Deliveries',
       reload: data.some(isPending) ? pendingReload : undefined,
-      body: html`<p class="lead">What is sent to webhooks: the newest first, for 30 days after it was settled.</p>
+      body: html`<p class="lead">Events sent to webhooks, newest first. Deliveries are kept for 30 days after they are settled.</p>
 ${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${turning(page, hasMore, address)}</div>`,
     };
   },
@@ -62,7 +62,7 @@ export function ownOnly({ user, context }: UserContext): bigint | undefined {
 }
 
 function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: UserContext): SafeHtml {
-  const all = { value: '', label: 'all' };
+  const all = { value: '', label: 'Any' };
   const options = (named: readonly Option[], chosen: string | number | undefined) => {
     const isListed = chosen === undefined || named.some(({ value }) => value === String(chosen));
     return [all, ...named, ...(isListed ? [] : [{ value: String(chosen), label: String(chosen) }])];
@@ -75,7 +75,7 @@ function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: Us
   return html`<form class="filters" method="get" action="/developer/deliveries" data-live="found" role="search">
 ${selectField(undefined, { name: 'subscription', label: 'Webhook', value: subscription, options: options(subscriptions, subscription) })}
 ${selectField(undefined, { name: 'event', label: 'Event', value: event, options: options(EventType.options.map(each), event) })}
-${selectField(undefined, { name: 'state', label: 'State', value: state, options: options(DeliveryState.options.map(each), state) })}
+${selectField(undefined, { name: 'state', label: 'Status', value: state, options: options(DeliveryState.options.map(each), state) })}
 ${textField(undefined, { ...moment, name: 'since', label: `Since (${zone})`, value: since })}
 ${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, value: until })}
 ${submit('Filter', 'plain')}</form>`;

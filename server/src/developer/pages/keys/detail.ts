@@ -44,7 +44,7 @@ export const oneKey = page({
     const shown = ShownOnce.safeParse(visit.flash).data;
     return {
       title: key.name,
-      body: html`<p><a href="/developer/keys">All keys</a></p>
+      body: html`<p><a href="/developer/keys">All API keys</a></p>
 ${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
 ${factsOf(key, { requests: requests.get(key.id), successors }, visit)}
 ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : folded('Scopes', false, allowedEndpoints(key.scopes))}`,
@@ -115,31 +115,31 @@ function shownOnce(key: string, origin: string): SafeHtml {
   const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
   const agents = agentSettings(key, origin);
   return html`<section class="notice good" aria-labelledby="shown-once">
-<h2 id="shown-once">Your key</h2>
-<p>It is shown this once. Keep it in a safe place: nobody can look it up, only make another.</p>
-${code(key, 'The key')}
-<p>A first request, to be pasted:</p>${code(curl, 'A first request with curl')}
-<p>Or with <a href="/docs/client">the client</a>:</p>${code(client, 'The client with this key')}
-<p>Or by an agent:</p>
+<h2 id="shown-once">Your API key</h2>
+<p>Copy the key now and store it in a safe place. You can't view it again.</p>
+${code(key, 'API key')}
+<p>Send a first request:</p>${code(curl, 'First request with curl')}
+<p>Use the <a href="/docs/client">client library</a>:</p>${code(client, 'Client library with this API key')}
+<p>Connect an AI agent:</p>
 ${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
-<p>What an agent may do with it is its scopes' to say. <a href="/docs/guides/agents">About agents</a></p>
+<p>The scopes of the API key limit what the agent can do. <a href="/docs/guides/agents">About agents</a></p>
 </section>`;
 }
 
 /** What the programs that agents run in are told; files, which get copied, without the key (docs/guides/agents.md). */
 function agentSettings(key: string, origin: string): [program: string, settings: string][] {
   const url = `${origin}/mcp`;
-  const inputs = [{ type: 'promptString', id: 'itsm-key', description: 'Key of the ITSM API', password: true }];
+  const inputs = [{ type: 'promptString', id: 'itsm-key', description: 'ITSM API key', password: true }];
   const headers = (from: string) => ({ Authorization: `Bearer \${${from}}` });
   const json = (value: unknown) => JSON.stringify(value, null, 2);
   return [
     ['Claude Code', `claude mcp add --transport http itsm ${url} \\\n  --header "Authorization: Bearer ${key}"`],
     [
-      'VS Code, in .vscode/mcp.json; it asks for the key',
+      'VS Code: .vscode/mcp.json, prompts for the API key',
       json({ inputs, servers: { itsm: { type: 'http', url, headers: headers('input:itsm-key') } } }),
     ],
     [
-      'Cursor, in .cursor/mcp.json; the key is in the variable ITSM_KEY',
+      'Cursor: .cursor/mcp.json, reads the API key from the environment variable ITSM_KEY',
       json({ mcpServers: { itsm: { url, headers: headers('env:ITSM_KEY') } } }),
     ],
   ];
@@ -154,15 +154,15 @@ interface Around {
 
 function factsOf(key: Key, { requests, successors }: Around, { time }: UserContext): SafeHtml {
   return facts({
-    State: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
+    Status: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
     Scopes: scopesOf(key),
-    'Made by': key.user,
+    'Created by': key.user,
     Created: time(key.createdAt),
-    [key.revokedAt === null ? 'Until' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'no end'),
+    [key.revokedAt === null ? 'Expires' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'No expiration'),
     'Last used': time(key.lastUsedAt, 'never'),
     'Requests in 24 h': html`${sparkLine(requests)} <a href="/developer/usage?key=${key.id}">Usage</a>`,
-    'Takes the place of': key.rotatedFrom === null ? null : keyLink(key.rotatedFrom),
+    Replaces: key.rotatedFrom === null ? null : keyLink(key.rotatedFrom),
     'Replaced by': successors.length === 0 ? null : html`${successors.map((id) => html`${keyLink(id)} `)}`,
   });
 }
@@ -174,14 +174,14 @@ function keyLink(id: number): SafeHtml {
 /** All that can be done to a key, by administrators. */
 function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
-  const hint = 'A key can only lose scopes. For more, make another.';
+  const hint = 'You can only remove scopes. To add scopes, create another API key.';
   const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
   const narrow = formOf(
     asked,
     'narrow',
     (sent) =>
-      html`${scopeTable(sent, { label: 'What it keeps', hint, offered: key.scopes, chosen: key.scopes })}
-${submit('Take away the rest', 'plain')}`,
+      html`${scopeTable(sent, { label: 'Scopes to keep', hint, offered: key.scopes, chosen: key.scopes })}
+${submit('Remove the other scopes', 'plain')}`,
   );
   return [
     part(
@@ -196,14 +196,14 @@ ${submit('Rename', 'plain')}`,
       ),
     ),
     part(
-      'Expiry',
+      'Expiration',
       'end',
       formOf(
         asked,
         'end',
         (sent) =>
-          html`${selectField(sent, { name: 'life', label: 'Works from now on for', value: '90', options: lifeOptions })}
-${submit('Set the end', 'plain')}`,
+          html`${selectField(sent, { name: 'life', label: 'Expiration, counted from now', value: '90', options: lifeOptions })}
+${submit('Set expiration', 'plain')}`,
       ),
     ),
     part('Scopes', 'narrow', html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`),
@@ -213,13 +213,13 @@ ${submit('Set the end', 'plain')}`,
 }
 
 function rotateForm(asked: AskedKey): SafeHtml {
-  const hint = 'Give the new one to whatever uses it meanwhile. 0 to 720; with 0 this one stops at once.';
+  const hint = 'The old API key keeps working for 0 to 720 hours. With 0, it stops working immediately.';
   return formOf(
     asked,
     'rotate',
     (sent) =>
-      html`<p>Makes a key that takes the place of this one, with the same name, scopes and length of life.</p>
-${textField(sent, { name: 'overlapHours', label: 'Hours for which this one still works', hint, type: 'number', value: 24 })}
+      html`<p>Creates a new API key with the same name, scopes and lifetime, which replaces this one.</p>
+${textField(sent, { name: 'overlapHours', label: 'Overlap in hours', hint, type: 'number', value: 24 })}
 ${submit('Rotate', 'plain')}`,
   );
 }
@@ -230,7 +230,7 @@ function revokeForm(asked: AskedKey, { name }: Key): SafeHtml {
     asked,
     'revoke',
     (sent) =>
-      html`<p>It stops working within a second, and for good.</p>
+      html`<p>The API key stops working within a second. You can't undo this.</p>
 ${textField(sent, { name: 'confirmation', label: 'Name of the key', hint, required: true })}
 ${submit('Revoke', 'danger')}`,
   );

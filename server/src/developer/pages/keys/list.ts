@@ -12,7 +12,7 @@ import { sparkLine } from '../../ui/spark-line.ts';
 /** All keys of the workspace, or those of an agent. */
 export const keys = page({
   path: '/developer/keys',
-  menu: 'Keys',
+  menu: 'API keys',
   roles: ['ADMIN', 'AGENT'],
   query: withoutBlanks(KeyQuery),
   show: async ({ visit, query, address }) => {
@@ -28,15 +28,15 @@ export const keys = page({
       sparkLine(requests.get(key.id)),
       visit.time(key.lastUsedAt, 'never'),
       html`${visit.time(key.createdAt)}<small>by ${key.user}</small>`,
-      visit.time(key.revokedAt ?? key.expiresAt, 'no end'),
+      visit.time(key.revokedAt ?? key.expiresAt, 'No expiration'),
     ]);
     const isFiltered = [query.q, query.state, query.scope, query.user].some((value) => value !== undefined);
     return {
-      title: 'Keys',
-      body: html`<p class="lead">A program calls the API with a key: it acts for the user who made it, within its scopes.</p>
-${isAdmin ? html`<p class="actions">${linkButton('/developer/keys/new', 'New key', 'main')}</p>` : null}
+      title: 'API keys',
+      body: html`<p class="lead">Programs call the API with an API key. A key acts for the user who created it, within its scopes.</p>
+${isAdmin ? html`<p class="actions">${linkButton('/developer/keys/new', 'Create API key', 'main')}</p>` : null}
 ${filters(query, users)}
-<div id="found" class="keys">${table('Keys', heads(query, address), rows, isFiltered ? noneFound() : none(isAdmin))}
+<div id="found" class="keys">${table('API keys', heads(query, address), rows, isFiltered ? noneFound() : none(isAdmin))}
 ${pager(meta, address)}</div>`,
     };
   },
@@ -55,7 +55,7 @@ export function stateBadge(state: KeyStatus): SafeHtml {
 
 /** The scopes of a key, in a few words. */
 export function scopesOf({ scopes }: Pick<Key, 'scopes'>): string {
-  if (scopes.length === Scope.options.length) return 'all';
+  if (scopes.length === Scope.options.length) return 'All scopes';
   const [first, second, ...more] = scopes;
   return [first, second, more.length > 0 && `${more.length} more`].filter(Boolean).join(', ');
 }
@@ -67,22 +67,22 @@ function filters(query: KeyQuery, users: readonly { id: number; email: string }[
   const owners = users.map(({ id, email }) => ({ value: String(id), label: email }));
   const sort = query.sort && html`<input type="hidden" name="sort" value="${query.sort}">`;
   return html`<form class="filters" role="search" aria-label="Filter" data-live="found">${sort}
-${textField(undefined, { name: 'q', label: 'Name or last four', type: 'search', value: query.q })}
-${selectField(undefined, { name: 'state', label: 'State', value: query.state, options: [any('any'), ...states] })}
-${selectField(undefined, { name: 'scope', label: 'Scope', value: query.scope, options: [any('any'), ...scopes] })}
+${textField(undefined, { name: 'q', label: 'Name or last 4 characters', type: 'search', value: query.q })}
+${selectField(undefined, { name: 'state', label: 'Status', value: query.state, options: [any('Any'), ...states] })}
+${selectField(undefined, { name: 'scope', label: 'Scope', value: query.scope, options: [any('Any'), ...scopes] })}
 ${
   owners.length > 1
-    ? selectField(undefined, { name: 'user', label: 'User', value: query.user, options: [any('anybody'), ...owners] })
+    ? selectField(undefined, { name: 'user', label: 'User', value: query.user, options: [any('Any'), ...owners] })
     : null
 }
 <button class="button plain">Filter</button></form>`;
 }
 
-const arrowOf = (path: string, said: string) =>
+const arrowOf = (path: string, description: string) =>
   html` <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true"><path d="${path}" fill="currentColor"/></svg><span
- class="unseen">, ${said}</span>`;
-const sortedUp = arrowOf('M0 7h8L4 1z', 'sorted upwards');
-const sortedDown = arrowOf('M0 1h8L4 7z', 'sorted downwards');
+ class="unseen">, ${description}</span>`;
+const sortedUp = arrowOf('M0 7h8L4 1z', 'sorted ascending');
+const sortedDown = arrowOf('M0 1h8L4 7z', 'sorted descending');
 
 /** The heads of columns; those that the list can be sorted by are links. */
 function heads({ sort = '-created' }: KeyQuery, address: string) {
@@ -95,20 +95,20 @@ function heads({ sort = '-created' }: KeyQuery, address: string) {
   };
   return [
     sortable('Name', 'name', ''),
-    ...['State', 'Scopes', 'Requests in 24 h'],
+    ...['Status', 'Scopes', 'Requests in 24 h'],
     sortable('Last used', 'used', '-'),
     sortable('Created', 'created', '-'),
-    sortable('Until', 'expires', ''),
+    sortable('Expires', 'expires', ''),
   ];
 }
 
 function noneFound(): SafeHtml {
-  return html`<p>No key is like that.</p><p><a href="/developer/keys">Show all keys</a></p>`;
+  return html`<p>No API keys match your filters.</p><p><a href="/developer/keys">Show all API keys</a></p>`;
 }
 
 function none(isAdmin: boolean): SafeHtml {
-  return isAdmin ? html`<p>There is no key yet. Make one, and a program can call the API with it.</p>` : noneOfAgent;
+  return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : noneOfAgent;
 }
 
 /** What is said to agents who have no key. */
-export const noneOfAgent = html`<p>You have no key. An administrator of the workspace makes keys.</p>`;
+export const noneOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;

@@ -6,14 +6,14 @@ import { formOf, selectField, several, submit, textField } from '../../ui/form-f
 import { html } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 
-const lives = { 30: '30 days', 60: '60 days', 90: '90 days', 365: 'a year', never: 'no end' };
+const lives = { 30: '30 days', 60: '60 days', 90: '90 days', 365: '1 year', never: 'No expiration' };
 
 /** How long a key may be given to live in the area, for a select. */
 export const lifeOptions = Object.entries(lives).map(([value, label]) => ({ value, label }));
 
 /** What that select sends: days, or null for no end. */
 export const Life = z
-  .enum(Object.keys(lives), { error: 'must be 30, 60, 90 or 365 days, or no end' })
+  .enum(Object.keys(lives), { error: 'must be 30, 60, 90 or 365 days, or no expiration' })
   .transform((life) => (life === 'never' ? null : Number(life)));
 
 /** Where a key is made. */
@@ -21,17 +21,17 @@ export const newKey = page({
   path: '/developer/keys/new',
   roles: ['ADMIN'],
   show: async (asked) => ({
-    title: 'New key',
-    body: html`<p class="lead">It acts for you, ${asked.visit.user.account.email}: what it makes is made in your name, and it
-stops when you are deactivated.</p><div class="pair">
+    title: 'Create API key',
+    body: html`<p class="lead">The API key acts for you, ${asked.visit.user.account.email}: its changes are made in your name. It
+stops working when your account is deactivated.</p><div class="pair">
 ${formOf(
   asked,
   'create',
   (sent) => html`
-${textField(sent, { name: 'name', label: 'Name', hint: 'What uses the key, such as "nightly export".', required: true })}
-${selectField(sent, { name: 'life', label: 'Works for', value: '90', options: lifeOptions })}
+${textField(sent, { name: 'name', label: 'Name', hint: 'The program that uses the key, such as "nightly export".', required: true })}
+${selectField(sent, { name: 'life', label: 'Expiration', value: '90', options: lifeOptions })}
 ${scopeTable(sent, { label: 'Scopes', offered: Scope.options, chosen: [] })}
-${submit('Make the key')}`,
+${submit('Create API key')}`,
 )}
 ${allowedEndpoints(Scope.options)}</div>`,
   }),

@@ -28,7 +28,7 @@ export const newProject = page({
   roles,
   async show(asked) {
     const fields = (sent: FormState | undefined) => html`
-${textField(sent, { name: 'key', label: 'Key', hint: 'Capital letters and digits, unique in the workspace; it never changes.', required: true })}
+${textField(sent, { name: 'key', label: 'Key', hint: "Uppercase letters and digits. Must be unique in the workspace. You can't change it later.", required: true })}
 ${inputs(sent)}${submit('Create')}`;
     return {
       title: 'New project',
@@ -61,7 +61,7 @@ export const project = page({
     return {
       title: `${project.key}: ${project.name}`,
       body: html`<p><a href="${path}">All projects</a></p>
-${facts({ Id: project.id, Created: visit.time(project.createdAt), Changed: visit.time(project.updatedAt) })}
+${facts({ ID: project.id, Created: visit.time(project.createdAt), Updated: visit.time(project.updatedAt) })}
 ${section('Details', formOf(asked, 'change', fields))}`,
     };
   },
@@ -87,9 +87,9 @@ function inputs(sent: FormState | undefined, project?: Project, manager?: string
 ${textArea(sent, { name: 'description', label: 'Description', value: description })}
 ${selectField(sent, { name: 'status', label: 'Status', value: status, options: ProjectStatus.options.map(option) })}
 ${selectField(sent, { name: 'priority', label: 'Priority', value: priority, options: Priority.options.map(option) })}
-${textField(sent, { name: 'managerId', label: 'Manager', value: manager, hint: 'E-mail address or id of an active user; empty while nobody leads it.' })}
-${textField(sent, { name: 'startDate', label: 'Begins', type: 'date', value: startDate })}
-${textField(sent, { name: 'endDate', label: 'Ends', type: 'date', value: endDate })}`;
+${textField(sent, { name: 'managerId', label: 'Manager', value: manager, hint: 'Email address or ID of an active user. Leave empty if there is no manager.' })}
+${textField(sent, { name: 'startDate', label: 'Start date', type: 'date', value: startDate })}
+${textField(sent, { name: 'endDate', label: 'End date', type: 'date', value: endDate })}`;
 }
 
 function option(value: string) {

@@ -38,17 +38,17 @@ export const projects = page({
     ]);
     const none =
       q === '' && status === undefined
-        ? html`There is no project yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`
-        : 'No project is like that.';
+        ? html`No projects yet. <a href="${path}/new">Create a project</a> or <a href="${path}/import">import a CSV file</a>.`
+        : 'No projects match your search.';
     const options = anyOr(ProjectStatus.options, 'Any');
     return {
       title: 'Projects',
-      body: html`<p class="lead">What the workspace's tasks belong to, the newest first.</p>
+      body: html`<p class="lead">The projects of this workspace, newest first.</p>
 ${importedNotice(projectCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New project', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Key, name or description', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
-<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'Ends', 'Changed'], rows, noRow(words, none))}
+<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'End date', 'Updated'], rows, noRow(words, none))}
 ${pager(list.meta, address)}</div>`,
     };
   },
@@ -62,8 +62,8 @@ export const projectFiles = [
     Status: 'status',
     Priority: 'priority',
     Manager: 'managerId',
-    Begins: 'startDate',
-    Ends: 'endDate',
+    'Start date': 'startDate',
+    'End date': 'endDate',
   }),
   ...csvFiles(projectCsv),
 ];

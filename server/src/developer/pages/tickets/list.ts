@@ -61,15 +61,15 @@ function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, 
     Type: ticket.type,
     Category: ticket.category ?? ticket.categoryConfigId,
     Requester: person(ticket.requesterId),
-    Assignee: person(ticket.assigneeId) ?? 'nobody',
+    Assignee: person(ticket.assigneeId) ?? 'Unassigned',
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
     ...customFieldsOf(ticket.customFields),
     Created: visit.time(ticket.createdAt),
-    Changed: visit.time(ticket.updatedAt),
+    Updated: visit.time(ticket.updatedAt),
     Resolved: ticket.resolvedAt && visit.time(ticket.resolvedAt),
     Closed: ticket.closedAt && visit.time(ticket.closedAt),
-    Id: ticket.id,
+    ID: ticket.id,
   });
 }
 
@@ -87,7 +87,7 @@ function commentList(
   comments: readonly Comment[],
   { names, text }: { names: ReadonlyMap<number, string>; text: ShowText },
 ): SafeHtml {
-  if (comments.length === 0) return emptyState('Nobody has said anything here.');
+  if (comments.length === 0) return emptyState('No comments yet.');
   return html`<ol class="comments">${comments.map(({ id, authorId, body, visibility, createdAt }) => {
     return html`<li id="comment-${id}"><p>${names.get(authorId) ?? `user ${authorId}`}, ${visit.time(createdAt)}
  ${visibility === 'INTERNAL' ? badge('internal', 'warn') : null}</p>${text(String(id), body, shortText)}</li>`;
@@ -96,5 +96,5 @@ function commentList(
 
 function cut(text: string, length: number, whole: boolean, more: string): SafeHtml {
   if (whole || text.length <= length) return html`<div class="prose">${text}</div>`;
-  return html`<div class="prose">${text.slice(0, length).toWellFormed()}…</div><p><a href="${more}">Show all of it</a></p>`;
+  return html`<div class="prose">${text.slice(0, length).toWellFormed()}…</div><p><a href="${more}">Show the full text</a></p>`;
 }

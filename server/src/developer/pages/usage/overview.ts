@@ -62,7 +62,7 @@ export const usage = page({
           ];
     return {
       title: 'Usage',
-      body: html`<p class="lead">What is asked for with ${isAdmin(visit) ? "the workspace's" : 'your'} keys, a few seconds ago at the latest.</p>
+      body: html`<p class="lead">API requests with ${isAdmin(visit) ? "the workspace's" : 'your'} API keys. New requests appear within a few seconds.</p>
 ${filters(query, keys)}<div id="report">${parts}</div>`,
     };
   },
@@ -88,17 +88,17 @@ async function usageOf(visit: UserContext, { range, key }: Shown, keys: NamedKey
 }
 
 function filters({ range, key }: Shown, keys: NamedKey[]): SafeHtml {
-  const all = { value: '', label: 'All keys' };
+  const all = { value: '', label: 'All API keys' };
   return html`<form method="get" class="filters" data-live="report">
 ${selectField(undefined, {
   name: 'range',
-  label: 'Time',
+  label: 'Time range',
   value: range,
   options: Object.entries(rangeNames).map(([value, label]) => ({ value, label })),
 })}
 ${selectField(undefined, {
   name: 'key',
-  label: 'Key',
+  label: 'API key',
   value: key,
   options: [all, ...keys.map((each) => ({ value: String(each.id), label: nameOf(each) }))],
 })}
@@ -112,12 +112,12 @@ function nameOf({ name, lastFour }: NamedKey): string {
 function nothing(visit: UserContext, keys: NamedKey[]): SafeHtml {
   if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : noneOfAgent);
   return emptyState(
-    html`<p>There was no request in this time. Look further back, or send the first one.</p>${linkButton('/docs/guides/first-request', 'How to send a request')}`,
+    html`<p>No requests in this time range. Choose a longer range, or send your first request.</p>${linkButton('/docs/guides/first-request', 'Send your first request')}`,
   );
 }
 
-const noKey = html`<p>There is no key yet. Create one, and what it is used for shows here.</p>
-${linkButton('/developer/keys', 'Create a key', 'main')}`;
+const noKey = html`<p>No API keys yet. Create one to see its requests here.</p>
+${linkButton('/developer/keys', 'Create API key', 'main')}`;
 
 function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
   const count = (...outcomes: Outcome[]) =>
@@ -127,9 +127,9 @@ function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
   const numbers = facts({
     Requests: written(all),
     Successful: part(count('SUCCESSFUL', 'REDIRECTION')),
-    Wrong: part(count('CLIENT_ERROR')),
-    'Refused for a limit': part(count(...refusals)),
-    Failed: part(count('SERVER_ERROR')),
+    'Client errors': part(count('CLIENT_ERROR')),
+    'Rejected by a limit': part(count(...refusals)),
+    'Server errors': part(count('SERVER_ERROR')),
   });
   return html`<div class="numbers">${numbers}</div>`;
 }
@@ -146,18 +146,18 @@ function byStep({ visit, query, counts }: Report): SafeHtml[] {
   const step = stepNames[query.range];
   const parts: [string, CountsChart][] = [
     [`Requests per ${step}, by status`, answersChart],
-    [`Requests per ${step}, by group of endpoints`, groupsChart],
-    [`Refused per ${step}, by limit`, refusalsChart],
+    [`Requests per ${step}, by endpoint group`, groupsChart],
+    [`Rejected requests per ${step}, by limit`, refusalsChart],
   ];
   return parts.map(([title, chartOf]) => {
     const chart = chartOf(counts, zone);
-    if (chart.bars.length === 0) return section(title, html`<p>No request was refused for a limit.</p>`);
+    if (chart.bars.length === 0) return section(title, html`<p>No requests were rejected by a limit.</p>`);
     return section(title, [figure(title, chart), figures(title, chart, { visit, query, counts })]);
   });
 }
 
 function figure(title: string, chart: Chart): SafeHtml {
-  return barChart(chart, `${title}: the table below has the figures.`);
+  return barChart(chart, `${title}. The table below lists the values.`);
 }
 
 /** The figures of a chart. Steps without any are left out. */
@@ -166,24 +166,24 @@ function figures(title: string, { bars }: Chart, { visit, query, counts }: Repor
     const values = bars.map(({ values }) => values[place] ?? 0);
     return sumOf(values) === 0 ? [] : [[visit.time(step.toISOString()), ...values.map(written)]];
   });
-  const from = `${stepNames[query.range]} from`;
-  return asTable(table(title, [from, ...bars.map(({ name }) => name)], rows, 'None.'));
+  const start = `Start of the ${stepNames[query.range]}`;
+  return asTable(table(title, [start, ...bars.map(({ name }) => name)], rows, 'No data.'));
 }
 
 function asTable(shown: SafeHtml): SafeHtml {
-  return html`<details class="figures"><summary>As a table</summary>${shown}</details>`;
+  return html`<details class="figures"><summary>Show as table</summary>${shown}</details>`;
 }
 
 function ofEndpoints(chart: Chart): SafeHtml {
   const title = 'Slowest endpoints';
-  if (chart.labels.length === 0) return section(title, html`<p>No request was answered.</p>`);
+  if (chart.labels.length === 0) return section(title, html`<p>No latency data in this time range.</p>`);
   const rows = chart.labels.map((endpoint, place) => [
     html`<code>${endpoint}</code>`,
     ...chart.bars.map(({ values }) => `${written(values[place] ?? 0)} ms`),
   ]);
   return section(title, [
     figure(title, chart),
-    asTable(table(title, ['Endpoint', ...chart.bars.map(({ name }) => name)], rows, 'None.')),
+    asTable(table(title, ['Endpoint', ...chart.bars.map(({ name }) => name)], rows, 'No data.')),
   ]);
 }
 
@@ -195,19 +195,24 @@ interface Limits {
 }
 
 function ofLimits({ visit, query, keys, near }: Limits): SafeHtml {
-  const title = 'Keys near a limit';
+  const title = 'API keys near a limit';
   const names = new Map(keys.map((key) => [key.id, nameOf(key)]));
   const rows = near.map(({ keyId, limit, peak, refused, lastAt }) => [
-    html`<a href="${withQuery(here, { range: query.range, key: keyId })}">${names.get(keyId) ?? `Key ${keyId}`}</a>`,
+    html`<a href="${withQuery(here, { range: query.range, key: keyId })}">${names.get(keyId) ?? `API key ${keyId}`}</a>`,
     limit === 'global' ? 'all endpoints' : `${limit} endpoints`,
-    peak >= 100 ? badge('all of it', 'bad') : badge(`${peak} %`, 'warn'),
+    peak >= 100 ? badge('100 %', 'bad') : badge(`${peak} %`, 'warn'),
     written(refused),
     visit.time(lastAt.toISOString()),
   ]);
-  const none = `No key used ${nearPercent} % of a limit or more.`;
+  const none = `No API key used ${nearPercent} % or more of a limit.`;
   return section(title, [
-    html`<p>Each key has a limit over all endpoints, and one for each group of them. <a href="/docs/guides/rate-limits">How limits work</a></p>`,
-    table(title, ['Key', 'Limit', 'Used at most', 'Refused', `Last in the ${stepNames[query.range]} from`], rows, none),
+    html`<p>Each API key has a limit for all endpoints and a limit for each endpoint group. <a href="/docs/guides/rate-limits">About rate limits</a></p>`,
+    table(
+      title,
+      ['API key', 'Limit', 'Peak usage', 'Rejected', `Last ${stepNames[query.range]} near the limit`],
+      rows,
+      none,
+    ),
   ]);
 }
 

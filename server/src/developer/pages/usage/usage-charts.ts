@@ -12,15 +12,15 @@ import { marksIn } from '../../ui/format-time.ts';
 const answers: { name: string; color: string; of: readonly Outcome[] }[] = [
   { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
   { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
-  { name: 'Wrong (4xx)', color: '#d97706', of: ['CLIENT_ERROR'] },
-  { name: 'Refused for a limit (429)', color: '#9333ea', of: refusals },
-  { name: 'Failed (5xx)', color: '#dc2626', of: ['SERVER_ERROR'] },
+  { name: 'Client errors (4xx)', color: '#d97706', of: ['CLIENT_ERROR'] },
+  { name: 'Rejected by a limit (429)', color: '#9333ea', of: refusals },
+  { name: 'Server errors (5xx)', color: '#dc2626', of: ['SERVER_ERROR'] },
 ];
 
 const limits: Record<Refusal, { name: string; color: string }> = {
-  GLOBAL_LIMIT: { name: 'Limit of all endpoints', color: '#9333ea' },
-  GROUP_LIMIT: { name: "Limit of a group's endpoints", color: '#d97706' },
-  FAIR_USE: { name: 'Too many at once', color: '#0891b2' },
+  GLOBAL_LIMIT: { name: 'Limit for all endpoints', color: '#9333ea' },
+  GROUP_LIMIT: { name: 'Limit for the endpoint group', color: '#d97706' },
+  FAIR_USE: { name: 'Concurrency limit', color: '#0891b2' },
 };
 
 const colorOf: Record<Group, string> = {
@@ -62,8 +62,8 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
     labels: endpoints.map(({ endpoint }) => callOf.get(endpoint) ?? endpoint),
     unit: 'ms',
     bars: [
-      { name: 'half of the requests within', color: '#60a5fa', values: endpoints.map(({ p50 }) => rounded(p50)) },
-      { name: '19 of 20 within', color: '#2563eb', values: endpoints.map(({ p95 }) => rounded(p95)) },
+      { name: 'p50 (50 % of requests)', color: '#60a5fa', values: endpoints.map(({ p50 }) => rounded(p50)) },
+      { name: 'p95 (95 % of requests)', color: '#2563eb', values: endpoints.map(({ p95 }) => rounded(p95)) },
     ],
   };
 }

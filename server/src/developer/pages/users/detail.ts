@@ -20,7 +20,7 @@ const role = {
     label: 'Role',
     options: ['AGENT', 'ADMIN', 'REQUESTER'].map((value) => ({ value, label: value })),
   },
-  hint: 'Here an ADMIN manages the workspace, an AGENT sees keys and deliveries of their own, and a REQUESTER has no entry.',
+  hint: "An ADMIN manages the workspace. An AGENT sees their own API keys and deliveries. A REQUESTER can't open the developer area.",
 };
 
 /** Makes a user, and the link by which they get in. */
@@ -30,12 +30,12 @@ export const newUser = page({
   async show(asked) {
     const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'name', label: 'Name', required: true })}
-${textField(sent, { name: 'email', label: 'E-mail', type: 'email', required: true })}
+${textField(sent, { name: 'email', label: 'Email', type: 'email', required: true })}
 ${selectField(sent, role)}
 ${submit('Invite')}`;
     return {
       title: 'Invite a user',
-      body: html`<p class="lead">You get a link to pass on. It works once, for a week, and whoever opens it chooses how to sign in.</p>
+      body: html`<p class="lead">You get a link to send to the user. It works once, for a week. The user opens it to choose how to sign in.</p>
 ${formOf(asked, 'create', fields)}`,
     };
   },
@@ -64,7 +64,7 @@ export const user = page({
       title: user.name,
       body: html`<p><a href="${path}">All users</a></p>
 ${linkNotice(visit.flash)}
-${facts({ 'E-mail': user.email, State: stateOf(user), Created: visit.time(user.createdAt), Changed: visit.time(user.updatedAt) })}
+${facts({ Email: user.email, Status: stateOf(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
 ${section(
   'Details',
   formOf(asked, 'change', (sent) => details(sent, user, keys)),
@@ -119,11 +119,11 @@ function details(sent: FormState | undefined, user: User, keys: UserKey[]): Safe
   const { name, jobTitle, department, phone, timeZone } = user;
   return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
 ${selectField(sent, { ...role, value: user.role })}
-${user.role === 'REQUESTER' ? null : keysField(sent, keys, 'A role with fewer rights revokes the API keys of this user:')}
+${user.role === 'REQUESTER' ? null : keysField(sent, keys, "A role with fewer permissions revokes this user's API keys:")}
 ${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
 ${textField(sent, { name: 'department', label: 'Department', value: department })}
 ${textField(sent, { name: 'phone', label: 'Phone', value: phone })}
-${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint: 'In which they read times here, such as Europe/Berlin.' })}
+${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint: 'The developer area shows times to this user in this time zone, such as Europe/Berlin.' })}
 ${submit('Save')}`;
 }
 
@@ -139,16 +139,16 @@ ${checkbox('keepKeys', 'yes', 'Keep these API keys', sent !== undefined && 'keep
 
 function access(asked: PageRequest<UserContext>, user: User, keys: UserKey[]): SafeHtml {
   if (!user.active) {
-    return html`<p>They can't sign in, their keys don't work, and nothing can be assigned to them.</p>
+    return html`<p>This user can't sign in, their API keys don't work, and nothing can be assigned to them.</p>
 ${formOf(asked, 'activate', () => submit('Activate', 'plain'))}`;
   }
   const deactivation = (sent: FormState | undefined) => html`
-${keysField(sent, keys, 'Deactivating revokes the API keys of this user. Keys that you keep work again when the user is activated:')}
+${keysField(sent, keys, "Deactivation revokes this user's API keys. Keys that you keep work again after you activate the user:")}
 ${submit('Deactivate', 'danger')}`;
-  const invite = html`<p>Another link lets them choose anew how to sign in; links from before work no more.</p>
-${formOf(asked, 'invite', () => submit('Make a link', 'plain'))}`;
+  const invite = html`<p>A new link lets the user choose a new way to sign in. Earlier links stop working.</p>
+${formOf(asked, 'invite', () => submit('Create link', 'plain'))}`;
   return html`${user.role === 'REQUESTER' ? null : invite}
-<p>Once they are inactive, they are signed out within a second, their keys stop working, and nothing can be assigned to them.</p>
+<p>After deactivation, the user is signed out within a second, their API keys stop working, and nothing can be assigned to them.</p>
 ${formOf(asked, 'deactivate', deactivation)}`;
 }
 
@@ -173,6 +173,6 @@ const Flash = z.object({ link: z.string() });
 function linkNotice(flash: unknown): SafeHtml | null {
   const { data } = Flash.safeParse(flash);
   if (data === undefined) return null;
-  return notice(html`<p>Pass this link on. It is shown this once, and works once, for a week.</p>
-${code(data.link, 'Link of the invitation')}`);
+  return notice(html`<p>Send this link to the user. It is shown only once and works once, for a week.</p>
+${code(data.link, 'Invitation link')}`);
 }

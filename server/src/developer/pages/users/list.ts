@@ -35,14 +35,14 @@ export const users = page({
     ]);
     const filters = [
       selectField(undefined, { name: 'role', label: 'Role', value: role, options: anyOr(UserRole.options, 'Any') }),
-      selectField(undefined, { name: 'active', label: 'State', value: active, options: states }),
+      selectField(undefined, { name: 'active', label: 'Status', value: active, options: states }),
     ];
     return {
       title: 'Users',
-      body: html`<p class="lead">Who works in this workspace, or has tickets in it, the newest first.</p>
+      body: html`<p class="lead">The users of this workspace, newest first.</p>
 <p>${linkButton(`${path}/new`, 'Invite a user', 'main')}</p>
-${searchForm(path, words, 'Name or e-mail', filters)}
-<div id="found">${table('Users', ['Name', 'E-mail', 'Role', 'State', 'Created'], rows, noRow(words, 'Nobody here is like that.'))}
+${searchForm(path, words, 'Name or email', filters)}
+<div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Created'], rows, noRow(words, 'No users match your search.'))}
 ${pager(list.meta, address)}</div>`,
     };
   },

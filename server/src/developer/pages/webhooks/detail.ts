@@ -62,8 +62,8 @@ ${webhook.active ? controls(asked, webhook) : revival(asked)}
 ${section('Deliveries', lastDeliveries(visit, webhook, last))}
 ${
   webhook.active
-    ? html`${part('Send failed ones again', 'replay', await replays(asked))}
-${part('Change it', 'change', change(asked, webhook))}${part('New secret', 'secret', rotation(asked))}${part('Delete it', 'delete', deletion(asked))}`
+    ? html`${part('Replay failed deliveries', 'replay', await replays(asked))}
+${part('Edit webhook', 'change', change(asked, webhook))}${part('Rotate signing secret', 'secret', rotation(asked))}${part('Deactivate webhook', 'delete', deletion(asked))}`
     : null
 }`,
     };
@@ -109,16 +109,17 @@ ${part('Change it', 'change', change(asked, webhook))}${part('New secret', 'secr
         const { data, error } = WebhookReplay.safeParse({ since });
         if (data === undefined) throw validationError(detailsOf(error.issues, 'is unknown'));
         const replay = await replayWebhook(visit.context, id, data);
-        return { redirect: `${pathOf(id)}/replays/${replay.id}`, subject: `webhook ${id}, what failed since ${since}` };
+        return { redirect: `${pathOf(id)}/replays/${replay.id}`, subject: `webhook ${id}, failed since ${since}` };
       },
     }),
     delete: form({
       params: Params,
-      fields: z.object({ sure: z.literal('yes', 'must be ticked: pending deliveries are cancelled') }),
+      fields: z.object({ sure: z.literal('yes', 'must be selected. Deactivation cancels pending deliveries.') }),
       audit: 'webhook.deleted',
       async run({ visit, params: { id } }) {
         await deleteWebhook(visit.context, id);
-        return { redirect: '/developer/webhooks', subject: `webhook ${id}` };
+        const confirmation = 'Webhook deactivated. Pending deliveries were cancelled.';
+        return { redirect: '/developer/webhooks', subject: `webhook ${id}`, confirmation };
       },
     }),
     activate: form({
@@ -145,21 +146,21 @@ function pausing(paused: boolean) {
 }
 
 function newSecretNotice(secret: string): SafeHtml {
-  return notice(html`<p><b>Its secret is shown this once.</b> Your endpoint
-<a href="/docs/guides/verify-signatures">verifies deliveries</a> with it.</p>${code(secret, 'Secret')}`);
+  return notice(html`<p><b>Copy the signing secret now. You can't view it again.</b> Your endpoint
+<a href="/docs/guides/verify-signatures">verifies deliveries</a> with it.</p>${code(secret, 'Signing secret')}`);
 }
 
 /** What came of a test event so far. */
 async function testOf(visit: UserContext, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
   const { attempts, state } = await getDelivery(visit.context, id);
   const last = attempts.at(-1);
-  const link = html`<a href="/developer/deliveries/${id}">Look at the test event</a>`;
-  const result = last === undefined ? html`It is on its way.` : html`${resultOf(last)} in ${last.durationMs} ms.`;
-  const answer = last?.answer ? code(last.answer.slice(0, 1000), 'Answer') : null;
+  const link = html`<a href="/developer/deliveries/${id}">View the test event</a>`;
+  const result = last === undefined ? html`Sending.` : html`${resultOf(last)} in ${last.durationMs} ms.`;
+  const answer = last?.answer ? code(last.answer.slice(0, 1000), 'Response') : null;
   const kind = state === 'DELIVERED' ? 'good' : 'warn';
-  const told = notice(html`<p><b>Test event:</b> ${result} ${link}</p>${answer}`, kind);
+  const outcome = notice(html`<p><b>Test event:</b> ${result} ${link}</p>${answer}`, kind);
   return {
-    outcome: html`<div id="test" data-watched>${told}</div>`,
+    outcome: html`<div id="test" data-watched>${outcome}</div>`,
     isPending: last === undefined && state === 'PENDING',
   };
 }
@@ -173,7 +174,7 @@ function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
     'Last failure': visit.time(lastFailureAt),
     Events: html`${events.map((event) => html`<code>${event}</code> `)}`,
     Filter: filter === null ? null : html`<code>${filterText(filter)}</code>`,
-    'Left out': skipOwn ? 'what the key that made it does itself' : null,
+    Excluded: skipOwn ? 'Events caused by the API key that created this webhook' : null,
     Created: visit.time(createdAt),
   });
 }
@@ -181,19 +182,19 @@ function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
 /** What is done with a click. */
 function controls(asked: Here, { health }: TrackedWebhook): SafeHtml {
   const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
-  return html`<div class="actions">${formOf(asked, 'test', () => submit('Send a test event', 'plain'))}
-${isHeldBack ? formOf(asked, 'resume', () => submit(health === 'PAUSED' ? 'Resume' : 'Try again now', 'plain')) : null}
+  return html`<div class="actions">${formOf(asked, 'test', () => submit('Send test event', 'plain'))}
+${isHeldBack ? formOf(asked, 'resume', () => submit(health === 'PAUSED' ? 'Resume' : 'Retry now', 'plain')) : null}
 ${health === 'PAUSED' ? null : formOf(asked, 'pause', () => submit('Pause', 'plain'))}</div>`;
 }
 
 function revival(asked: Here): SafeHtml {
-  return html`${notice('It was deleted: it is told of nothing, and what waited for it is never sent.', 'warn')}
-<div class="actions">${formOf(asked, 'activate', () => submit('Use it again', 'plain'))}</div>`;
+  return html`${notice('This webhook was deactivated. Pending deliveries were cancelled.', 'warn')}
+<div class="actions">${formOf(asked, 'activate', () => submit('Activate', 'plain'))}</div>`;
 }
 
 function lastDeliveries(visit: UserContext, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
-  const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All of its deliveries');
-  return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'Nothing was sent to it yet.' })}</div>
+  const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All deliveries of this webhook');
+  return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'No deliveries yet.' })}</div>
 ${found.length === 0 ? null : html`<p>${more}</p>`}`;
 }
 
@@ -205,7 +206,7 @@ async function replays(asked: Here): Promise<SafeHtml> {
   const dayAgo = new Date(visit.context.now().getTime() - dayMs);
   const field = {
     name: 'since',
-    label: `Made since (${zoneOf(timeZone)})`,
+    label: `Created since (${zoneOf(timeZone)})`,
     type: 'datetime-local',
     required: true,
     value: wallTimeOf(dayAgo, timeZone).slice(0, 16),
@@ -214,8 +215,8 @@ async function replays(asked: Here): Promise<SafeHtml> {
     (replay) =>
       html`<li><a href="${pathOf(params.id)}/replays/${replay.id}">${visit.time(replay.askedAt)}</a>: ${progressOf(replay)}</li>`,
   );
-  return html`<p>Sends again what was given up, with the same <code>webhook-id</code>, the oldest first.</p>
-${formOf(asked, 'replay', (sent) => html`${textField(sent, field)}${submit('Send them again', 'plain')}`)}
+  return html`<p>Sends exhausted deliveries again, oldest first. Each keeps its <code>webhook-id</code>.</p>
+${formOf(asked, 'replay', (sent) => html`${textField(sent, field)}${submit('Replay', 'plain')}`)}
 ${items.length === 0 ? null : html`<ul>${items}</ul>`}`;
 }
 
@@ -225,12 +226,12 @@ function change(asked: Here, webhook: TrackedWebhook): SafeHtml {
 }
 
 function rotation(asked: Here): SafeHtml {
-  return html`<p>The secret before goes on signing beside it for ${secretOverlapHours} hours, in <code>webhook-signature</code>.</p>
-${formOf(asked, 'secret', (sent) => html`${secretField(sent)}${submit('Change the secret', 'plain')}`)}`;
+  return html`<p>The previous secret also signs deliveries for ${secretOverlapHours} hours, in <code>webhook-signature</code>.</p>
+${formOf(asked, 'secret', (sent) => html`${secretField(sent)}${submit('Rotate secret', 'plain')}`)}`;
 }
 
 function deletion(asked: Here): SafeHtml {
-  const label = 'Yes, delete it: it gets no more events, and pending deliveries are cancelled.';
+  const label = 'Yes, deactivate this webhook. It stops receiving events, and pending deliveries are cancelled.';
   const box = { name: 'sure', label: 'Confirmation', options: [{ value: 'yes', label }] };
-  return formOf(asked, 'delete', (sent) => html`${checkboxes(sent, box)}${submit('Delete this webhook', 'danger')}`);
+  return formOf(asked, 'delete', (sent) => html`${checkboxes(sent, box)}${submit('Deactivate webhook', 'danger')}`);
 }

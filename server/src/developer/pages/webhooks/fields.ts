@@ -24,16 +24,22 @@ export function webhookFields(
   const options = EventType.options.map((value) => ({ value, label: `${value}: ${events[value].when}` }));
   return html`${textField(sent, {
     ...{ name: 'url', label: 'URL', type: 'url', required: true, placeholder: 'https://hooks.example.com/itsm' },
-    ...{ value: webhook?.url, hint: 'Each event is sent here with POST.' },
+    ...{ value: webhook?.url, hint: 'The server sends each event to this URL with POST.' },
   })}
 ${checkboxes(sent, { name: 'events', label: 'Events', options, values: webhook?.events ?? [] })}
 ${textArea(sent, {
   ...{ name: 'filter', label: 'Filter (optional)', value: filterText(webhook?.filter ?? null), rows: 3 },
-  hint: html`Only events where each field is one of its values, or was before: a line such as <code>priority=HIGH,CRITICAL</code> for each.`,
+  hint: html`Send only events where each field has, or had before the change, one of its values. One field per line, such as <code>priority=HIGH,CRITICAL</code>.`,
 })}`;
 }
 
 export function secretField(sent: FormState | undefined): SafeHtml {
-  const hint = 'Signs each delivery. Leave it empty, and one is made for you.';
-  return textField(sent, { name: 'secret', label: 'Secret', type: 'password', autocomplete: 'new-password', hint });
+  const hint = 'Signs each delivery. Leave it empty to generate one.';
+  return textField(sent, {
+    name: 'secret',
+    label: 'Signing secret',
+    type: 'password',
+    autocomplete: 'new-password',
+    hint,
+  });
 }

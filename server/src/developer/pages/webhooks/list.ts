@@ -34,16 +34,16 @@ export const webhooks = page({
         visit.time(lastFailureAt),
       ];
     });
-    const none = html`<p>Nobody is told of anything yet. A webhook sends each event to an address of yours, signed.</p>
-<p>${linkButton('/developer/webhooks/new', 'Create the first one', 'main')}</p>`;
-    const empty = meta.totalCount === 0 ? none : 'There are not so many.';
-    const create = meta.totalCount > 0 ? linkButton('/developer/webhooks/new', 'Create a webhook', 'main') : null;
+    const none = html`<p>No webhooks yet. A webhook sends signed events to your URL.</p>
+<p>${linkButton('/developer/webhooks/new', 'Create webhook', 'main')}</p>`;
+    const empty = meta.totalCount === 0 ? none : 'No webhooks on this page.';
+    const create = meta.totalCount > 0 ? linkButton('/developer/webhooks/new', 'Create webhook', 'main') : null;
     const others = inactive
-      ? linkButton('/developer/webhooks', 'Only those in use')
-      : linkButton('/developer/webhooks?all=yes', 'Deleted ones, too');
+      ? linkButton('/developer/webhooks', 'Hide deactivated webhooks')
+      : linkButton('/developer/webhooks?all=yes', 'Show deactivated webhooks');
     return {
       title: 'Webhooks',
-      body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/manage-webhooks">About webhooks</a></p>
+      body: html`<p class="lead">The webhooks of this workspace and their health. <a href="/docs/guides/manage-webhooks">About webhooks</a></p>
 <div class="actions">${create}${others}</div>
 ${table('Webhooks', ['URL', 'Health', 'Events', 'Last success', 'Last failure'], rows, empty)}
 ${meta.totalCount === 0 ? null : pager(meta, address)}`,
@@ -57,9 +57,9 @@ export const newWebhook = page({
   roles: ['ADMIN'],
   async show(asked) {
     return {
-      title: 'Create a webhook',
-      body: html`<p class="lead">A test event is sent as soon as it is made, and you see what your endpoint answers.</p>
-${formOf(asked, 'create', (sent) => html`${webhookFields(sent)}${secretField(sent)}${submit('Create it and send a test event')}`)}`,
+      title: 'Create webhook',
+      body: html`<p class="lead">The server sends a test event when you create the webhook and shows the response of your endpoint.</p>
+${formOf(asked, 'create', (sent) => html`${webhookFields(sent)}${secretField(sent)}${submit('Create and send test event')}`)}`,
     };
   },
   forms: {

@@ -14,11 +14,11 @@ export const webhookReplay = page({
     const found = await getReplay(visit.context, id, replay);
     const { since, askedAt, finishedAt } = found;
     return {
-      title: 'Sending again',
+      title: 'Replay',
       reload: finishedAt === null ? 1 : undefined,
       body: html`<div id="progress" data-watched>${barOf(found)}<p role="status">${progressOf(found)}</p></div>
-${facts({ 'Made since': visit.time(since), 'Asked for': visit.time(askedAt) })}
-<div class="actions">${linkButton(`/developer/deliveries?subscription=${id}`, 'Its deliveries')}
+${facts({ 'Created since': visit.time(since), Requested: visit.time(askedAt) })}
+<div class="actions">${linkButton(`/developer/deliveries?subscription=${id}`, 'Deliveries of this webhook')}
 ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
     };
   },
@@ -26,9 +26,9 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
 
 /** How far it is, in words. */
 export function progressOf({ matching, sent, finishedAt }: ReplayProgress): string {
-  if (finishedAt !== null) return sent === 0 ? 'There was nothing to send again.' : `${sent} put on their way again.`;
-  if (matching === null) return 'They are being counted.';
-  return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} put on their way again.`;
+  if (finishedAt !== null) return sent === 0 ? 'No failed deliveries to replay.' : `${sent} deliveries queued again.`;
+  if (matching === null) return 'Counting failed deliveries.';
+  return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} deliveries queued again.`;
 }
 
 /** Whether there may be more than were counted. */
@@ -37,7 +37,7 @@ function isCapped(matching: number): boolean {
 }
 
 function barOf({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
-  const label = html`aria-label="How much was put on its way again"`;
+  const label = html`aria-label="Progress of the replay"`;
   if (finishedAt !== null) return html`<progress max="1" value="1" ${label}></progress>`;
   if (matching === null || isCapped(matching)) return html`<progress ${label}></progress>`;
   return html`<progress max="${Math.max(matching, 1)}" value="${sent}" ${label}></progress>`;
