@@ -29,7 +29,7 @@ import { timeIn } from './ui/format-time.ts';
 
 export interface AreaOptions extends ErrorSources {
   accounts: AccountStore;
-  /** A workspace's data, with the rights of a request. */
+  /** Returns a client for the data of a workspace, with the database role of requests. */
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
@@ -38,24 +38,24 @@ export interface AreaOptions extends ErrorSources {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, once that is known. */
+    /** Set once the session of the request is known. */
     visit: RequestContext | undefined;
-    /** Whether all of it has come in. */
+    /** Whether the body was parsed completely. */
     isRead: boolean;
   }
 }
 
 /**
- * The developer area (docs/decisions/developer-area.md): every page of `pages.ts` is served here, so what holds for all of
- * them is written once. Who isn't signed in is led to signing in; what isn't there, or is another workspace's, is 404 in the
- * same bytes.
+ * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages of `pages.ts` share these routes,
+ * so they share the checks of session, role and CSRF token. Visitors without a session are redirected to the sign-in page.
+ * Missing resources and resources of other workspaces return the same 404 page, byte for byte.
  */
 export async function addDeveloperArea(app: FastifyInstance, options: AreaOptions): Promise<void> {
   const { services, settings } = options;
   await addStaticFiles(app);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Node.js reads a thousand fields at most: more are nobody's form.
+    // `querystring.parse` reads at most 1000 fields, which no form of the area exceeds.
     await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes, parser: (text) => parseQuery(text) });
     await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
@@ -65,7 +65,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       timeWindow: 60_000,
       cache: 50_000,
       keyGenerator: ({ session }) => session.get('token') ?? '',
-      // Signing in has limits of its own.
+      // Requests without a session: sign-in attempts have their own limits.
       allowList: (_request, token) => token === '',
       errorResponseBuilder: (_request, { ttl }) => tooManyPages(Math.ceil(ttl / 1000)),
     });
@@ -76,7 +76,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     });
     scope.decorateRequest('visit');
     scope.decorateRequest('isRead', false);
-    // A path that can't be one is refused before the headers are set.
+    // Fastify rejects malformed paths before the `onRequest` hook sets the headers.
     scope.setErrorHandler((thrown, request, reply) =>
       sendError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
     );
@@ -93,10 +93,10 @@ function tooManyPages(retryAfterSeconds: number): ApiError {
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
-/** How large a form may be that anybody may send, such as that of signing in. Bytes. */
+/** Maximum size of a form that needs no session, such as sign-in. Bytes. */
 const publicFormBytes = 16 * 1024;
 
-/** Nothing but what this host sends, and nothing inline; forms are sent to this host alone, and nobody frames it. */
+/** Allow resources and form targets of this host only. Inline scripts, inline styles and framing are blocked. */
 const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -108,7 +108,7 @@ const pageHeaders = {
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; '),
-  // With `no-referrer` browsers send forms with `Origin: null`.
+  // With `no-referrer`, browsers send `Origin: null` with forms.
   'referrer-policy': 'same-origin',
 };
 
@@ -126,7 +126,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     return sendResponse(answer, { visit, request, reply });
   });
   if (page.forms === undefined) return;
-  // Who sends it is found out before anything of it is read: nobody fills the memory with what nobody wants.
+  // Checks session and role before the body is parsed, so that unauthorized requests can't fill the memory.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site))
@@ -147,7 +147,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const answering = (answer: () => Promise<ReceivedForm>) =>
       inItsTurn(visit, async () => {
         if (visit.user !== undefined) {
-          // The session may have ended while the form came in, and while it waited; or it is another role's by now.
+          // The session may have ended or the role may have changed while the body was received or the request waited.
           const user = await (visit as UserContext).again();
           if (user === undefined) return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
           assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
@@ -157,7 +157,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const { answer, status, retryAfterSeconds } = await answering(() => handleForm(page, receiving)).catch(
       async (error: unknown) => {
         if (!(error instanceof TenantLimitExceeded)) throw error;
-        // What was typed would be lost: the page of the form takes a turn of its own, a little later.
+        // Retries once after a second to render the form again, so that the typed values are not lost.
         await sleep(1000);
         return answering(() => renderRejectedForm(page, receiving, error));
       },
@@ -172,7 +172,7 @@ interface Showing {
   request: FastifyRequest;
 }
 
-/** Makes a page. What it shows once is taken when it is made: of a page that could not be, nothing is lost. */
+/** Renders a page. The flash is consumed after rendering, so that a page that fails doesn't lose it. */
 async function show(page: AnyPage, { visit, request }: Showing): Promise<PageResponse> {
   const asked = parsePageRequest(page, { visit, request });
   const flash = request.method === 'GET' ? flashFor(request) : undefined;
@@ -193,11 +193,11 @@ function noteRead(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 }
 
 function assertNoFile({ headers }: FastifyRequest): void {
-  // Whoever parses it doesn't mind capitals either.
+  // The multipart parser also ignores case.
   if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw notAForm();
 }
 
-/** What is to be known of a request before anything is looked at. @throws ApiError where the area has no address */
+/** Creates the context of a request. @throws ApiError NOT_FOUND if the area is not available at the requested host */
 async function visitOf(request: FastifyRequest, reply: FastifyReply, options: AreaOptions): Promise<RequestContext> {
   const { accounts, services, settings } = options;
   const site = siteOf(request, settings.PUBLIC_URL);
@@ -231,12 +231,12 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   } as UserContext;
 }
 
-/** Has what asks for a workspace's data wait for its turn among all that does. */
+/** Runs work for a signed-in visitor within the concurrency limit of the workspace. */
 function inItsTurn<Result>(visit: RequestContext, work: () => Promise<Result>): Promise<Result> {
   return visit.user === undefined ? work() : (visit as UserContext).inItsTurn(work);
 }
 
-/** Leads to signing in, and from there to where somebody wanted to go. */
+/** Returns the URL of the sign-in page, which redirects to the requested page afterwards. */
 function signInFor(url: string): string {
   return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
 }

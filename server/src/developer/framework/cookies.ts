@@ -13,65 +13,65 @@ import {
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { BrowserCookies } from './request-context.ts';
 
-/** How long a challenge may be answered: who is asked for a finger may have to look for it. Milliseconds. */
+/** How long a challenge is valid. Users may need minutes to find their security key. Milliseconds. */
 const challengeMs = 5 * 60_000;
-/** Several pages may be open, each with a challenge of its own. */
-const mostChallenges = 5;
-/** To how many accounts a browser is known to have signed in. */
-const mostKnown = 20;
+/** Maximum number of open pages with a challenge each. */
+const maxChallenges = 5;
+/** Maximum number of accounts that the device cookie remembers. */
+const maxKnownAccounts = 20;
 const yearSeconds = 365 * 86_400;
 
 type Reference = Pick<Account, 'tenantId' | 'userId'>;
 
 interface Flash {
-  /** The page that shows it. */
+  /** The path of the page that shows the flash. */
   path: string;
-  /** What it is known by to the session, which knows whether it was shown. */
+  /** Identifies the flash in the row of the session, which records whether it was shown. */
   id: string;
   value: unknown;
   /** The sentence that confirms what the form did. */
   confirmation: string | undefined;
 }
 
-/** With the time until which it may be answered, in milliseconds since 1970. */
+/** A challenge and when it expires, in milliseconds since 1970. */
 type Challenge = [challenge: string, until: number];
 
 interface Offered {
-  /** The name of each account, and what tells its password. */
+  /** The reference of each account, and a value that changes with its password. */
   found: [name: string, password: string][];
-  /** Milliseconds since 1970. */
+  /** When the offer expires. Milliseconds since 1970. */
   until: number;
 }
 
 declare module '@fastify/secure-session' {
   interface SessionData {
-    /** What the row of the session is found by. */
+    /** Identifies the row of the session. */
     token: string;
     challenges: Challenge[];
     offered: Offered;
     flash: Flash | undefined;
-    /** The accounts that were signed in here. */
+    /** The accounts that have signed in with this browser. */
     known: string[];
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the browser keeps for a year: where somebody has signed in. */
+    /** The cookie that remembers for a year which accounts have signed in with this browser. */
     device: Cookie;
   }
 }
 
 /**
- * Two cookies, encrypted and out of reach for scripts: who is signed in, as the opaque name of a row, and where the browser
- * has signed in before.
+ * Registers two encrypted `HttpOnly` cookies: `session` with the token of the session, and `device` with the accounts that
+ * have signed in with this browser.
  * @param keys 32 bytes each; the first encrypts, all of them decrypt
  */
 export async function addCookies(
   scope: FastifyInstance,
   { keys, secure }: { keys: Buffer[]; secure: boolean },
 ): Promise<void> {
-  // Neither another host of the domain nor plain http can set a cookie with this prefix (RFC 6265bis §4.1.3.2).
+  // Other hosts of the domain and plain HTTP can't set a cookie with this prefix (RFC 6265bis §4.1.3.2).
   const prefix = secure ? '__Host-' : '';
   const cookie = { path: secure ? '/' : '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
   await scope.register(secureSession, [
@@ -86,12 +86,12 @@ export async function addCookies(
   ]);
 }
 
-/** The session that the browser is in. */
+/** Returns the session of the request, or undefined if it has none or the session has ended. */
 export function sessionOf(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
   return findSession(accounts, request.session.get('token'));
 }
 
-/** What the browser of a request keeps. */
+/** Returns access to the cookies of the request. */
 export function cookiesOf(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
   const { session, device } = request;
   const known = () => device.get('known') ?? [];
@@ -99,16 +99,16 @@ export function cookiesOf(accounts: AccountStore, request: FastifyRequest, from:
   return {
     async signIn(account) {
       const token = await beginSession(accounts, account, from);
-      // Nothing of what was there before stays: neither a session that somebody else has put there, nor its CSRF secret.
+      // Prevents session fixation: a planted session and its CSRF secret are replaced.
       session.regenerate();
       session.set('token', token);
-      device.set('known', [...new Set([nameOf(account), ...known()])].slice(0, mostKnown));
+      device.set('known', [...new Set([nameOf(account), ...known()])].slice(0, maxKnownAccounts));
     },
     signOut: () => session.delete(),
     isKnown: (account) => known().includes(nameOf(account)),
     giveChallenge(challenge) {
       const newest: Challenge = [challenge, Date.now() + challengeMs];
-      session.set('challenges', [newest, ...given()].slice(0, mostChallenges));
+      session.set('challenges', [newest, ...given()].slice(0, maxChallenges));
     },
     async takeChallenge(challenge) {
       const found = given().find(([each]) => each === challenge);
@@ -129,7 +129,7 @@ export function cookiesOf(accounts: AccountStore, request: FastifyRequest, from:
   };
 }
 
-/** Keeps something that a page shows once: also to somebody who has kept the cookie, since its session knows. */
+/** Stores a flash in the cookie and its id in the session, so that a copied cookie can't show it again. */
 export async function storeFlash(
   accounts: AccountStore,
   request: FastifyRequest,
@@ -140,13 +140,13 @@ export async function storeFlash(
   request.session.set('flash', { ...shown, id });
 }
 
-/** What the page of a request is to show once, if that was not shown yet; undefined when there is nothing. */
+/** Returns the stored flash if it belongs to the requested page. It may have been shown already. */
 export function flashFor(request: FastifyRequest): Flash | undefined {
   const flash = request.session.get('flash');
   return flash?.path === request.url.split('?')[0] ? flash : undefined;
 }
 
-/** Whether it may be shown now; never again after that. */
+/** Consumes the flash. @returns whether it was not shown before */
 export async function mayShow(
   accounts: AccountStore,
   request: FastifyRequest,

@@ -17,14 +17,14 @@ interface Receiving {
   errors: ErrorSources;
 }
 
-/** What comes of a form: where it leads, or the page with what is wrong. */
+/** The response to a form: a redirect, or the page with the errors. */
 export interface ReceivedForm {
   answer: PageResponse;
   status: number;
   retryAfterSeconds?: number | undefined;
 }
 
-/** Which of the page's forms is sent. @throws ApiError NOT_FOUND */
+/** Returns the form of the page that the request names. @throws ApiError NOT_FOUND */
 export function formNamed(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
   const name = String((request.query as Record<string, unknown>).form ?? '');
   const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
@@ -32,7 +32,7 @@ export function formNamed(page: AnyPage, request: FastifyRequest): { name: strin
   return { name, form };
 }
 
-/** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
+/** Validates and runs a form. If it fails, renders the page again with the typed values and the errors. */
 export async function handleForm(page: AnyPage, receiving: Receiving): Promise<ReceivedForm> {
   const { visit, request } = receiving;
   const { form } = formNamed(page, request);
@@ -51,7 +51,7 @@ export async function handleForm(page: AnyPage, receiving: Receiving): Promise<R
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
-        // What the page shows of it confirms it.
+        // A flash is its own confirmation.
         confirmation: flash === undefined ? (confirmation ?? toConfirmation(form.audit, subject)) : undefined,
       });
     }
@@ -61,13 +61,13 @@ export async function handleForm(page: AnyPage, receiving: Receiving): Promise<R
   }
 }
 
-/** Says what a form did in the words of the audit log: `Key changed: nightly export`. */
+/** Turns an audit action into a confirmation, such as `Key changed: nightly export`. */
 function toConfirmation(action: string, subject: string | null | undefined): string {
   const [first = '', ...rest] = action.replaceAll('.', ' ');
   return `${first.toUpperCase()}${rest.join('')}${subject == null ? '' : `: ${subject}`}`;
 }
 
-/** The page with what was typed and why it was refused. @throws what the form can't do anything about */
+/** Renders the page with the typed values and the errors. @throws the given error if the form can't fix it */
 export async function renderRejectedForm(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<ReceivedForm> {
   const { request, errors: sources } = receiving;
   const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
@@ -82,13 +82,13 @@ function showAgain(page: AnyPage, { visit, request }: Receiving, sent: FormState
   return page.show({ ...parsePageRequest(page, { visit, request }), sent: { [name]: sent } });
 }
 
-/** What was sent, but for what every form sends. */
+/** Returns the fields of the body without the CSRF token. */
 function valuesOf({ body }: FastifyRequest): Record<string, unknown> {
   const { _csrf, ...values } = (body ?? {}) as Record<string, unknown>;
   return values;
 }
 
-/** Runs a form with its entry in the audit log: both are committed, or neither. */
+/** Runs a form and records its audit entry in the same transaction. */
 async function run(
   form: AnyForm,
   asked: PageRequest<RequestContext> & { fields: unknown },
@@ -96,13 +96,13 @@ async function run(
   const { visit } = asked;
   const { audit: action } = form;
   const checked = await form.check?.(asked);
-  // Signing in is of another account than whose is signed in, if anybody is.
+  // Sign-in forms write their own audit entry, since the signed-in account may be a different one.
   if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
   const signedIn = visit as UserContext;
   const { accounts, user, context: ofRequest } = signedIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
-    // It may have been ended while what is checked was: whose it was has no say any more.
+    // The session may have ended during the check, which runs before the transaction.
     if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
@@ -111,7 +111,7 @@ async function run(
   });
 }
 
-/** What was typed, to be shown again: texts alone, and no password. */
+/** Returns the text values to render again. Files are dropped; `textField` never renders passwords. */
 function typed(values: Record<string, unknown>): FormState['values'] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,

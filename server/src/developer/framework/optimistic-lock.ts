@@ -5,19 +5,19 @@ import { etagOf } from '../../shared/etag.ts';
 import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
- * A form that changes a resource changes what its page has shown, and not what others have made of it since
- * (docs/decisions/optimistic-concurrency.md).
+ * Optimistic concurrency of forms: each form sends the ETag of the resource that its page has shown, so that it can't
+ * overwrite later changes of other users (docs/decisions/optimistic-concurrency.md).
  */
 
-/** The state that a form has shown. */
+/** Parses the ETag that a form sends. */
 export const State = z.string().max(200);
 
-/** The state of a resource, within its form. */
+/** Renders the ETag of a resource as a hidden field. */
 export function stateField(resource: object): SafeHtml {
   return html`<input type="hidden" name="state" value="${etagOf(resource) ?? ''}">`;
 }
 
-/** Changes a resource that is still as its form has shown it. @throws ApiError PRECONDITION_FAILED */
+/** Changes a resource if its ETag is still the one that the form sent. @throws ApiError PRECONDITION_FAILED */
 export async function whileUnchanged<Given extends Context, Result>(
   context: Given,
   state: string,

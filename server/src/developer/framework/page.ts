@@ -5,44 +5,44 @@ import type * as z from 'zod';
 import type { RequestContext, UserContext } from './request-context.ts';
 
 /*
- * What a page of the developer area must say of itself. All that holds for every page (session, role, CSRF, the tenant, the
- * audit log, errors) is done by `area.ts` for what is declared here (docs/decisions/developer-area.md).
+ * Declarations of pages and forms. `plugin.ts` adds what all of them share: session, role, CSRF token, tenant, audit log and
+ * errors (docs/decisions/developer-area.md).
  */
 
-/** What a page is asked for, and by whom. */
+/** A request for a page, with parsed parameters. */
 export interface PageRequest<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
   visit: Visiting;
   params: Params;
   query: Query;
-  /** The page's own address, with its query: where its forms are sent. */
+  /** The path of the page with its query, which is the target of its forms. */
   address: string;
-  /** What was sent and refused, or shown, by the name of its form. */
+  /** The submitted forms to render again, by form name. */
   sent: Readonly<Record<string, FormState | undefined>>;
 }
 
-/** A form as it came back: what was typed, and what is wrong with it. */
+/** A submitted form: its values and its errors. */
 export interface FormState {
   values: Readonly<Record<string, readonly string[]>>;
-  /** By the name of the field. */
+  /** Error messages by field name. */
   errors: Readonly<Record<string, string>>;
-  /** What fields are called by whoever sees them, as far as they were drawn. */
+  /** The labels of rendered fields, by field name. */
   labels?: Map<string, string>;
-  /** What is wrong with no field in particular. */
+  /** The error of the form as a whole. */
   message?: string | undefined;
-  /** What the form has found out, where it changes nothing. */
+  /** The result of a form that changes nothing. */
   found?: unknown;
 }
 
-/** A page to be seen. */
+/** A rendered page. */
 export interface View {
-  /** What the page is about, in the title of the window and as its heading. */
+  /** The heading and the window title. */
   title: string;
   body: SafeHtml;
-  /** Refreshes the page every this many seconds, while work is pending. */
+  /** The refresh interval while work is pending. Seconds. */
   reload?: number | undefined;
-  /** Whether it shows what is gone when it is loaded anew: then it is left to the script to look at it again. */
+  /** Whether a reload loses content. Then only the script refreshes the page, which replaces single parts. */
   shownOnce?: boolean;
-  /** Confirms what the form before this page did; `area.ts` sets it. */
+  /** The confirmation of the form that redirected here. `plugin.ts` sets it. */
   confirmation?: string | undefined;
 }
 
@@ -55,20 +55,20 @@ export interface File {
 
 export type PageResponse = View | { file: File } | { redirect: string };
 
-/** What a form has done. */
+/** The result of a form. */
 export type FormResult =
   | {
-      /** What it was done to, as the audit log calls it. */
+      /** The subject of the audit entry. */
       subject?: string | null;
-      /** Where the visitor goes from here. */
+      /** The path to redirect to. */
       redirect: string;
-      /** What that page shows once, and not again when it is reloaded. */
+      /** A value that the target page shows once, and not after a reload. */
       flash?: unknown;
-      /** Confirms the change on that page, instead of the words of the audit log. */
+      /** The confirmation on the target page. By default, it is derived from the audit action. */
       confirmation?: string;
     }
   | {
-      /** Nothing was changed: the page is shown with this. */
+      /** The result of a form that changed nothing, for the page to show. */
       found: unknown;
     };
 
@@ -78,28 +78,28 @@ export interface Form<
   Fields = unknown,
   Checked = unknown,
 > {
-  /** What is typed: each field as text, or as texts where there are several of one name. */
+  /** Parses the fields: strings, or arrays of strings for repeated names. */
   fields: z.ZodType<Fields>;
-  /** What the audit log calls it; null where it changes nothing. */
+  /** The audit action, or null if the form writes no audit entry. */
   audit: string | null;
-  /** Who may send it, where that is fewer than may see the page. */
+  /** The roles that may send the form, if not all roles of the page. */
   roles?: readonly UserRole[];
-  /** Whether a file comes with it: no other form may be sent in parts. */
+  /** Whether the form contains a file. Only such forms accept multipart bodies. */
   upload?: boolean;
-  /** Whether it changes how or where the visitor is signed in: its transaction has the right to, which requests have not. */
+  /** Whether the form changes credentials or sessions. Its transaction then uses a database role with these permissions. */
   ofAccount?: boolean;
-  /** Finds out what takes long, or is kept whatever becomes of the form: before the transaction. */
+  /** Runs before the transaction, for slow checks and for writes that must survive a rollback. */
   check?(asked: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
-  /** Does it, within one transaction with the audit entry. @throws ApiError whose details stand beside the fields */
+  /** Runs in one transaction with the audit entry. @throws ApiError whose details are shown next to the fields */
   run(asked: PageRequest<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<FormResult>;
 }
 
 export interface Page<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
-  /** From `/`, with `:name` for parameters. */
+  /** The absolute path, with `:name` for parameters. */
   path: string;
-  /** As the navigation calls it; a page without is reached from others. */
+  /** The label in the navigation. Pages without it are linked from other pages. */
   menu?: string;
-  /** Who may see it. */
+  /** The roles that may open the page. */
   roles: readonly UserRole[] | 'everyone';
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
@@ -107,38 +107,38 @@ export interface Page<Visiting extends RequestContext = UserContext, Params = un
   forms?: Record<string, AnyForm>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a list of pages holds each with types of its own
-type Own = any;
-export type AnyForm = Form<Own, Own, Own, Own>;
-export type AnyPage = Page<Own, Own, Own>;
+// biome-ignore lint/suspicious/noExplicitAny: each page in a list of pages has its own types
+type PageSpecific = any;
+export type AnyForm = Form<PageSpecific, PageSpecific, PageSpecific, PageSpecific>;
+export type AnyPage = Page<PageSpecific, PageSpecific, PageSpecific>;
 
-/** A page for those who are signed in, in a role. */
+/** Defines a page for signed-in users with one of its roles. */
 export function page<Params, Query>(
   definition: Page<UserContext, Params, Query> & { roles: readonly UserRole[] },
 ): AnyPage {
   return definition;
 }
 
-/** A page for everybody, signed in or not. */
+/** Defines a page that needs no session. */
 export function openPage<Params, Query>(definition: Omit<Page<RequestContext, Params, Query>, 'roles'>): AnyPage {
   return { ...definition, roles: 'everyone' };
 }
 
-/** A form of a page for those who are signed in; `params` are those of the page. */
+/** Defines a form for signed-in users. `params` are the parameters of the page. */
 export function form<Fields, Params>(
   definition: Form<UserContext, Params, Fields> & { params?: z.ZodType<Params> },
 ): AnyForm {
   return definition;
 }
 
-/** A form by which the visitor changes how or where they are signed in. */
+/** Defines a form that changes the credentials or the sessions of the signed-in user. */
 export function accountForm<Fields, Checked>(
   definition: Omit<Form<UserContext, unknown, Fields, Checked>, 'ofAccount'>,
 ): AnyForm {
   return { ...definition, ofAccount: true };
 }
 
-/** A form of a page for everybody. */
+/** Defines a form that needs no session. */
 export function openForm<Fields>(definition: Omit<Form<RequestContext, unknown, Fields>, 'audit' | 'roles'>): AnyForm {
   return { ...definition, audit: null };
 }

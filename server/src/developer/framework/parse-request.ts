@@ -4,7 +4,7 @@ import { detailsOf, validationError } from '../../shared/validation.ts';
 import type { AnyForm, AnyPage, PageRequest } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** What a page is asked for by a request. @throws ApiError NOT_FOUND for a path that can't be one, VALIDATION_ERROR */
+/** Parses path parameters and query. @throws ApiError NOT_FOUND for invalid path parameters, VALIDATION_ERROR for the query */
 export function parsePageRequest(
   page: AnyPage,
   { visit, request }: { visit: RequestContext; request: FastifyRequest },
@@ -25,14 +25,14 @@ export function parsePageRequest(
   };
 }
 
-/** What a path can't name isn't there. */
+/** Parses path parameters. @throws ApiError NOT_FOUND if they are invalid, since such a resource can't exist */
 function pathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
   const result = schema.safeParse(params);
   if (!result.success) throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
   return result.data;
 }
 
-/** @throws ApiError VALIDATION_ERROR with a detail for each fault */
+/** Parses a value with a schema. @throws ApiError VALIDATION_ERROR with a detail for each error */
 export function parsed(schema: AnyForm['fields'], value: unknown, unknownName: string): unknown {
   const result = schema.safeParse(value);
   if (!result.success) throw validationError(detailsOf(result.error.issues, unknownName));

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { RelyingParty } from '../../auth/accounts/passkeys.ts';
 
 /**
- * The address of the area as browsers know it: that of `PUBLIC_URL`, or `localhost` with whatever port. Others have none:
- * what a request calls this host isn't to decide for whom passkeys are made.
+ * Returns the origin of the area: `PUBLIC_URL`, or `localhost` with any port. Other hosts return undefined, because the
+ * `Host` header must not decide for which site passkeys are created.
  */
 export function siteOf(
   { host }: Pick<FastifyRequest, 'host'>,
@@ -15,8 +15,8 @@ export function siteOf(
 }
 
 /**
- * Where the same page is at the area's own address, where it was asked for at another one; browsers refuse passkeys on
- * bare addresses. Undefined where it is there, and where nobody said what the address is.
+ * Returns the URL of the page at the public origin if the request uses a different host. Browsers reject passkeys on IP
+ * addresses, so these redirect to `localhost`. Returns undefined if the host is right or the public origin is unknown.
  */
 export function elsewhere(
   { host, url }: Pick<FastifyRequest, 'host' | 'url'>,
@@ -29,12 +29,12 @@ export function elsewhere(
   return `http://localhost${asked.port === '' ? '' : `:${asked.port}`}${url}`;
 }
 
-/** As a request over http would name it: without the port of https. */
+/** Returns the host without the default port, as the `Host` header contains it. */
 function hostOf(publicUrl: string): string {
   return new URL(publicUrl).host;
 }
 
-/** Whether a form was sent by a page of this site. Old browsers that send no Origin say where they come from otherwise. */
+/** Returns whether a page of this site sent the form. Uses `Sec-Fetch-Site` if the browser sent no `Origin`. */
 export function isFromSite({ headers }: Pick<FastifyRequest, 'headers'>, { origin }: RelyingParty): boolean {
   if (headers.origin !== undefined) return headers.origin === origin;
   return headers['sec-fetch-site'] === 'same-origin';

@@ -5,35 +5,35 @@ import type { PasswordSignIn } from '../../auth/accounts/password-sign-in.ts';
 import type { Origin, Session } from '../../auth/accounts/sessions.ts';
 import type { Context } from '../../resources/shared/context.ts';
 
-/** Who looks at a page, and from where. */
+/** The context of a request, with or without a session. */
 export interface RequestContext {
-  /** Where the request came from. */
+  /** The IP address and the user agent of the request. */
   from: Origin;
-  /** The address of the area, for which passkeys are made. */
+  /** The origin of the area, for which passkeys are created. */
   site: RelyingParty;
-  /** Whether a program on this machine sent it, and not through a proxy. */
+  /** Whether a program on this machine sent the request without a proxy. */
   isLocal: boolean;
-  /** What a form must bring along. */
+  /** The CSRF token for forms. */
   csrf: string;
-  /** What the browser keeps. */
+  /** Access to the cookies of the browser. */
   browser: BrowserCookies;
-  /** For who somebody is; data of the workspace is in `context`. */
+  /** The store of accounts and sessions. The data of the workspace is in `context`. */
   accounts: AccountStore;
   user?: SignedIn;
 }
 
-/** A visit of somebody who is signed in. */
+/** The context of a request with a session. */
 export interface UserContext extends RequestContext {
   user: SignedIn;
-  /** The workspace's data, with the rights of a request. */
+  /** Access to the data of the workspace, with the database role of requests. */
   context: Context & { userId: bigint };
-  /** Has what asks for the workspace's data after the page was answered, as a file is written, wait for its turn, too. */
+  /** Runs work within the concurrency limit of the workspace, for queries after the response has started, such as downloads. */
   inItsTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** The same, as it is now; undefined where the session has ended since the request was looked at. */
+  /** Loads the user again. Returns undefined if the session has ended since the request started. */
   again(): Promise<SignedIn | undefined>;
-  /** What the form before this page had to show once. */
+  /** The value that the previous form left for this page to show once. */
   flash: unknown;
-  /** A moment in the visitor's time zone; `none` where there is none. */
+  /** Renders a time in the time zone of the user, or `none` if it is null. */
   time(moment: string | null, none?: string): SafeHtml;
 }
 
@@ -42,18 +42,18 @@ export interface SignedIn {
   account: Account;
 }
 
-/** What the browser keeps, encrypted. */
+/** The encrypted cookies of the browser. */
 export interface BrowserCookies {
-  /** Signs an account in; from then on the browser is known to have been. */
+  /** Starts a session and remembers the account in the device cookie. */
   signIn(account: Account): Promise<void>;
   signOut(): void;
-  /** Whether somebody has signed in to the account here. */
+  /** Returns whether the account has signed in with this browser. */
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
-  /** Remembers a challenge for some minutes. */
+  /** Stores a passkey challenge for 5 minutes. */
   giveChallenge(challenge: string): void;
-  /** Whether it was given, lately, and not taken yet. */
+  /** Removes a challenge. Returns whether it was stored, has not expired and was not used. */
   takeChallenge: ConsumeChallenge;
-  /** Remembers for some minutes the accounts whose password was right: one of them is to be chosen. */
+  /** Stores for 5 minutes the accounts with a matching password, for the user to choose one. */
   offer(found: readonly PasswordSignIn[]): void;
   readonly offered: readonly PasswordSignIn[];
 }

@@ -14,12 +14,12 @@ interface Sending {
   reply: FastifyReply;
 }
 
-/** Sends an answer. */
+/** Sends a page, a file or a redirect. */
 export function sendResponse(answer: PageResponse, { visit, request, reply }: Sending): FastifyReply {
   if ('redirect' in answer) return reply.redirect(answer.redirect, 303);
   if ('file' in answer) {
     const { name, type, content } = answer.file;
-    // Who asks for the head alone has none of it read.
+    // HEAD requests must not start to read the file.
     return reply
       .header('content-disposition', attachment(name))
       .type(type)
@@ -28,7 +28,7 @@ export function sendResponse(answer: PageResponse, { visit, request, reply }: Se
   return reply.type('text/html; charset=utf-8').send(renderLayout({ ...answer, pages, url: request.url, visit }));
 }
 
-/** A file name as a header may hold it (RFC 6266, RFC 8187). */
+/** Formats a file name for `Content-Disposition` (RFC 6266, RFC 8187). */
 function attachment(name: string): string {
   return `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, escape)}`;
 }
@@ -39,7 +39,7 @@ interface Failing {
   errors: ErrorSources;
 }
 
-/** What went wrong, as a page. The one for what isn't there says nothing of who asks, or what for. */
+/** Sends an error page. It contains nothing about the user or the path, so all 404 pages are identical. */
 export function sendError(thrown: unknown, { request, reply, errors }: Failing): FastifyReply {
   const { status, message, retryAfterSeconds } = pageErrorOf(thrown, request) ?? apiErrorOf(thrown, request, errors);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);

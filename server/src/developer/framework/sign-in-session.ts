@@ -5,10 +5,10 @@ import { ApiError } from '../../shared/errors.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * Signs an account in, with the entry in the audit log and what else belongs to it in one transaction: all of it is there
- * afterwards, or nothing.
- * @param how that is, as the audit log says it
- * @param prepare does what belongs to it before; resolves to false where what it signs in with is good no more
+ * Signs an account in and records the audit entry, in one transaction.
+ * @param how describes the sign-in method in the audit entry
+ * @param prepare runs first in the transaction; resolves to false if the credential is no longer valid
+ * @throws ApiError VALIDATION_ERROR if the account or the credential is no longer valid
  */
 export async function signInAccount(
   { accounts, browser, from }: RequestContext,
@@ -19,7 +19,7 @@ export async function signInAccount(
   const { userId } = account;
   const db = workspaceOf(accounts, account);
   await inTransaction(db, async () => {
-    // Who takes the right from them meanwhile waits, and finds the session that is to end.
+    // The lock makes a concurrent deactivation wait, so that it also ends this session.
     if (!(await lockAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'The sign-in method of this account was changed. Sign in again.');
     }

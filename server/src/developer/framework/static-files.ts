@@ -5,14 +5,14 @@ import { serveSharedFiles } from '../../http/shared-files.ts';
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
-/** The look and the script of the documentation site's frame, and what the area has beside them. */
+/** The area extends the style sheet and the script of the documentation site. */
 const style = (await read('../../docs-site/frame.css')) + (await read('../ui/style.css'));
 const script = (await read('../../docs-site/frame.js')) + (await read('../ui/script.js'));
 
 export const stylePath = pathOf(style, 'css');
 export const scriptPath = pathOf(script, 'js');
 
-/** The style sheet and the script, at addresses that change with them. */
+/** Registers the style sheet and the script. Their paths contain a hash, so that browsers can cache them forever. */
 export async function addStaticFiles(app: FastifyInstance): Promise<void> {
   await app.register(async (scope) => {
     serveSharedFiles(scope, 'public, max-age=31536000, immutable');

@@ -3,12 +3,12 @@ import { namesOf } from '../../resources/users/queries.ts';
 import type { UserContext } from '../framework/request-context.ts';
 import { html, type SafeHtml, table } from './html.ts';
 
-/** Characters of a value that changed. */
-const shownLength = 200;
+/** Maximum length of a rendered value. UTF-16 units. */
+const maxValueLength = 200;
 
 type Activity = TicketActivity | AssetActivity;
 
-/** What was done to a resource: when, by whom and what changed. */
+/** Renders the activity of a resource: time, user, action and changes. */
 export async function activityTable(visit: UserContext, activities: readonly Activity[]): Promise<SafeHtml> {
   const names = await namesOf(
     visit.context,
@@ -16,7 +16,7 @@ export async function activityTable(visit: UserContext, activities: readonly Act
   );
   const rows = activities.map(({ at, action, actor, changes }) => [
     visit.time(at),
-    doneBy(actor, names),
+    toActorName(actor, names),
     action,
     html`<ul class="changes">${Object.entries(changes).map(([name, { from, to }]) => {
       return html`<li><code>${name}</code> from ${shown(from)} to ${shown(to)}</li>`;
@@ -25,7 +25,7 @@ export async function activityTable(visit: UserContext, activities: readonly Act
   return table('Activity', ['Time', 'User', 'Action', 'Changes'], rows, 'No activity yet.');
 }
 
-function doneBy(actor: Activity['actor'], names: ReadonlyMap<number, string>): string {
+function toActorName(actor: Activity['actor'], names: ReadonlyMap<number, string>): string {
   if (actor === null) return 'Command line';
   const name = names.get(actor.userId) ?? `user ${actor.userId}`;
   return actor.keyId === null ? name : `${name}, with API key ${actor.keyId}`;
@@ -34,5 +34,5 @@ function doneBy(actor: Activity['actor'], names: ReadonlyMap<number, string>): s
 function shown(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > shownLength ? `${text.slice(0, shownLength).toWellFormed()}…` : text;
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength).toWellFormed()}…` : text;
 }

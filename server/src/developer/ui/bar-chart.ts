@@ -3,7 +3,7 @@ import { html, type SafeHtml } from './html.ts';
 /** One series of bars. */
 export interface Bars {
   name: string;
-  /** A colour that contrasts with the page, light and dark. */
+  /** A color with enough contrast in the light and the dark theme. */
   color: string;
   values: readonly number[];
 }
@@ -19,11 +19,11 @@ export interface Chart {
 }
 
 /*
- * Widths are percentages and heights are pixels, so text has the same size on every screen. Colours of text and lines are
- * in the style sheet, which knows the theme.
+ * Widths are percentages and heights are pixels, so text has the same size on every screen. The style sheet sets the colors
+ * of text and lines for each theme.
  */
 
-/** Draws a chart as SVG within the page, with its legend. @param label describes it to screen readers */
+/** Renders a chart and its legend as inline SVG. @param label describes the chart to screen readers */
 export function barChart(chart: Chart, label: string): SafeHtml {
   return html`<figure class="chart">${chart.form === 'columns' ? columns(chart, label) : rows(chart, label)}
 <ul class="legend">${chart.bars.map(
@@ -32,7 +32,7 @@ export function barChart(chart: Chart, label: string): SafeHtml {
   )}</ul></figure>`;
 }
 
-/** The height of the columns, and of the labels below them. */
+/** Heights of the columns and of the labels below them. Pixels. */
 const [plotHeight, labelHeight] = [200, 24];
 const maxLines = 5;
 const maxLabels = 12;
@@ -62,7 +62,7 @@ ${marks(labels)}</svg>`;
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
-/** The labels below the columns, as many as have room: every second one is hidden on a narrow screen. */
+/** Renders at most `maxLabels` labels below the columns. Narrow screens hide every second label. */
 function marks(labels: readonly string[]): SafeHtml[] {
   const named = labels.flatMap((label, place) => (label === '' ? [] : [{ label, place }]));
   const every = Math.ceil(named.length / maxLabels);
@@ -74,23 +74,23 @@ function marks(labels: readonly string[]): SafeHtml[] {
     });
 }
 
-/** The distance of lines: 1, 2 or 5 times a power of ten, and at least 1. */
-function lineStep(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, most / maxLines)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= most) ?? power;
+/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, and at least 1. */
+function lineStep(max: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, max / maxLines)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= max) ?? power;
 }
 
-/** The heights of a group's label and of each bar, and the room below a group. */
+/** Heights of the label of a group, of each bar, and of the gap below a group. Pixels. */
 const [nameHeight, barHeight, gap] = [22, 18, 10];
 
 function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {
-  const most = Math.max(...bars.flatMap(({ values }) => values));
+  const max = Math.max(...bars.flatMap(({ values }) => values));
   const groupHeight = nameHeight + bars.length * barHeight + gap;
   const groups = labels.map((name, place) => {
     const top = place * groupHeight;
     return html`<text y="${top + 14}">${name}</text>${bars.map(({ color, values }, index) => {
       const value = values[place] ?? 0;
-      const width = ((value / Math.max(1, most)) * 100).toFixed(2);
+      const width = ((value / Math.max(1, max)) * 100).toFixed(2);
       const y = top + nameHeight + index * barHeight;
       return html`<rect y="${y}" width="${width}%" height="${barHeight - 4}" fill="${color}"/>
 <text x="${width}%" dx="6" y="${y + 12}">${value.toLocaleString('en')} ${unit}</text>`;

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Custom fields as lines to be edited, `name = value`. Only those are that look the same as such a line: other values
- * (numbers, lists, longer texts) stay as they are, for the API to change.
+ * Custom fields as editable lines, `name = value`. Only single-line strings can be edited this way. Other values, such as
+ * numbers, lists and multi-line strings, stay unchanged; the API can change them.
  */
 
 function isLine([name, value]: [string, unknown]): boolean {
@@ -18,7 +18,7 @@ function isLine([name, value]: [string, unknown]): boolean {
   );
 }
 
-/** The lines that a text field shows. */
+/** Formats the editable custom fields as lines. */
 export function linesOf(fields: CustomFields): string {
   return Object.entries(fields)
     .filter(isLine)
@@ -26,7 +26,7 @@ export function linesOf(fields: CustomFields): string {
     .join('\n');
 }
 
-/** What is said of those that can't be edited. */
+/** Renders the names of the custom fields that can't be edited as lines, or null if there are none. */
 export function othersOf(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
     .filter((field) => !isLine(field))
@@ -35,14 +35,14 @@ export function othersOf(fields: CustomFields): SafeHtml | null {
   return html`<p class="hint">Only the API can change these fields: ${names.join(', ')}.</p>`;
 }
 
-/** The lines as they are sent. */
+/** Parses lines to custom fields. */
 export const CustomFieldLines = z
   .string()
   .transform((text, { addIssue }): CustomFields => {
     const pairs: [string, string][] = [];
     for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
       if (line.trim() === '') continue;
-      // To `.` a line may end in more ways than in these.
+      // Without the `s` flag, `.` doesn't match line separators such as U+2028.
       const [, name = '', value = ''] = (/^([^=]+)=(.*)$/s.exec(line) ?? []).map((part) => part.trim());
       if (name === '' || name === '__proto__') {
         addIssue({
@@ -57,10 +57,10 @@ export const CustomFieldLines = z
   })
   .pipe(CustomFields);
 
-/** What the lines change: those that differ, and null for those that are gone. */
+/** Returns the changed custom fields, with null for each removed line. */
 export function patchOf(before: CustomFields, lines: CustomFields): CustomFields {
   const shown = Object.entries(before).filter(isLine);
-  const gone = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);
-  const given = Object.entries(lines).filter(([name, value]) => before[name] !== value);
-  return Object.fromEntries([...gone, ...given]);
+  const removed = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);
+  const changed = Object.entries(lines).filter(([name, value]) => before[name] !== value);
+  return Object.fromEntries([...removed, ...changed]);
 }

@@ -4,10 +4,10 @@ import type { RequestContext } from '../framework/request-context.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Forms, and the fields that stand in them: each with its label, what it is for, what is wrong with it and what was typed.
+ * Forms and their fields. Each field has a label, a hint, an error and the typed value.
  */
 
-/** A form of the page that is shown: `fields` are drawn with what was sent of it. */
+/** Renders a form of the current page. @param fields renders the fields with the submitted values and errors */
 export function formOf(
   { visit, address, sent }: Pick<PageRequest<RequestContext>, 'visit' | 'address' | 'sent'>,
   name: string,
@@ -18,15 +18,15 @@ export function formOf(
   const credential =
     passkey &&
     html`<input type="hidden" name="response" value="" data-passkey="${passkey.what}" data-options="${JSON.stringify(passkey.options)}">`;
-  // Drawing the fields tells what they are called.
-  const drawn = fields(sent[name]);
-  const told = summary(sent[name]);
+  // Rendering the fields first collects the labels for the summary.
+  const renderedFields = fields(sent[name]);
+  const errors = summary(sent[name]);
   return html`<form method="post" action="${action}" ${upload ? html`enctype="multipart/form-data"` : ''} id="form-${name}">
 <input type="hidden" name="_csrf" value="${visit.csrf}">${credential}
-${told}${drawn}</form>`;
+${errors}${renderedFields}</form>`;
 }
 
-/** What is wrong, before everything else: who can't see the fields hears of it first. */
+/** Renders all errors of a form. It comes before the fields, so that screen readers announce it first. */
 export function summary(sent: FormState | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);
@@ -44,9 +44,9 @@ export function summary(sent: FormState | undefined): SafeHtml | null {
 export interface Field {
   name: string;
   label: string;
-  /** What it is for, or how it is written. */
+  /** The purpose or the format of the field. */
   hint?: string | SafeHtml | undefined;
-  /** What stands there before anything was typed. */
+  /** The initial value. */
   value?: string | number | null | undefined;
   required?: boolean;
 }
@@ -54,12 +54,12 @@ export interface Field {
 type InputType = 'text' | 'email' | 'password' | 'url' | 'number' | 'search' | 'date' | 'datetime-local';
 interface TextField extends Field {
   type?: InputType;
-  /** What the browser may fill in (HTML §4.10.18.7). */
+  /** The autofill token of the field (HTML §4.10.18.7). */
   autocomplete?: string;
   placeholder?: string;
 }
 
-/** A line of text. A password is never sent back. */
+/** Renders a single-line text field. The value of a password is never rendered. */
 export function textField(sent: FormState | undefined, field: TextField): SafeHtml {
   const { name, type = 'text', autocomplete = 'off', required = false, placeholder } = field;
   const value = type === 'password' ? '' : typed(sent, field);
@@ -70,12 +70,12 @@ export function textField(sent: FormState | undefined, field: TextField): SafeHt
   });
 }
 
-/** Some lines of text. */
+/** Renders a multi-line text field. */
 export function textArea(sent: FormState | undefined, field: Field & { rows?: number }): SafeHtml {
   return labelled(
     sent,
     field,
-    // The line break is what browsers drop after the tag.
+    // Browsers drop the first line break after the tag.
     (attributes) => html`<textarea name="${field.name}" rows="${field.rows ?? 4}" ${attributes}>
 ${typed(sent, field)}</textarea>`,
   );
@@ -86,7 +86,7 @@ export interface Option {
   label: string;
 }
 
-/** One of some values. */
+/** Renders a select field. */
 export function selectField(sent: FormState | undefined, field: Field & { options: readonly Option[] }): SafeHtml {
   const chosen = typed(sent, field);
   return labelled(
@@ -100,7 +100,7 @@ export function selectField(sent: FormState | undefined, field: Field & { option
   );
 }
 
-/** Any of some values; what is sent comes as a list. */
+/** Renders a group of checkboxes with the same name. */
 export function checkboxes(
   sent: FormState | undefined,
   {
@@ -122,7 +122,7 @@ export function checkbox(name: string, value: string, label: string | SafeHtml, 
 <span>${label}</span></label>`;
 }
 
-/** A file to be sent: its form is an `upload`. */
+/** Renders a file field. Its form needs `upload: true`. */
 export function fileField(sent: FormState | undefined, field: Field & { accept: string }): SafeHtml {
   return labelled(
     sent,
@@ -163,20 +163,20 @@ function typed(sent: FormState | undefined, { name, value }: Field): string {
 }
 
 /*
- * What a form sends, as schemas want it: a field that was left empty isn't there.
+ * Schemas for submitted values. Browsers send empty fields as empty strings.
  */
 
-/** A field that may be left empty. */
+/** Parses an optional field: an empty string becomes undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 }
 
-/** A field that is emptied to take a value away. */
+/** Parses a nullable field: an empty string becomes null. */
 export function emptyAsNull<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? null : value), schema);
 }
 
-/** The filters of a list: one that was left empty isn't there. */
+/** Parses the filters of a list: empty filters are removed. */
 export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (query: object) => Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')),
@@ -184,15 +184,15 @@ export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
-/** Lines of text, whose ends browsers send as two characters. */
+/** Parses multi-line text: browsers send line breaks as CRLF. */
 export function unixLines<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
 }
 
-/** Checkboxes of one name: none, one or several. */
+/** Parses checkboxes with the same name to an array. */
 export function several<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);
 }
 
-/** A box that is checked, or not there. */
+/** Parses a single checkbox to a boolean: browsers omit unchecked boxes. */
 export const checked = z.preprocess((value) => value !== undefined, z.boolean());

@@ -2,8 +2,8 @@ import { zoneOf } from '../framework/local-datetime.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /**
- * Writes moments in a time zone, with its short name.
- * @param timeZone IANA's name; null and unknown names count as UTC, as for what is typed (moment.ts)
+ * Returns a function that renders times in a time zone, with its short name.
+ * @param timeZone IANA name; null and unknown names count as UTC, as in local-datetime.ts
  */
 export function timeIn(timeZone: string | null): (moment: string | null, none?: string) => SafeHtml {
   const zone = zoneOf(timeZone);
@@ -17,7 +17,7 @@ export function timeIn(timeZone: string | null): (moment: string | null, none?: 
   };
 }
 
-/** Writes the marks of an axis in a time zone, or in UTC: the time of day; or the day, where it begins. */
+/** Returns a function that formats axis labels: the time of day, or with `days` the date at the start of each day. */
 export function marksIn(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
   const zone = { timeZone: zoneOf(timeZone) };
   const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...zone });

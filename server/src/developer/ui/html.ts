@@ -4,15 +4,15 @@ import { html, type SafeHtml } from '@remix-run/html-template';
 export { html, type SafeHtml } from '@remix-run/html-template';
 
 /*
- * Parts that pages are made of. `html` escapes whatever is put into it, but for what it has made itself.
+ * Components of pages. `html` escapes all values except its own results.
  */
 
 export type Cell = SafeHtml | string | number | null;
 
 /**
- * A table. On a narrow screen each row is a block of labelled lines, for which the roles of its parts are repeated; a column
- * that begins with times has their zone in its head.
- * @param empty what to do while there is no row
+ * Renders a table. On a narrow screen, each row is a block of labelled lines, so the cells repeat their ARIA roles. If the
+ * cells of a column start with a time, its header contains the time zone.
+ * @param empty replaces a table without rows
  */
 export function table(
   caption: string,
@@ -32,13 +32,13 @@ export function table(
 </table></div>`;
 }
 
-/** A column without a name holds buttons, and has no head. */
+/** Renders a column header. Columns without a name contain buttons and need no header. */
 function headOf(cell: Cell, zone: string | undefined): SafeHtml {
   if (cell === '') return html`<td role="cell"></td>`;
   return html`<th role="columnheader" scope="col">${cell}${zone && html` <span class="zone">(${zone})</span>`}</th>`;
 }
 
-/** The text of a head, without the arrow of a sorted column. */
+/** Returns the text of a column header, without the sort arrow. */
 function labelOf(cell: Cell): string {
   return String(cell ?? '')
     .replace(/<svg.*/s, '')
@@ -55,43 +55,43 @@ export function emptyState(what: Cell): SafeHtml {
   return html`<div class="empty">${what}</div>`;
 }
 
-/** What something is like, a line each. */
+/** Renders name and value pairs as a description list. Null values are left out. */
 export function facts(lines: Record<string, Cell>): SafeHtml {
   const entries = Object.entries(lines).filter(([, value]) => value !== null);
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A state in a word. */
+/** Renders a status badge. */
 export function badge(text: string, kind: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): SafeHtml {
   return html`<span class="badge ${kind}">${text}</span>`;
 }
 
-/** A part of a page with a heading of its own. */
+/** Renders a section with a heading. */
 export function section(title: string, body: SafeHtml | readonly SafeHtml[]): SafeHtml {
   return html`<section><h2>${title}</h2>${[body].flat() as SafeHtml[]}</section>`;
 }
 
-/** A part of a page that is rarely used, folded. @param open unfolds it, such as when its form has errors */
+/** Renders a collapsible section. @param open expands it, for example if its form has errors */
 export function folded(title: string, open: boolean, body: SafeHtml): SafeHtml {
   return html`<details class="fold" ${open ? html`open` : ''}><summary><h2>${title}</h2></summary>${body}</details>`;
 }
 
-/** What to know before going on. */
+/** Renders a notice. */
 export function notice(body: Cell, kind: 'good' | 'warn' | 'bad' = 'good'): SafeHtml {
   return html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${body}</div>`;
 }
 
-/** Text to be copied as it is. */
+/** Renders a code block. */
 export function code(text: string, label: string): SafeHtml {
   return html`<div class="code"><pre tabindex="0" aria-label="${label}"><code>${text}</code></pre></div>`;
 }
 
-/** A link that looks like a button. */
+/** Renders a link that looks like a button. */
 export function linkButton(href: string, text: string, kind: 'main' | 'plain' = 'plain'): SafeHtml {
   return html`<a class="button ${kind}" href="${href}">${text}</a>`;
 }
 
-/** From page to page of a list. @param address of the page, with its query, in which `name` is the number */
+/** Renders the pagination of a list. @param address path and query of the page; the parameter `name` is the page number */
 export function pager(
   { page, perPage, totalCount, totalCountCapped }: PageMeta,
   address: string,
@@ -109,7 +109,7 @@ export function pager(
 <span class="count">Page ${page} of ${last}, ${all}</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 
-/** An address with other values in its query; undefined ones are left out. */
+/** Returns a path with the given query parameters replaced. Undefined values are removed. */
 export function withQuery(address: string, values: Record<string, string | number | undefined>): string {
   const url = new URL(address, 'http://localhost');
   for (const [name, value] of Object.entries(values)) {

@@ -6,17 +6,17 @@ import { scriptPath, stylePath } from '../framework/static-files.ts';
 import { html, type SafeHtml } from './html.ts';
 
 interface Frame extends View {
-  /** All pages, as far as the navigation names them. */
+  /** All pages; the navigation shows those with a `menu`. */
   pages: readonly AnyPage[];
-  /** The address of this one. */
+  /** The path and query of the current page. */
   url: string;
   visit?: RequestContext | undefined;
 }
 
-/** Without a script, a page refreshes only if that ends soon: it would lose what the visitor types. Seconds. */
+/** Longest refresh interval without a script, since a reload loses typed text. Seconds. */
 const maxRefreshWithoutScript = 2;
 
-/** A page as it is sent. */
+/** Renders the HTML document of a page. */
 export function renderLayout({
   title,
   body,
@@ -59,7 +59,7 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 `);
 }
 
-/** When a page with pending work was read. */
+/** Renders when a page with pending work was loaded. */
 function readAt({ context, time }: UserContext, reload: number, url: string): SafeHtml {
   const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
   return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;
@@ -87,7 +87,7 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
 </nav>`;
 }
 
-/** Whether a role is among those of a page or form. */
+/** Returns whether a role may use a page or form. */
 export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
   return roles === 'everyone' || roles.includes(role);
 }

@@ -3,11 +3,7 @@ import type { FormState } from '../framework/page.ts';
 import { checkbox, errorOf, hintOf } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';
 
-/*
- * Scopes, as a table to choose from, and what each of them allows.
- */
-
-/** What can be asked for, as a person reads it: `GET`, `/tickets/{id}`, `Get a ticket`. */
+/** An endpoint, such as `GET`, `/tickets/{id}`, `Get a ticket`. */
 interface Allowed {
   method: string;
   path: string;
@@ -16,7 +12,7 @@ interface Allowed {
 
 const endpoints = Object.values(contract).flatMap((routes) => Object.values(routes as Record<string, Endpoint>));
 
-/** The endpoints that a scope allows; `any`: those that every key may call. */
+/** Returns the endpoints of a scope. `any` returns those that every API key can call. */
 export function endpointsOf(scope: Scope | 'any'): Allowed[] {
   return endpoints
     .filter(({ metadata }) => metadata.scope === scope)
@@ -35,9 +31,9 @@ const resources = {
 };
 
 /**
- * A box for each scope, a line for each resource.
- * @param offered the scopes that can be chosen
- * @param chosen those that are, before anything was
+ * Renders a checkbox for each scope, in a table with one row per resource.
+ * @param offered the scopes that the user can select
+ * @param chosen the scopes that are selected initially
  */
 export function scopeTable(
   sent: FormState | undefined,
@@ -70,7 +66,7 @@ export function scopeTable(
 </table></fieldset>`;
 }
 
-/** What each scope allows. Where scripts run, only what is chosen in the form is shown (script.js). */
+/** Renders the endpoints of each scope. With scripts, only selected scopes are visible (script.js). */
 export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
   const groups = offered.map(
     (scope) => html`<div data-scope="${scope}"><h3><code>${scope}</code></h3>

@@ -1,6 +1,6 @@
-// What the area has beside the frame where scripts run: passkeys, lists that follow what is typed, pages that refresh.
+// Adds passkeys, live filters and automatic refresh to pages. Pages also work without scripts, except for passkeys.
 (() => {
-  // Until the visitor has chosen a time zone, that of the browser is preselected.
+  // Preselects the time zone of the browser until the user has chosen one.
   function suggestZone(within) {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
     for (const select of within.querySelectorAll('select[name=timeZone]')) {
@@ -9,8 +9,8 @@
     }
   }
 
-  // A form with a passkey is sent once the browser has made it, or has signed with it.
-  function askForPasskeys(within) {
+  // Creates or uses the passkey before the form is submitted.
+  function addPasskeys(within) {
     for (const input of within.querySelectorAll('input[data-passkey]')) {
       const { form } = input;
       form.addEventListener('submit', async (event) => {
@@ -46,11 +46,11 @@
     form.append(paragraph);
   }
 
-  // A list follows what is typed into its filters, and the address follows, too.
+  // Reloads a list while the user types into its filters, and updates the URL.
   function followFilters(within) {
     for (const form of within.querySelectorAll('form[data-live]')) {
       const shown = document.getElementById(form.dataset.live);
-      // Who can't see that the list has changed is told.
+      // Screen readers announce changes of the list.
       shown.setAttribute('aria-live', 'polite');
       let last = 0;
       form.addEventListener('input', async () => {
@@ -59,9 +59,9 @@
         if (turn !== last) return;
         const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''));
         const address = `${location.pathname}?${query}`;
-        const { page, trouble } = await load(address);
+        const { page, errorMessage } = await load(address);
         if (turn !== last) return;
-        if (page === undefined) return shown.replaceChildren(notice(trouble));
+        if (page === undefined) return shown.replaceChildren(notice(errorMessage));
         history.replaceState(null, '', address);
         shown.replaceChildren(...page.getElementById(shown.id).childNodes);
         enhance(shown);
@@ -76,7 +76,7 @@
     return paragraph;
   }
 
-  // What a choice of scopes allows is shown while it is made.
+  // Shows the endpoints of the selected scopes.
   function followScopes(within) {
     for (const shown of within.querySelectorAll('[data-allowed]')) {
       const fields = document.getElementById(shown.dataset.allowed);
@@ -94,7 +94,7 @@
     }
   }
 
-  // What goes on is looked at again, until it doesn't.
+  // Refreshes the watched parts of a page while its work is pending.
   async function watch() {
     const seconds = document.querySelector('main[data-reload]')?.dataset.reload;
     if (seconds === undefined) return;
@@ -102,7 +102,7 @@
     const { page, isOver = false } = document.hidden ? {} : await load(location.href);
     if (isOver) return;
     const parts = [...document.querySelectorAll('main [data-watched][id]')];
-    // To replace what has the focus would lose it.
+    // Replacing the focused element would lose the focus.
     if (page !== undefined && !parts.some((part) => part.contains(document.activeElement))) {
       const { reload } = page.querySelector('main').dataset;
       const shown = document.querySelector('main');
@@ -112,18 +112,18 @@
     watch();
   }
 
-  // A page of the area; or why there is none, and whether there will be none later either.
+  // Loads a page. If it fails, returns an error message, and `isOver` if a retry is pointless.
   async function load(address) {
-    // To be led to signing in is not followed: that page would have a challenge of another window forgotten.
+    // Doesn't follow the redirect to the sign-in page, which would evict the passkey challenge of another window.
     const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
-    const answer = await fetch(address, options).catch(() => undefined);
-    if (answer === undefined) return { trouble: 'The server is unreachable. Try again.' };
-    if (answer.type === 'opaqueredirect')
-      return { trouble: 'You are signed out. Reload the page to sign in.', isOver: true };
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    if (answer.ok) return { page };
-    const trouble = page.querySelector('main p')?.textContent ?? 'The request failed. Try again.';
-    return { trouble, isOver: answer.status < 500 && answer.status !== 429 };
+    const response = await fetch(address, options).catch(() => undefined);
+    if (response === undefined) return { errorMessage: 'The server is unreachable. Try again.' };
+    if (response.type === 'opaqueredirect')
+      return { errorMessage: 'You are signed out. Reload the page to sign in.', isOver: true };
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    if (response.ok) return { page };
+    const errorMessage = page.querySelector('main p')?.textContent ?? 'The request failed. Try again.';
+    return { errorMessage, isOver: response.status < 500 && response.status !== 429 };
   }
 
   function replace(before, after) {
@@ -136,7 +136,7 @@
     suggestZone(within);
     for (const element of within.querySelectorAll('[data-only-script]')) element.hidden = false;
     frame.addCopyButtons(within);
-    askForPasskeys(within);
+    addPasskeys(within);
     followFilters(within);
     followScopes(within);
   }

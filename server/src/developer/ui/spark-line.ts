@@ -6,8 +6,8 @@ const step = 4;
 const none = new Array<number>(24).fill(0);
 
 /**
- * The requests of a day as a row of bars, and their sum as text.
- * @param counts a number per hour, oldest first; without it there were none
+ * Renders the requests of a day as a bar chart and their sum as text.
+ * @param counts requests per hour, oldest first; all zero by default
  */
 export function sparkLine(counts: readonly number[] = none): SafeHtml {
   const max = Math.max(1, ...counts);

@@ -12,8 +12,8 @@ import { formOf, submit, textField } from '../../ui/form-fields.ts';
 import { html, notice } from '../../ui/html.ts';
 
 /**
- * Where the link of an invitation leads: to choosing how to sign in from then on. Looking at it changes nothing, since
- * programs that read mail look at links, too; the link is used up by the form that is sent.
+ * The page of an invitation link, where the user chooses how to sign in. Opening the page changes nothing, because mail
+ * scanners open links. Submitting a form uses the link up.
  */
 export const join = openPage({
   path: '/developer/join',
@@ -64,7 +64,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
     passkey: openForm({
       fields: z.object({ response: z.string().max(20_000) }),
       run: ({ visit, fields, address }) =>
-        settle(visit, address, 'with a new passkey', async (account) => {
+        acceptInvitation(visit, address, 'with a new passkey', async (account) => {
           const { takeChallenge } = visit.browser;
           const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
           return () => savePasskey(visit.accounts, account, { ...passkey, name: deviceOf(visit) });
@@ -73,7 +73,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
     password: openForm({
       fields: z.object({ password: NewPassword }),
       run: ({ visit, fields: { password }, address }) =>
-        settle(visit, address, 'with a new password', async (account) => {
+        acceptInvitation(visit, address, 'with a new password', async (account) => {
           const hash = await checkPassword(account, password);
           return () => savePassword(visit.accounts, account, hash);
         }),
@@ -81,25 +81,25 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
     look: openForm({
       fields: z.object({}),
       run: ({ visit, address }) =>
-        settle(visit, address, 'with the first-start link', async (_account, demo) => {
+        acceptInvitation(visit, address, 'with the first-start link', async (_account, demo) => {
           if (!demo) throw new ApiError('NOT_FOUND', 'This form does not exist. Reload the page and try again.');
         }),
     }),
   },
 });
 
-/** The invitation of a link; that of a first start is for this machine. */
+/** Returns the invitation of a token. First-start links work only on the machine of the server. */
 async function invited(visit: RequestContext, token: string): Promise<Invitation | undefined> {
   const invitation = await findInvitation(visit.accounts, token);
   return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
 }
 
 /**
- * Signs in the account of a link, which is used up, and keeps how it does so from now on. Who needs a link has lost how they
- * signed in before, be it to somebody else: that works no more, and sessions that began with it end.
- * @param check finds out what is wrong with that while the link still works, and returns what keeps it
+ * Uses up an invitation link, stores the chosen credential and signs the account in. Previous credentials may be lost or
+ * stolen, so they are deleted and their sessions end.
+ * @param check validates the credential while the link still works, and returns a function that saves it
  */
-async function settle(
+async function acceptInvitation(
   visit: RequestContext,
   address: string,
   how: string,
@@ -109,12 +109,12 @@ async function settle(
   const invitation = await invited(visit, token);
   if (invitation === undefined) throw invalidLink();
   const { account, demo } = invitation;
-  const keep = await check(account, demo);
+  const saveCredential = await check(account, demo);
   await signInAccount(visit, account, how, async () => {
     if (!(await useInvitation(visit.accounts, token))) throw invalidLink();
-    if (keep !== undefined) {
+    if (saveCredential !== undefined) {
       await deleteCredentials(visit.accounts, account);
-      await keep();
+      await saveCredential();
     }
     return true;
   });
@@ -132,7 +132,7 @@ function tokenOf(address: string): string {
   return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
 }
 
-/** What a passkey is called until somebody calls it otherwise: the system that it was made on, as the browser tells. */
+/** Returns the name of a new passkey: the operating system in the user agent. */
 export function deviceOf({ from }: RequestContext): string {
   const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['an unknown device'];
   return `Created on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;

@@ -28,7 +28,7 @@ import { deviceOf } from './accept-invitation.ts';
 const here = '/developer/account';
 const Named = z.object({ id: integerFromText() });
 
-/** How the visitor signs in, and where they are signed in. */
+/** The page of the user's own account: time zone, passkeys, password and sessions. */
 export const account = page({
   path: here,
   roles: ['ADMIN', 'AGENT'],
@@ -128,7 +128,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
 function zone(asked: PageRequest<UserContext>) {
   const { timeZone } = asked.visit.user.account;
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
-  // Names that are an alias of another are not listed.
+  // `supportedValuesOf` doesn't list aliases, so an alias that the account uses is added.
   const own = timeZone === null || timeZone === 'UTC' || names.includes(timeZone) ? [] : [timeZone];
   const options = [...own, ...names].map((name) => ({ value: name, label: name }));
   const field = {

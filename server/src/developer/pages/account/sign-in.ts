@@ -13,7 +13,7 @@ import { html } from '../../ui/html.ts';
 
 const Query = z.object({ next: z.string().optional().catch(undefined) });
 
-/** Signing in, by passkey or by e-mail address and password. */
+/** The sign-in page, for passkeys and passwords. */
 export const signIn = openPage({
   path: '/developer/sign-in',
   query: Query,
@@ -73,7 +73,7 @@ ${submit('Sign in', 'plain')}`,
   },
 });
 
-/** Which workspace, for who has the same e-mail address and password in several. */
+/** The page where users choose a workspace if their email address and password match accounts in several. */
 export const workspaces = openPage({
   path: '/developer/workspaces',
   query: Query,
@@ -115,7 +115,7 @@ async function offeredTo({ browser, accounts }: RequestContext): Promise<(Passwo
   return offers.flatMap(({ account, password }) => (account === undefined ? [] : [{ account, password }]));
 }
 
-/** Where somebody wanted to go: a page of the area, and nowhere else. */
+/** Returns the path to redirect to after sign-in. Only pages of the area are allowed, which prevents open redirects. */
 function nextOf({ next }: z.output<typeof Query>): string {
   const to = next?.startsWith('/developer/') ? URL.parse(next, 'http://area') : null;
   const own = to !== null && /^(?!.*\/\/)\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);

@@ -40,7 +40,7 @@ ${assetInputs(sent)}${submit('Create')}`;
   },
 });
 
-/** One asset, and what was done to it. */
+/** The page of an asset, with its activity. */
 export const asset = page({
   path: `${path}/:id`,
   roles,
@@ -73,7 +73,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
           ...fields,
           assignedToId,
           customFields: patchOf(before.customFields, customFields),
-          // One that nobody chose follows who has the asset.
+          // An unchanged status is left out, so that it can follow the assignee.
           ...(status !== before.status && { status }),
         };
         return changed(await whileUnchanged(visit.context, state, (context) => updateAsset(context, params.id, patch)));
@@ -86,7 +86,7 @@ function changed({ id, assetTag }: Asset) {
   return { redirect: `${path}/${id}`, subject: assetTag };
 }
 
-/** How the form names who has the asset: whoever is inactive can't be named by an e-mail address any more. */
+/** Returns the assignee for the form: the email address, or the ID of an inactive user, whose email address is not accepted. */
 async function holderOf(context: Context, { assignedToId }: Asset): Promise<string> {
   if (assignedToId === null) return '';
   const { active, email } = await getUser(context, assignedToId);

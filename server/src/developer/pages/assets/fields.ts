@@ -6,17 +6,13 @@ import { CustomFieldLines, linesOf, othersOf } from '../../ui/custom-fields.ts';
 import { emptyAsNull, optional, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';
 import { html, type SafeHtml } from '../../ui/html.ts';
 
-/*
- * What is typed of an asset, new or not.
- */
-
 const { shape } = NewAsset;
 
-/** A day counts as its beginning in UTC. */
+/** Converts a date to the start of the day in UTC. */
 const moment = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
 
-/** The fields of both forms. */
+/** The fields of the forms that create and change an asset. */
 export const AssetFields = z.strictObject({
   name: shape.name,
   type: AssetType,
@@ -33,7 +29,7 @@ export const AssetFields = z.strictObject({
   customFields: CustomFieldLines,
 });
 
-/** The inputs of both forms. @param holder how the user is named who has it */
+/** Renders the fields of an asset. @param holder email address or ID of the assignee */
 export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
   const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };

@@ -12,7 +12,7 @@ import { csvImport, importedNotice } from '../csv/csv-upload.ts';
 
 const path = '/developer/assets';
 
-/** The assets of the workspace. */
+/** The list of assets. */
 export const assets = page({
   path,
   menu: 'Assets',
@@ -73,7 +73,7 @@ function none({
   return html`No assets yet. <a href="${path}/new">Create an asset</a> or <a href="${path}/import">import a CSV file</a>.`;
 }
 
-/** Assets as CSV, in and out. */
+/** The pages that import and export assets as CSV. */
 export const assetFiles = [
   csvImport(assetCsv, {
     Tag: 'assetTag',

@@ -12,7 +12,7 @@ import type { UserContext } from '../../framework/request-context.ts';
 const roles = ['ADMIN'] as const;
 const type = 'text/csv; charset=utf-8';
 
-/** A resource as a file that an import takes: all its rows, and one to begin with. */
+/** Defines the downloads of a resource: an export of all rows and a template, both in the format of the import. */
 export function csvFiles<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
 ): AnyPage[] {
@@ -24,7 +24,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       roles,
       async show({ visit }) {
         const format = await csvFile(visit.context.db, csv);
-        // No part is made before it is asked for.
+        // Disables read-ahead: each batch is queried when the client is ready for it.
         const content = Readable.from(linesOf(visit, csv.rows, format), { highWaterMark: 0 });
         return { file: { name, type, content } };
       },
@@ -44,7 +44,7 @@ async function* linesOf<Row extends { id: number }>(
 ): AsyncGenerator<string> {
   yield head;
   const batches = batchesOf(db, rows);
-  // Whoever reads slowly has no connection meanwhile, and may be signed out before the end.
+  // A slow client must not hold a database connection between batches, and its session may end before the last one.
   const next = () =>
     inItsTurn(async () => {
       const now = await again();
@@ -53,14 +53,14 @@ async function* linesOf<Row extends { id: number }>(
       const { done, value } = await batches.next();
       return done ? undefined : lines(value);
     });
-  for (let text = await patiently(next); text !== undefined; text = await patiently(next)) yield text;
+  for (let text = await retryOverLimit(next); text !== undefined; text = await retryOverLimit(next)) yield text;
 }
 
-/** Asks again while the workspace has too many requests under way: a file that is being sent can't be refused any more. */
-async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
+/** Retries while the workspace is over its concurrency limit, because the response status is already sent. */
+async function retryOverLimit<Result>(query: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
-      return await ask();
+      return await query();
     } catch (error) {
       if (!(error instanceof TenantLimitExceeded)) throw error;
       await sleep(1000);

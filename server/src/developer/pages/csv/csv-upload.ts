@@ -16,7 +16,7 @@ import type { UserContext } from '../../framework/request-context.ts';
 import { fileField, formOf, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
-/** What a file may hold; the command line takes twenty times as much. */
+/** Limits of a file. The command line accepts 20 times as much. */
 const limits = { lines: 5000, bytes: 2 ** 20 };
 
 const CsvFile = z
@@ -27,13 +27,13 @@ const CsvFile = z
     'must be at most 1 MiB. Split the file, or import it with the command line.',
   );
 
-/** Which file a form is about: that of the page that it stands on, and none that was sent from another page since. */
+/** Identifies the uploaded file that the page shows, so that the form can't import a newer upload. */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**
- * Rows from a CSV file, in two steps: it is sent, checked and looked at, and then imported. In between the server keeps it,
- * so that nobody sends or chooses it twice, and the page stays small (docs/decisions/data-model.md#csv).
- * @param shown the columns that are shown before, by what they are called there
+ * Defines the page that imports a CSV file in two steps: upload with a preview, then import. The server stores the file in
+ * between, so that the user doesn't upload it twice and the page stays small (docs/decisions/data-model.md#csv).
+ * @param shown the columns of the preview, by their headers
  */
 export function csvImport<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
@@ -53,13 +53,13 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     roles: ['ADMIN'],
     async show(asked) {
       const { visit, sent } = asked;
-      // What could not be imported although it was checked has become wrong since.
-      const faulty = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
-      const kept = faulty === undefined ? await findPreview(visit.context, resource) : undefined;
-      // An earlier release also kept files with faults.
+      // An import that failed after a successful check has new errors, so the stored file is checked again.
+      const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
+      const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
+      // An earlier release also stored files with errors.
       const body =
         kept === undefined || kept.preview.problems > 0
-          ? upload(asked, columns, faulty as Preview | undefined)
+          ? upload(asked, columns, invalid as Preview | undefined)
           : preview(asked, columns, { kept, head: Object.keys(shown) });
       return { title: `Import ${resource}`, body: html`<p><a href="${list}">All ${resource}</a></p>${body}` };
     },
@@ -80,9 +80,9 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         audit: `${resource}.imported`,
         async run({ visit, fields }) {
           const content = await takeUpload(visit.context, resource, fields.file);
-          if (content === undefined) throw await notThere(visit);
+          if (content === undefined) throw await missingFile(visit);
           const { entries, problems } = await importFile(visit.context, csv, content, limits.lines);
-          // The file is there again: the transaction is undone.
+          // The error rolls the transaction back, which restores the stored file.
           if (problems.length > 0) {
             throw new ApiError(
               'VALIDATION_ERROR',
@@ -103,7 +103,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     },
   });
 
-  async function notThere(visit: UserContext): Promise<ApiError> {
+  async function missingFile(visit: UserContext): Promise<ApiError> {
     const other = await findPreview(visit.context, resource);
     const message =
       other === undefined
@@ -112,7 +112,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     return new ApiError('VALIDATION_ERROR', message);
   }
 
-  /** Checks the kept file again. With faults it is kept no longer, and what was found is returned. */
+  /** Checks the stored file again. If it has errors, deletes the file and returns the errors. */
   async function checkAgain(visit: UserContext): Promise<Preview | undefined> {
     const content = await findUpload(visit.context, resource);
     if (content === undefined) return undefined;
@@ -127,17 +127,17 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   }
 }
 
-/** Tells, once, what was imported. */
+/** Renders the number of imported rows, once after the import. */
 export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
   const { data } = z.object({ imported: z.int() }).safeParse(flash);
   return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
 }
 
-/** The form for a file, below the faults of the file that was just sent. */
+/** Renders the upload form, after the errors of the previous file. */
 function upload<Line extends object>(
   asked: PageRequest<UserContext>,
   columns: CsvColumns<Line>,
-  faulty: Preview | undefined,
+  invalid: Preview | undefined,
 ): SafeHtml {
   const { resource, names, needed, user, hasCustomFields } = columns;
   const hint = `UTF-8, separated by commas, at most ${limits.lines} ${resource} and 1 MiB.`;
@@ -146,7 +146,7 @@ ${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hi
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
   return html`<p class="lead">Upload a CSV file and check the preview before you import it. If a line has an error, nothing is imported.</p>
-${summary(asked.sent.import)}${faulty === undefined ? null : faults(faulty)}
+${summary(asked.sent.import)}${invalid === undefined ? null : faults(invalid)}
 ${formOf(asked, 'upload', fields, { upload: true })}
 ${section(
   'File format',

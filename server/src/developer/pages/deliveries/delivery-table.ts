@@ -8,12 +8,12 @@ export function stateBadge(state: DeliveryState): SafeHtml {
   return badge(state.toLowerCase(), kinds[state]);
 }
 
-/** Shows when the next attempt is due: it waits for a worker, or for its webhook, once that has passed. */
+/** Renders when the next attempt is due. After that time, the delivery waits for a worker or for its webhook. */
 export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
-/** How often a page with pending deliveries refreshes. Seconds. */
+/** Refresh interval of pages with pending deliveries. Seconds. */
 export const pendingReload = 10;
 
 export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
@@ -22,11 +22,11 @@ export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
 
 interface Options {
   empty: Cell;
-  /** What the subscriptions are called; without it all are of one. */
+  /** Renders the name of a webhook. Without it, the table has no webhook column. */
   names?: (webhookId: number) => Cell;
 }
 
-/** Deliveries, a line each. */
+/** Renders a table of deliveries. */
 export function deliveryTable(
   visit: UserContext,
   deliveries: readonly Delivery[],

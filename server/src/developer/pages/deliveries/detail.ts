@@ -14,25 +14,25 @@ import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } f
 import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
 import { ownOnly } from './list.ts';
 
-/** How much of a body is shown, and of an answer unless it is asked for whole. Bytes. */
-const shownOfBody = 16 * 1024;
-const shownOfAnswer = 300;
+/** Maximum rendered size of a body, and of a response unless the full response is requested. Bytes. */
+const maxBodyBytes = 16 * 1024;
+const maxResponseBytes = 300;
 const shownAttempts = 20;
-/** If the next attempt is no further away, the page refreshes more often. Milliseconds. */
+/** If the next attempt is at most this far away, the page refreshes more often. Milliseconds. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });
 const Query = z.strictObject({
-  /** The body as it was sent, to be kept. */
+  /** Downloads the body exactly as it is sent. */
   body: optional(z.literal('file')),
-  /** Of how many attempts is told. */
+  /** The number of attempts to show. */
   attempts: optional(z.literal(String(maxShownAttempts))),
-  /** The one of which all is told that was answered, as it counts among those told. */
+  /** The position of the attempt whose full response is shown. */
   answer: optional(integerFromText()),
 });
 type Query = z.output<typeof Query>;
 
-/** One delivery: what was sent, and what came of each attempt. */
+/** The page of a delivery, with its body and its attempts. */
 export const delivery = page({
   path: '/developer/deliveries/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -85,7 +85,7 @@ function outcome(visit: UserContext, found: Awaited<ReturnType<typeof getDeliver
   });
 }
 
-/** The ticket that it tells of, which has a page. */
+/** Renders a link to the ticket of the event, or null for other events. */
 function ticketOf({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
   if (events[event].key !== 'ticket' || eventId.startsWith('evt_test_')) return null;
   const { data } = z.object({ ticket: z.object({ id: z.int(), ticketNumber: z.string() }) }).safeParse(jsonOf(body));
@@ -98,7 +98,7 @@ function again(asked: PageRequest<UserContext>): SafeHtml {
   return formOf(asked, 'replay', () => submit('Replay delivery', 'plain'));
 }
 
-/** The last attempts, the newest first, numbered through all replays. @param before how many there were before these */
+/** Renders the last attempts, newest first, numbered across replays. @param before number of earlier attempts */
 function attempts(
   { visit, address, query }: PageRequest<UserContext, unknown, Query>,
   { id, attempts }: DeliveryDetail,
@@ -129,7 +129,7 @@ function attempts(
   );
 }
 
-/** What came of an attempt, in a word. */
+/** Renders the result of an attempt. */
 export function resultOf({ status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): SafeHtml {
   if (status === null) return html`${badge('failed', 'bad')} ${error}`;
   return badge(String(status), status >= 200 && status < 300 ? 'good' : 'bad');
@@ -140,16 +140,16 @@ function answerOf(
   { whole, link }: { whole: boolean; link: string },
 ): SafeHtml | null {
   if (answer === null) return null;
-  const cut = whole ? answer : cutTo(answer, shownOfAnswer);
+  const cut = whole ? answer : truncate(answer, maxResponseBytes);
   const rest = cut === answer ? null : html`<p><a href="${link}">Show the full response</a></p>`;
   return html`${code(cut, `Response to attempt ${number}`)}${rest}`;
 }
 
-/** The body, as a reader wants it; as it was sent it is a file. */
+/** Renders the body as indented JSON, with a link that downloads it unchanged. */
 function body({ body }: DeliveryDetail): SafeHtml {
   const parsed = jsonOf(body);
   const text = parsed === undefined ? body : JSON.stringify(parsed, null, 2);
-  const shown = cutTo(text, shownOfBody);
+  const shown = truncate(text, maxBodyBytes);
   const rest =
     shown === text
       ? null
@@ -170,8 +170,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The beginning of a text, of so many bytes at most, without half of a character at its end. */
-function cutTo(text: string, bytes: number): string {
+/** Truncates a text to a number of bytes, without splitting a character. */
+function truncate(text: string, bytes: number): string {
   const all = Buffer.from(text);
   return all.length <= bytes ? text : new TextDecoder().decode(all.subarray(0, bytes), { stream: true });
 }

@@ -10,8 +10,8 @@ import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 
 const perPage = 50;
-/** As far as anybody turns pages; times find what is further away. */
-const lastPage = 2000;
+/** Maximum page number. Time filters reach older deliveries. */
+const maxPage = 2000;
 
 const Query = z.strictObject({
   subscription: optional(integerFromText()),
@@ -19,11 +19,11 @@ const Query = z.strictObject({
   state: optional(DeliveryState),
   since: optional(WallTime),
   until: optional(WallTime),
-  page: optional(integerFromText(z.int().min(1).max(lastPage))),
+  page: optional(integerFromText(z.int().min(1).max(maxPage))),
 });
 type Query = z.output<typeof Query>;
 
-/** What was sent to webhooks, the newest first, by what the address says. */
+/** The list of deliveries, with filters. */
 export const deliveries = page({
   path: '/developer/deliveries',
   menu: 'Deliveries',
@@ -51,12 +51,12 @@ export const deliveries = page({
       title: 'Deliveries',
       reload: data.some(isPending) ? pendingReload : undefined,
       body: html`<p class="lead">Events sent to webhooks, newest first. Deliveries are kept for 30 days after they are settled.</p>
-${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${turning(page, hasMore, address)}</div>`,
+${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${pagination(page, hasMore, address)}</div>`,
     };
   },
 });
 
-/** Of whose subscriptions a visitor sees the deliveries; undefined for all. */
+/** Returns the user whose webhooks' deliveries are visible to the visitor, or undefined for all. */
 export function ownOnly({ user, context }: UserContext): bigint | undefined {
   return user.account.role === 'ADMIN' ? undefined : context.userId;
 }
@@ -81,7 +81,7 @@ ${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, va
 ${submit('Filter', 'plain')}</form>`;
 }
 
-/** What a webhook is called in a list; those that manage them get there. */
+/** Returns a function that renders the name of a webhook, with a link for administrators. */
 function namesOf({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
   const names = new Map(webhooks.map(({ id, url }) => [id, shortened(url)]));
   return (id: number) => {
@@ -90,18 +90,18 @@ function namesOf({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
   };
 }
 
-/** Enough of a URL to know it by. */
+/** Shortens a URL to its host and path, at most 32 characters. */
 export function shortened(url: string): string {
   const { host, pathname } = new URL(url);
   const text = host + (pathname === '/' ? '' : pathname);
   return text.length > 32 ? `${text.slice(0, 31)}…` : text;
 }
 
-/** From page to page; what there is in all is not counted. */
-function turning(page: number, hasMore: boolean, address: string): SafeHtml | null {
+/** Renders the pagination without a total, because counting is slow. */
+function pagination(page: number, hasMore: boolean, address: string): SafeHtml | null {
   if (page === 1 && !hasMore) return null;
   const to = (other: number) => withQuery(address, { page: other === 1 ? undefined : other });
-  const older = hasMore && page < lastPage;
+  const older = hasMore && page < maxPage;
   return html`<nav class="pager" aria-label="Pages">
 ${page > 1 ? html`<a href="${to(page - 1)}" rel="prev">Newer</a>` : html`<span>Newer</span>`}
 <span class="count">Page ${page}</span>

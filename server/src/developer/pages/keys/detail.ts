@@ -26,12 +26,12 @@ import { Life, lifeOptions } from './new-key.ts';
 const Params = z.strictObject({ id: integerFromText() });
 type AskedKey = PageRequest<UserContext, z.output<typeof Params>>;
 
-/** What making and rotating a key leave to be shown once. */
+/** The flash of the forms that create or rotate a key. */
 const ShownOnce = z.object({ id: z.int(), key: z.string() });
 
 const managers = ['ADMIN'] as const;
 
-/** One key: what it is like, and all that can be done to it. */
+/** The page of an API key, with the forms that manage it. */
 export const oneKey = page({
   path: '/developer/keys/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -91,7 +91,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked
       roles: managers,
       async run({ visit: { context }, params: { id }, fields: { confirmation } }) {
         const { name } = await getKey(context, id);
-        if (onOneLine(confirmation) !== onOneLine(name)) {
+        if (normalizeSpace(confirmation) !== normalizeSpace(name)) {
           throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the name of the key: ${name}`);
         }
         return done(await revokeKey(context, id));
@@ -100,8 +100,8 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked
   },
 });
 
-/** A name as it can be typed into a line. */
-function onOneLine(text: string): string {
+/** Normalizes whitespace, because a single-line field can't contain line breaks. */
+function normalizeSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
@@ -109,7 +109,7 @@ function done({ id, name }: Key) {
   return { subject: name, redirect: `/developer/keys/${id}` };
 }
 
-/** A key that was just made: nobody sees it again. */
+/** Renders a new key, which is shown only once. */
 function shownOnce(key: string, origin: string): SafeHtml {
   const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
   const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
@@ -126,7 +126,7 @@ ${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
 </section>`;
 }
 
-/** What the programs that agents run in are told; files, which get copied, without the key (docs/guides/agents.md). */
+/** Returns the settings of AI agents (docs/guides/agents.md). Files that may be shared don't contain the key. */
 function agentSettings(key: string, origin: string): [program: string, settings: string][] {
   const url = `${origin}/mcp`;
   const inputs = [{ type: 'promptString', id: 'itsm-key', description: 'ITSM API key', password: true }];
@@ -146,9 +146,9 @@ function agentSettings(key: string, origin: string): [program: string, settings:
 }
 
 interface Around {
-  /** Of the last 24 hours. */
+  /** Requests of the last 24 hours, per hour. */
   requests: readonly number[] | undefined;
-  /** The ids of the keys that replaced it. */
+  /** The IDs of the keys that replaced this one. */
   successors: readonly number[];
 }
 
@@ -171,7 +171,7 @@ function keyLink(id: number): SafeHtml {
   return html`<a href="/developer/keys/${id}">key ${id}</a>`;
 }
 
-/** All that can be done to a key, by administrators. */
+/** Renders the forms for administrators. */
 function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
   const hint = 'You can only remove scopes. To add scopes, create another API key.';

@@ -9,7 +9,7 @@ import { selectField, textField, withoutBlanks } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
 
-/** All keys of the workspace, or those of an agent. */
+/** The list of API keys. Agents see only their own. */
 export const keys = page({
   path: '/developer/keys',
   menu: 'API keys',
@@ -42,7 +42,7 @@ ${pager(meta, address)}</div>`,
   },
 });
 
-/** Whose keys a visitor sees: an administrator all, an agent their own. */
+/** Returns the filter for visible keys: all for administrators, their own for agents. */
 export function ownKeys({ user: { account } }: UserContext): { user?: number } {
   return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
 }
@@ -53,7 +53,7 @@ export function stateBadge(state: KeyStatus): SafeHtml {
   return badge(state, kinds[state]);
 }
 
-/** The scopes of a key, in a few words. */
+/** Summarizes the scopes of a key. */
 export function scopesOf({ scopes }: Pick<Key, 'scopes'>): string {
   if (scopes.length === Scope.options.length) return 'All scopes';
   const [first, second, ...more] = scopes;
@@ -84,7 +84,7 @@ const arrowOf = (path: string, description: string) =>
 const sortedUp = arrowOf('M0 7h8L4 1z', 'sorted ascending');
 const sortedDown = arrowOf('M0 1h8L4 7z', 'sorted descending');
 
-/** The heads of columns; those that the list can be sorted by are links. */
+/** Renders the column headers. Headers of sortable columns are links. */
 function heads({ sort = '-created' }: KeyQuery, address: string) {
   const sortable = (label: string, name: 'name' | 'used' | 'created' | 'expires', first: '' | '-') => {
     const [up, down] = [name, `-${name}`];
@@ -110,5 +110,5 @@ function none(isAdmin: boolean): SafeHtml {
   return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : noneOfAgent;
 }
 
-/** What is said to agents who have no key. */
+/** The empty list for agents. */
 export const noneOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;

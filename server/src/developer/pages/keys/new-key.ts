@@ -8,15 +8,15 @@ import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 
 const lives = { 30: '30 days', 60: '60 days', 90: '90 days', 365: '1 year', never: 'No expiration' };
 
-/** How long a key may be given to live in the area, for a select. */
+/** The select options for the lifetime of a key. */
 export const lifeOptions = Object.entries(lives).map(([value, label]) => ({ value, label }));
 
-/** What that select sends: days, or null for no end. */
+/** Parses the lifetime: days, or null for no expiration. */
 export const Life = z
   .enum(Object.keys(lives), { error: 'must be 30, 60, 90 or 365 days, or no expiration' })
   .transform((life) => (life === 'never' ? null : Number(life)));
 
-/** Where a key is made. */
+/** The page that creates an API key. */
 export const newKey = page({
   path: '/developer/keys/new',
   roles: ['ADMIN'],

@@ -47,7 +47,7 @@ ${inputs(sent)}${submit('Create')}`;
   },
 });
 
-/** One project. */
+/** The page of a project. */
 export const project = page({
   path: `${path}/:id`,
   roles,
@@ -100,7 +100,7 @@ function changed({ id, key }: Project) {
   return { redirect: `${path}/${id}`, subject: key };
 }
 
-/** How the form names the manager: whoever is inactive can't be named by an e-mail address any more. */
+/** Returns the manager for the form: the email address, or the ID of an inactive user, whose email address is not accepted. */
 async function managerOf(context: Context, { managerId }: Project): Promise<string> {
   if (managerId === null) return '';
   const { active, email } = await getUser(context, managerId);

@@ -12,7 +12,7 @@ import { csvImport, importedNotice } from '../csv/csv-upload.ts';
 
 const path = '/developer/projects';
 
-/** The projects of the workspace. */
+/** The list of projects. */
 export const projects = page({
   path,
   menu: 'Projects',
@@ -54,7 +54,7 @@ ${pager(list.meta, address)}</div>`,
   },
 });
 
-/** Projects as CSV, in and out. */
+/** The pages that import and export projects as CSV. */
 export const projectFiles = [
   csvImport(projectCsv, {
     Key: 'key',

@@ -10,13 +10,13 @@ import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
 
-/** How many there are of them on a page. */
+/** Comments and activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
 
-/** How much is shown of a text before somebody wants the rest. UTF-16 units. */
+/** Maximum lengths of ticket texts and of comments before they are truncated. UTF-16 units. */
 const [longText, shortText] = [16_384, 2048];
 
-/** One ticket with what was said and done, to be read: where links from deliveries lead. By its id, or its number. */
+/** The read-only page of a ticket, found by ID or ticket number. Deliveries link to it. */
 export const ticket = page({
   path: '/developer/tickets/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -24,7 +24,7 @@ export const ticket = page({
   query: z.strictObject({
     comments: PageNumber,
     page: PageNumber,
-    /** Whose text is shown whole: a field of the ticket, or a comment by its id. */
+    /** The text to show in full: a field of the ticket, or the ID of a comment. */
     whole: z.string().max(20).optional(),
   }),
   async show({ visit, params, query, address }) {
@@ -50,7 +50,7 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
   },
 });
 
-/** A text, or its beginning and a way to the rest. @param name what it is called in the address */
+/** Renders a text, or its beginning and a link to the full text. @param name value of the parameter `whole` */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
 function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
@@ -76,7 +76,7 @@ function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, 
 function customFieldsOf(fields: CustomFields): Record<string, string> {
   const entries = Object.entries(fields).map(([name, value]): [string, string] => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    // The name of a custom field may be that of another line.
+    // Quotes prevent a conflict with the names of other facts.
     return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
   });
   return Object.fromEntries(entries);

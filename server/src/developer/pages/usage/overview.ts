@@ -29,7 +29,7 @@ const roles = ['ADMIN', 'AGENT'] as const;
 const rangeNames: Record<Range, string> = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' };
 const stepNames: Record<Range, string> = { '1h': 'minute', '24h': 'hour', '7d': 'hour' };
 
-/** Which usage an address asks for. */
+/** The query of the page. */
 const Shown = z.strictObject({
   range: z.enum(Object.keys(ranges) as [Range, ...Range[]]).default('24h'),
   key: optional(integerFromText(Id)),
@@ -38,7 +38,7 @@ type Shown = z.output<typeof Shown>;
 
 type CountsChart = (counts: UsageCounts, zone: string | null) => Chart;
 
-/** What was asked for with the workspace's keys; agents see their own. */
+/** The usage of the API keys of the workspace. Agents see only their own keys. */
 export const usage = page({
   path: here,
   menu: 'Usage',
@@ -72,12 +72,12 @@ function isAdmin({ user }: UserContext): boolean {
   return user.account.role === 'ADMIN';
 }
 
-/** The keys that the visitor may see the usage of. */
+/** Returns the keys whose usage the visitor may see. */
 function keysOf(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
-/** @throws ApiError NOT_FOUND where the key is none that the visitor may see */
+/** Returns the selected keys and range. @throws ApiError NOT_FOUND if the visitor may not see the key */
 async function usageOf(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
   if (key !== undefined) {
     const owner = isAdmin(visit) ? {} : { user: serializeId(visit.context.userId) };
@@ -140,7 +140,7 @@ interface Report {
   counts: UsageCounts;
 }
 
-/** What there is of every step. */
+/** Renders the charts over time. */
 function byStep({ visit, query, counts }: Report): SafeHtml[] {
   const zone = visit.user.account.timeZone;
   const step = stepNames[query.range];
@@ -160,7 +160,7 @@ function figure(title: string, chart: Chart): SafeHtml {
   return barChart(chart, `${title}. The table below lists the values.`);
 }
 
-/** The figures of a chart. Steps without any are left out. */
+/** Renders the values of a chart as a table, without empty steps. */
 function figures(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
   const rows = counts.steps.flatMap((step, place) => {
     const values = bars.map(({ values }) => values[place] ?? 0);

@@ -4,11 +4,7 @@ import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../../../u
 import type { Bars, Chart } from '../../ui/bar-chart.ts';
 import { marksIn } from '../../ui/format-time.ts';
 
-/*
- * What the page of usage shows, as a chart and as a table of the same figures.
- */
-
-/** What became of requests, as the page calls it, and how it is drawn. */
+/** The series of the chart by status. */
 const answers: { name: string; color: string; of: readonly Outcome[] }[] = [
   { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
   { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
@@ -31,7 +27,7 @@ const colorOf: Record<Group, string> = {
   webhooks: '#0891b2',
 };
 
-/** Requests by what became of them. @param zone that the steps are written in */
+/** Returns the chart of requests by status. @param zone time zone of the axis labels */
 export function answersChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
   const bars = answers.map(({ name, color, of }) => ({
     name,
@@ -41,13 +37,13 @@ export function answersChart({ steps, byOutcome }: UsageCounts, zone: string | n
   return columns(steps, zone, bars);
 }
 
-/** Requests by the group of their endpoint. */
+/** Returns the chart of requests by endpoint group. */
 export function groupsChart({ steps, byGroup }: UsageCounts, zone: string | null): Chart {
   const bars = groups.map((group) => ({ name: group, color: colorOf[group], values: byGroup.get(group) ?? [] }));
   return columns(steps, zone, bars);
 }
 
-/** Requests that were refused, by the limit. */
+/** Returns the chart of rejected requests by limit. */
 export function refusalsChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
   const bars = refusals.map((refusal) => ({ ...limits[refusal], values: byOutcome.get(refusal) ?? [] }));
   return columns(steps, zone, bars);
@@ -55,7 +51,7 @@ export function refusalsChart({ steps, byOutcome }: UsageCounts, zone: string | 
 
 const callOf = new Map(keyedEndpoints.map(({ id, call }) => [id, call]));
 
-/** How long the slowest endpoints take. */
+/** Returns the chart of the slowest endpoints. */
 export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   return {
     form: 'rows',
@@ -68,12 +64,12 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   };
 }
 
-/** To two places that count: no bucket is narrower. */
+/** Rounds to two significant digits, the resolution of the latency buckets. */
 function rounded(milliseconds: number): number {
   return Number(milliseconds.toPrecision(2));
 }
 
-/** Bars without any value are left out. */
+/** Returns a column chart without empty series. */
 function columns(steps: Date[], zone: string | null, bars: Bars[]): Chart {
   const labels = steps.map(marksIn(zone, { days: steps.length > 60 }));
   return { form: 'columns', labels, bars: bars.filter(({ values }) => values.some((value) => value > 0)) };

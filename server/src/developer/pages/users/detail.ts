@@ -13,7 +13,7 @@ import { badge, code, facts, html, notice, type SafeHtml, section } from '../../
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
 
-/** The choice of a role. */
+/** The select field of the role. */
 const role = {
   ...{
     name: 'role',
@@ -23,7 +23,7 @@ const role = {
   hint: "An ADMIN manages the workspace. An AGENT sees their own API keys and deliveries. A REQUESTER can't open the developer area.",
 };
 
-/** Makes a user, and the link by which they get in. */
+/** The page that creates a user and an invitation link. */
 export const newUser = page({
   path: `${path}/new`,
   roles,
@@ -51,7 +51,7 @@ ${formOf(asked, 'create', fields)}`,
   },
 });
 
-/** One user: what they are, and whether they may get in. */
+/** The page of a user, with their details and access. */
 export const user = page({
   path: `${path}/:id`,
   roles,
@@ -127,7 +127,7 @@ ${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint:
 ${submit('Save')}`;
 }
 
-/** Lists the API keys that a change revokes, with the box that keeps them. */
+/** Renders the API keys that a change revokes, with a checkbox that keeps them. */
 function keysField(sent: FormState | undefined, keys: UserKey[], what: string): SafeHtml | null {
   if (keys.length === 0) return null;
   const items = keys.map(
@@ -152,7 +152,7 @@ ${formOf(asked, 'invite', () => submit('Create link', 'plain'))}`;
 ${formOf(asked, 'deactivate', deactivation)}`;
 }
 
-/** Whether a user may get in. */
+/** Renders whether a user is active. */
 export function stateOf({ active }: User): SafeHtml {
   return active ? badge('active', 'good') : badge('inactive');
 }
@@ -161,7 +161,7 @@ function changed({ id, email }: User) {
   return { redirect: `${path}/${id}`, subject: email };
 }
 
-/** Leads to the user's page, which shows the link once; a REQUESTER has none. */
+/** Redirects to the page of the user, which shows the invitation link once. A REQUESTER gets no link. */
 async function invited(visit: UserContext, user: User) {
   if (user.role === 'REQUESTER') return changed(user);
   const token = await createInvitation(visit.context, user.id);

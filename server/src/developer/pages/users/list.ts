@@ -10,7 +10,7 @@ import { stateOf } from './detail.ts';
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
 
-/** Who is in the workspace. */
+/** The list of users. */
 export const users = page({
   path,
   menu: 'Users',

@@ -27,9 +27,9 @@ import { healthOf } from './webhook-health.ts';
 import { progressOf } from './webhook-replay.ts';
 
 const Params = z.object({ id: integerFromText() });
-/** Which test event it was sent just now. */
+/** The delivery of the test event that was just sent. */
 const Query = z.strictObject({ test: optional(integerFromText()) });
-/** A secret that was made, to be shown this once. */
+/** A new signing secret, shown once. */
 const Flash = z.object({ secret: z.string() });
 
 const shownDeliveries = 10;
@@ -38,7 +38,7 @@ const dayMs = 86_400_000;
 
 type Here = PageRequest<UserContext, z.output<typeof Params>, z.output<typeof Query>>;
 
-/** One webhook: how it does, what was sent to it, and all that can be done with it. */
+/** The page of a webhook: health, deliveries and the forms that manage it. */
 export const webhook = page({
   path: '/developer/webhooks/:id',
   roles: ['ADMIN'],
@@ -58,7 +58,7 @@ export const webhook = page({
       body: html`<p class="lead">${webhook.url}</p>
 ${secret === undefined ? null : newSecretNotice(secret)}${test?.outcome}
 <div id="health" data-watched>${health(visit, webhook)}</div>
-${webhook.active ? controls(asked, webhook) : revival(asked)}
+${webhook.active ? controls(asked, webhook) : reactivation(asked)}
 ${section('Deliveries', lastDeliveries(visit, webhook, last))}
 ${
   webhook.active
@@ -150,7 +150,7 @@ function newSecretNotice(secret: string): SafeHtml {
 <a href="/docs/guides/verify-signatures">verifies deliveries</a> with it.</p>${code(secret, 'Signing secret')}`);
 }
 
-/** What came of a test event so far. */
+/** Renders the result of a test event. */
 async function testOf(visit: UserContext, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
   const { attempts, state } = await getDelivery(visit.context, id);
   const last = attempts.at(-1);
@@ -179,7 +179,7 @@ function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
   });
 }
 
-/** What is done with a click. */
+/** Renders the forms without fields. */
 function controls(asked: Here, { health }: TrackedWebhook): SafeHtml {
   const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
   return html`<div class="actions">${formOf(asked, 'test', () => submit('Send test event', 'plain'))}
@@ -187,7 +187,7 @@ ${isHeldBack ? formOf(asked, 'resume', () => submit(health === 'PAUSED' ? 'Resum
 ${health === 'PAUSED' ? null : formOf(asked, 'pause', () => submit('Pause', 'plain'))}</div>`;
 }
 
-function revival(asked: Here): SafeHtml {
+function reactivation(asked: Here): SafeHtml {
   return html`${notice('This webhook was deactivated. Pending deliveries were cancelled.', 'warn')}
 <div class="actions">${formOf(asked, 'activate', () => submit('Activate', 'plain'))}</div>`;
 }
@@ -198,11 +198,11 @@ function lastDeliveries(visit: UserContext, { id }: TrackedWebhook, found: reado
 ${found.length === 0 ? null : html`<p>${more}</p>`}`;
 }
 
-/** Sends what has failed again, and tells how far that is which was asked for of late. */
+/** Renders the replay form and the progress of recent replays. */
 async function replays(asked: Here): Promise<SafeHtml> {
   const { visit, params } = asked;
   const { timeZone } = visit.user.account;
-  const under = await listReplays(visit.context, params.id, shownReplays);
+  const recent = await listReplays(visit.context, params.id, shownReplays);
   const dayAgo = new Date(visit.context.now().getTime() - dayMs);
   const field = {
     name: 'since',
@@ -211,7 +211,7 @@ async function replays(asked: Here): Promise<SafeHtml> {
     required: true,
     value: wallTimeOf(dayAgo, timeZone).slice(0, 16),
   } as const;
-  const items = under.map(
+  const items = recent.map(
     (replay) =>
       html`<li><a href="${pathOf(params.id)}/replays/${replay.id}">${visit.time(replay.askedAt)}</a>: ${progressOf(replay)}</li>`,
   );

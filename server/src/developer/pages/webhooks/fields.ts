@@ -7,16 +7,16 @@ import { html, type SafeHtml } from '../../ui/html.ts';
 
 const { url, secret, filter } = NewWebhook.shape;
 
-/** What is typed of a subscription. */
+/** The fields of the forms that create and change a webhook. */
 export const WebhookFields = z.object({
   url,
   events: several(NewWebhook.shape.events),
   filter: FilterText.pipe(filter),
 });
-/** A secret, or nothing where one is to be made. */
+/** A signing secret, or undefined to generate one. */
 export const SecretField = optional(secret);
 
-/** The fields of a subscription; without one, those of a new one. */
+/** Renders the fields of a webhook. @param webhook initial values; omitted for a new webhook */
 export function webhookFields(
   sent: FormState | undefined,
   webhook?: Pick<Webhook, 'url' | 'events' | 'filter'>,

@@ -11,14 +11,14 @@ import { healthOf } from './webhook-health.ts';
 
 const perPage = 50;
 
-/** Who is told of events, and how each does. */
+/** The list of webhooks with their health. */
 export const webhooks = page({
   path: '/developer/webhooks',
   menu: 'Webhooks',
   roles: ['ADMIN'],
   query: z.strictObject({
     page: PageNumber,
-    /** Those that were deleted, too. */
+    /** Includes deactivated webhooks. */
     all: optional(z.literal('yes')),
   }),
   async show({ visit, query, address }) {
@@ -51,7 +51,7 @@ ${meta.totalCount === 0 ? null : pager(meta, address)}`,
   },
 });
 
-/** A new webhook, which is sent a test event at once. */
+/** The page that creates a webhook and sends it a test event. */
 export const newWebhook = page({
   path: '/developer/webhooks/new',
   roles: ['ADMIN'],

@@ -5,7 +5,7 @@ import { maxReplayCounted } from '../../../webhooks/maintenance/replay.ts';
 import { page } from '../../framework/page.ts';
 import { facts, html, linkButton, type SafeHtml } from '../../ui/html.ts';
 
-/** How far deliveries are that are sent again together. */
+/** The page with the progress of a replay. */
 export const webhookReplay = page({
   path: '/developer/webhooks/:id/replays/:replay',
   roles: ['ADMIN'],
@@ -24,14 +24,14 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
   },
 });
 
-/** How far it is, in words. */
+/** Describes the progress of a replay. */
 export function progressOf({ matching, sent, finishedAt }: ReplayProgress): string {
   if (finishedAt !== null) return sent === 0 ? 'No failed deliveries to replay.' : `${sent} deliveries queued again.`;
   if (matching === null) return 'Counting failed deliveries.';
   return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} deliveries queued again.`;
 }
 
-/** Whether there may be more than were counted. */
+/** Returns whether counting stopped at the maximum. */
 function isCapped(matching: number): boolean {
   return matching >= maxReplayCounted;
 }
