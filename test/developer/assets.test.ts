@@ -29,7 +29,7 @@ const typed = {
 };
 
 describe('/developer/assets', () => {
-  it('makes an asset, finds it and changes it', async () => {
+  it('creates, finds and changes an asset', async () => {
     const user = await workspace.createUser({ name: 'Holder' });
     const assetTag = `LT-${unique()}`;
     const fields = { ...typed, assetTag, warrantyExpiresAt: '2028-03-14', customFields: 'site = Berlin\r\nfloor=3' };
@@ -46,7 +46,7 @@ describe('/developer/assets', () => {
     expect(found.text).toContain(here);
     expect((await admin.get(`/developer/assets?q=${assetTag}&status=LOST`)).text).not.toContain(here);
 
-    // Values that are no text stay as they are.
+    // Values that are not strings stay unchanged.
     await updateAsset(workspace.context, asset?.id ?? 0, { customFields: { cost: 4711, tags: ['a'] } });
     const state = await stateOf(admin, here);
     const change = { ...typed, state, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
@@ -55,13 +55,13 @@ describe('/developer/assets', () => {
     expect((await listAssets(workspace.context, page)).data[0]).toMatchObject({
       ...{ status: 'IN_USE', assignedToId: user.id, customFields: { site: 'Bonn', cost: 4711, tags: ['a'] } },
     });
-    // What was shown is no more: nobody's change is overwritten unseen.
+    // The ETag of the form is outdated.
     const late = await admin.submit(here, 'change', { ...change, name: 'Late' });
     expect(late).toMatchObject({ status: 412, text: expect.stringContaining('was changed since you opened the page') });
     expect(late.text).toContain('value="Late"');
   });
 
-  it('takes custom fields as lines, whatever else breaks lines, and names the line that is none', async () => {
+  it('parses custom fields as lines and reports the number of an invalid line', async () => {
     const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
     const at = `/developer/assets/${id}`;
     const { text } = await admin.get(at);
@@ -75,7 +75,7 @@ describe('/developer/assets', () => {
     expect(wrong.text).toContain('Line 4 is invalid');
   });
 
-  it('says beside the fields what is wrong, and keeps what was typed', async () => {
+  it('shows errors of an asset next to the fields and keeps the typed values', async () => {
     const { assetTag } = await workspace.createAsset();
     const wrong = await admin.submit('/developer/assets/new', 'create', {
       ...{ ...typed, assetTag: 'A-1', purchaseCost: '1,5', customFields: 'no value', notes: '</textarea><script>' },
@@ -86,15 +86,15 @@ describe('/developer/assets', () => {
     expect(wrong.text).toContain('&lt;/textarea&gt;&lt;script&gt;');
     const taken = await admin.submit('/developer/assets/new', 'create', { ...typed, assetTag });
     expect(taken.text).toContain(`id="error-assetTag">${assetTag} is already used by another asset`);
-    const nobody = await admin.submit('/developer/assets/new', 'create', {
-      ...{ ...typed, assetTag: 'A-2', assignedToId: 'nobody@example.com' },
+    const unknownUser = await admin.submit('/developer/assets/new', 'create', {
+      ...{ ...typed, assetTag: 'A-2', assignedToId: 'unknown@example.com' },
     });
-    expect(nobody.text).toContain('id="error-assignedToId">must be an active user');
+    expect(unknownUser.text).toContain('id="error-assignedToId">must be an active user');
   });
 });
 
 describe('/developer/assets/import', () => {
-  it('shows what a file holds, and creates it when told to, once', async () => {
+  it('previews a file of assets and imports it once', async () => {
     const own = await createWorkspace(api);
     await own.createWebhook({ events: ['asset.created'] });
     const visitor = await signIn(api, own);
@@ -116,7 +116,7 @@ describe('/developer/assets/import', () => {
     expect((await visitor.get(path)).text).toContain('Check the file');
   });
 
-  it('imports no other file than the one that its page has shown', async () => {
+  it('rejects the import of a file that was replaced after its preview', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const before = await preview(visitor, path, 'name,assetTag,type\nSeen,A-1,LAPTOP\n');
@@ -130,7 +130,7 @@ describe('/developer/assets/import', () => {
     expect(await tagsOf(own)).toEqual(['B-1']);
   });
 
-  it('names every line that is wrong, also where it became wrong meanwhile, and creates nothing', async () => {
+  it('reports each invalid line of an asset file, also after a valid preview, and creates nothing', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const wrong = await preview(
@@ -155,10 +155,10 @@ describe('/developer/assets/import', () => {
     expect([next.includes('Check the file'), next.includes('T-1 is taken')]).toEqual([true, false]);
   });
 
-  it('reports all faults of a file at once, beside the form for the next file', async () => {
+  it('reports all errors of a file together with the upload form', async () => {
     const own = await createWorkspace(api);
     await own.createAsset({ assetTag: 'T-1' });
-    const lines = ['A,T-1,LAPTOP,', 'B,T-1,LAPTOPS,nobody@example.com', 'C,T-2,OTHER,', ',T-2,OTHER,'];
+    const lines = ['A,T-1,LAPTOP,', 'B,T-1,LAPTOPS,unknown@example.com', 'C,T-2,OTHER,', ',T-2,OTHER,'];
     const text = await preview(await signIn(api, own), path, `name,assetTag,type,assignedToId\n${lines.join('\n')}\n`);
     const rows = [...text.matchAll(/<tr\b[^>]*><td\b[^>]*>(\d+)<\/td><td\b[^>]*><code>(\w+)<\/code>/g)].map(
       ([, line, name]) => `${line} ${name}`,
@@ -169,26 +169,22 @@ describe('/developer/assets/import', () => {
   });
 
   it.each([
-    ['nothing', '', 'be empty'],
-    ['more than a megabyte', 'x'.repeat(2 ** 20 + 1), 'must be at most 1 MiB'],
-  ])('refuses %s beside the field', async (_, file, told) => {
+    ['an empty file', '', 'be empty'],
+    ['a file of more than 1 MiB', 'x'.repeat(2 ** 20 + 1), 'must be at most 1 MiB'],
+  ])('rejects %s next to the file field', async (_, file, message) => {
     const { status, text } = await upload(admin, path, file);
-    expect([status, text]).toEqual([400, expect.stringContaining(told)]);
+    expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   });
 
   it.each([
-    [
-      'more assets than it may hold',
-      `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`,
-      'it has more than 5000 assets',
-    ],
-    ['what is not UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'it is not in UTF-8'],
+    ['more than 5000 assets', `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`, 'it has more than 5000 assets'],
+    ['invalid UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'it is not in UTF-8'],
     ['an open quote', 'name,assetTag,type\n"a,b,OTHER', 'it is not valid CSV'],
-    ['columns that there are not', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
+    ['unknown columns', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
     ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'it has 10001 columns'],
-    ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
-  ])('says of a file what is wrong with it: %s', async (_, file, told) => {
-    expect(await preview(admin, path, file)).toContain(told);
+    ['a control character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
+  ])('reports the error of a file with %s', async (_, file, message) => {
+    expect(await preview(admin, path, file)).toContain(message);
     expect((await admin.get(path)).text).not.toContain('Errors in the file');
   });
 
@@ -198,7 +194,7 @@ describe('/developer/assets/import', () => {
     '../../../etc/passwd',
     "a.csv\"; filename*=UTF-8''b.html",
     `${'long'.repeat(5000)}.csv`,
-  ])('makes nothing of how a file is called: %s', async (name) => {
+  ])('ignores the name of an uploaded file: %s', async (name) => {
     const sent = await upload(admin, path, 'name,assetTag,type\nA,B-1,OTHER\n', name);
     expect(sent.headers).not.toHaveProperty('x-injected');
     expect(JSON.stringify(sent.headers)).not.toContain('stolen');
@@ -206,7 +202,7 @@ describe('/developer/assets/import', () => {
     expect(text).not.toMatch(/<script>alert|passwd|b\.html|longlong/);
   });
 
-  it('shows of long texts how they begin', async () => {
+  it('truncates long values in the preview of a file', async () => {
     const text = await preview(admin, path, `name,assetTag,type,customFields.a\nA,B-2,OTHER,${'x'.repeat(4000)}\n`);
     expect(text).toContain('1 asset can be imported');
     expect(text).toContain(`a: ${'x'.repeat(197)}…`);
@@ -214,7 +210,7 @@ describe('/developer/assets/import', () => {
     expect((await sendAbout(admin, path, 'discard')).status).toBe(303);
   });
 
-  it('keeps a file for who has sent it', async () => {
+  it('shows an uploaded file only to the user who uploaded it', async () => {
     const other = await workspace.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: workspace.tenantId, userId: other.id });
     const theirs = await createWorkspace(api);
@@ -229,7 +225,7 @@ describe('/developer/assets/import', () => {
 });
 
 describe('/developer/assets/export', () => {
-  it('is a file that an import takes, and a spreadsheet works nothing out of', async () => {
+  it('exports assets to a file that can be imported and contains no spreadsheet formulas', async () => {
     const own = await createWorkspace(api);
     for (const name of ['=HYPERLINK("https://example.com")', '@SUM(A1)', "'=1", 'Plain, with "quotes"']) {
       await own.createAsset({ name, notes: '+1-1', customFields: { site: '-2' } });
@@ -252,10 +248,10 @@ describe('/developer/assets/export', () => {
     expect(await given(theirs)).toEqual(await given(own));
   });
 
-  it('names users as another workspace knows them, and writes what is not text', async () => {
+  it('exports assignees as email addresses and custom field values as text', async () => {
     const [own, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const pam = { email: 'pam@example.com' };
-    // Ids count across workspaces: hers is another one there.
+    // IDs are unique across workspaces, so the user has another ID there.
     const [{ id }, there] = [await own.createUser(pam), await theirs.createUser(pam)];
     await own.createAsset({ assignedToId: id, customFields: { leased: false, insured: true, floor: 3 } });
     const { text } = await (await signIn(api, own)).get('/developer/assets/export');
@@ -267,7 +263,7 @@ describe('/developer/assets/export', () => {
     ]);
   });
 
-  it('comes with a file to begin with', async () => {
+  it('returns a CSV template for assets', async () => {
     const { text } = await admin.get('/developer/assets/template');
     expect(text).toMatch(/^name,assetTag,.*customFields\.costCentre\n/);
   });

@@ -9,13 +9,13 @@ import { openBrowser, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * What the developer area commits in one transaction: all of it, or nothing.
+ * Transactions of the developer area.
  */
 let api: Api;
 let client: pg.Client;
 let mine: Workspace;
 let email: string;
-/** Has signed in by password. */
+/** Signed in with a password. */
 let visitor: Visitor;
 
 const password = 'seven wandering walruses';
@@ -55,44 +55,44 @@ async function written(): Promise<object> {
   return rows[0];
 }
 
-it('a link is used up with what it lets in by, or not at all', async () => {
+it('uses up an invitation link and saves its credential in one transaction', async () => {
   const { id } = await mine.createUser({ role: 'ADMIN' });
   const link = await invite(id);
   const browser = openBrowser(api);
   await client.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-     CREATE TRIGGER refuse BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'rejected'; END $$;
+     CREATE TRIGGER reject BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION reject()`,
   );
   const before = await written();
   expect((await browser.submit(link, 'password', { password: 'nine patient lighthouses' })).status).toBe(500);
   expect(await written()).toEqual(before);
-  await client.query('DROP FUNCTION refuse CASCADE');
+  await client.query('DROP FUNCTION reject CASCADE');
   expect((await browser.submit(link, 'password', { password })).status).toBe(303);
 });
 
-it('a workspace is deactivated with its sessions, or not at all', async () => {
-  const refusing = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-    CREATE TRIGGER refuse BEFORE UPDATE OF ended_at ON sessions FOR EACH ROW EXECUTE FUNCTION refuse()`;
-  await client.query(refusing);
+it('deactivates a workspace and ends its sessions in one transaction', async () => {
+  const createTrigger = `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'rejected'; END $$;
+    CREATE TRIGGER reject BEFORE UPDATE OF ended_at ON sessions FOR EACH ROW EXECUTE FUNCTION reject()`;
+  await client.query(createTrigger);
   const deactivating = deactivateTenant(api.databases.system.prisma, String(mine.tenantId));
-  await expect(deactivating).rejects.toThrow('refused');
-  await client.query('DROP FUNCTION refuse CASCADE');
+  await expect(deactivating).rejects.toThrow('rejected');
+  await client.query('DROP FUNCTION reject CASCADE');
   expect((await visitor.get(account)).status).toBe(200);
 });
 
-it('what an account changes of itself is done with its entry in the audit log, or not at all', async () => {
+it('saves a change of an account and its audit entry in one transaction', async () => {
   const changes = [
     ['password', { current: password, password: 'nine patient lighthouses', others: 'end' }],
     ['passkey', { response: newAuthenticator().create((await visitor.get(account)).text) }],
     ['leave', {}],
   ] as const;
-  const refusing = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-    CREATE TRIGGER refuse BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse()`;
-  await client.query(refusing);
+  const createTrigger = `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'rejected'; END $$;
+    CREATE TRIGGER reject BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION reject()`;
+  await client.query(createTrigger);
   const before = await written();
   for (const [form, fields] of changes) expect((await visitor.submit(account, form, fields)).status, form).toBe(500);
   expect(await written()).toEqual(before);
-  await client.query('DROP FUNCTION refuse CASCADE');
+  await client.query('DROP FUNCTION reject CASCADE');
   const elsewhere = await openBrowser(api).submit(signInPage, 'password', { email, password });
   expect(elsewhere.status).toBe(303);
 });

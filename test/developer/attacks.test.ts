@@ -14,7 +14,7 @@ import { createWorkspace, unique, type Workspace } from '../support/workspace.ts
 import { samples } from './samples.ts';
 
 /*
- * What somebody sends who means no good. What holds for every page and form is in rules.test.ts.
+ * Attacks on the developer area. rules.test.ts has the rules for all pages and forms.
  */
 let api: Api;
 let mine: Workspace;
@@ -39,7 +39,7 @@ async function join(workspace: Workspace, userId: number, chosen = password): Pr
   return visitor;
 }
 
-/** Signing in with what a browser keeps, all at once, each from an address. */
+/** Sends concurrent sign-in attempts with the cookies of a browser, each from an IP address. */
 async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
   const _csrf = await visitor.tokenOf(signInPath);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -52,11 +52,11 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
   return Promise.all(all.map(send));
 }
 
-/** As if a guess from there had failed. */
+/** Counts a failed sign-in attempt. */
 const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
 
-describe('guessing a password', () => {
-  it('is no easier for who has an account of the same e-mail address in a workspace of theirs', async () => {
+describe('password guessing', () => {
+  it('limits attempts on an account also for an attacker with an account of the same email address', async () => {
     const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const email = `${unique()}@example.com`;
     await join(victims, (await victims.createUser({ email, role: 'ADMIN' })).id);
@@ -64,12 +64,12 @@ describe('guessing a password', () => {
     const attacker = await join(theirs, (await theirs.createUser({ email, role: 'ADMIN' })).id, own);
     await attacker.submit(account, 'leave');
     await Promise.all(Array.from({ length: 100 }, (_, i) => count(email, `198.51.100.${i % 10}`)));
-    // The one that is right is refused, from where nobody has guessed yet; that of their own account isn't.
+    // From a new address, the victim's password is rejected, but the attacker's own is accepted.
     expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
   }, 60_000);
 
-  it('from one address keeps nobody out who is elsewhere, and takes no room', async () => {
+  it('blocks attempts from one address only, and stores none of them', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const from = '203.0.113.1';
@@ -81,7 +81,7 @@ describe('guessing a password', () => {
     expect(new Set(await attempts(openBrowser(api), more))).toEqual(new Set([429]));
     expect(await api.prisma.signInFailure.count()).toBe(before);
     expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
-    // Nor does a flood wait where others would wait behind it.
+    // Blocked attempts don't wait for database locks.
     await api.owner.prisma.$transaction(async (holding) => {
       await holding.$queryRaw`SELECT FROM sign_in_failures FOR UPDATE`;
       const flood = await attempts(openBrowser(api), Array(20).fill([from, { email, password: 'guess' }]));
@@ -89,7 +89,7 @@ describe('guessing a password', () => {
     });
   }, 60_000);
 
-  it('is not what those do who sign in to one of several workspaces', async () => {
+  it('does not count a successful sign-in with accounts in several workspaces as a failure', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);
@@ -100,7 +100,7 @@ describe('guessing a password', () => {
       expect(await attempts(openBrowser(api), [[office, { email, password }]])).toEqual([303]);
   }, 60_000);
 
-  it('is not what nobody has looked at, since too many signed in just then', async () => {
+  it('does not count attempts that were rejected because the password queue is full', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const home = '203.0.113.61';
@@ -114,7 +114,7 @@ describe('guessing a password', () => {
   }, 60_000);
 
   it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(
-    'is counted from %s, as proxies may call who asks',
+    'limits attempts from the address %s',
     async (address) => {
       const fields = { email: `${unique()}@example.com`, password: 'guess' };
       const statuses = await attempts(openBrowser(api), Array(11).fill([address, fields]));
@@ -123,7 +123,7 @@ describe('guessing a password', () => {
   );
 });
 
-describe('a passkey', () => {
+describe('passkeys', () => {
   const key = newAuthenticator();
   let owner: number;
 
@@ -139,7 +139,7 @@ describe('a passkey', () => {
   const send = async (visitor: Visitor, response: string) =>
     (await visitor.submit(signInPath, 'passkey', { response })).status;
 
-  it('signs in with the challenge of its browser, once, and lately', async () => {
+  it('accepts a challenge only from its browser, once and within 5 minutes', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     expect(await send(openBrowser(api), response)).toBe(400);
@@ -154,7 +154,7 @@ describe('a passkey', () => {
     expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
   });
 
-  it('signs in once, although the cookie with its challenge is sent again', async () => {
+  it('accepts a challenge once, even if its cookie is copied', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     const token = await visitor.tokenOf(signInPath);
@@ -164,7 +164,7 @@ describe('a passkey', () => {
     expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([303, 400, 400]);
   });
 
-  it('verifies its user when it is made and whenever it signs', async () => {
+  it('requires user verification at registration and at sign-in', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
     const [visitor, link] = [openBrowser(api), `/developer/join?token=${token}`];
@@ -179,7 +179,7 @@ describe('a passkey', () => {
     expect(await send(visitor, await signs(true))).toBe(303);
   });
 
-  it('is added once', async () => {
+  it('rejects a passkey that is already registered', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const other = newAuthenticator();
     const add = async (visitor: Visitor) =>
@@ -195,34 +195,34 @@ describe('a passkey', () => {
   });
 
   it.each<[string, (page: string) => string]>([
-    ['was asked for it by another site', (page) => key.get(page, { origin: 'https://evil.example' })],
-    ['was never made here', (page) => withHandle(newAuthenticator().get(page), `${mine.tenantId}.${owner}`)],
-    ['says that it is of another workspace', (page) => withHandle(key.get(page), '999999999.1')],
-    ['says that it is of another user', (page) => withHandle(key.get(page), `${mine.tenantId}.${mine.userId}`)],
-    ['says that it is of none', (page) => withHandle(key.get(page), 'x')],
-    ['is no JSON', () => 'null'],
-    ['has nothing in it', () => '{"id":"a","response":{"userHandle":""}}'],
-  ])('that %s signs nobody in', async (_what, made) => {
+    ['signed for another site', (page) => key.get(page, { origin: 'https://evil.example' })],
+    ['is not registered', (page) => withHandle(newAuthenticator().get(page), `${mine.tenantId}.${owner}`)],
+    ['claims another workspace', (page) => withHandle(key.get(page), '999999999.1')],
+    ['claims another user', (page) => withHandle(key.get(page), `${mine.tenantId}.${mine.userId}`)],
+    ['has an invalid user handle', (page) => withHandle(key.get(page), 'x')],
+    ['is not an object', () => 'null'],
+    ['is empty', () => '{"id":"a","response":{"userHandle":""}}'],
+  ])('rejects a passkey response that %s', async (_what, made) => {
     const visitor = openBrowser(api);
     expect(await send(visitor, made((await visitor.get(signInPath)).text))).toBe(400);
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('signs in no more once its user is deactivated', async () => {
+  it('rejects the passkey of a deactivated user', async () => {
     await admin.submit(`/developer/users/${owner}`, 'deactivate');
     const visitor = openBrowser(api);
     expect(await send(visitor, key.get((await visitor.get(signInPath)).text))).toBe(400);
   });
 });
 
-/** The answer of an authenticator that says it is of another user. */
+/** Replaces the user handle in the response of an authenticator. */
 function withHandle(response: string, user: string): string {
   const given = JSON.parse(response);
   given.response.userHandle = Buffer.from(user).toString('base64url');
   return JSON.stringify(given);
 }
 
-it('shows texts of whoever wrote them as text, on every page', async () => {
+it('escapes stored texts on every page', async () => {
   const script = '<script>alert(1)</script>';
   const workspace = await createWorkspace(api);
   const { tenantId } = workspace;
@@ -240,7 +240,7 @@ it('shows texts of whoever wrote them as text, on every page', async () => {
   }
 });
 
-it('shows a key once, be it to who has kept the cookie; asking for the head alone takes it from nobody', async () => {
+it('shows a new API key once, also for a copied cookie, and not consumed by HEAD', async () => {
   const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
   const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
   const page = headers.location as string;
@@ -254,16 +254,16 @@ it('shows a key once, be it to who has kept the cookie; asking for the head alon
   expect([again.status, shown.test(again.text)]).toEqual([200, false]);
 });
 
-describe('a form', () => {
+describe('forms', () => {
   const boundary = { 'content-type': 'multipart/form-data; boundary=x' };
   const part = (name: string, value: string, file = '') =>
     `--x\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
 
   it.each<[string, (token: string) => [body: string, headers?: Record<string, string>], string]>([
-    ['breaks off', (token) => [`${part('_csrf', token)}--x\r\nContent-Dis`], 'incomplete or malformed'],
+    ['is truncated', (token) => [`${part('_csrf', token)}--x\r\nContent-Dis`], 'incomplete or malformed'],
     ['has no boundary', () => ['x', { 'content-type': 'multipart/form-data' }], 'incomplete or malformed'],
     [
-      'names a prototype',
+      'has a field __proto__',
       (token) => [`${part('_csrf', token)}${part('__proto__', '1')}--x--\r\n`],
       'incomplete or malformed',
     ],
@@ -275,20 +275,20 @@ describe('a form', () => {
       'at most 10485760',
     ],
     ['is JSON', (token) => [JSON.stringify({ _csrf: token }), { 'content-type': 'application/json' }], formType],
-  ])('that %s is refused with what is wrong', async (_what, send, message) => {
+  ])('reports the error of a form that %s', async (_what, send, message) => {
     const [body, headers = boundary] = send(await admin.tokenOf('/developer/assets/import'));
     const { status, text } = await admin.post('/developer/assets/import?form=upload', body, headers);
     expect([status, text.includes(message)], text).toEqual([400, true]);
   });
 
-  it('that anybody may send is short', async () => {
+  it('limits the size of forms that need no session', async () => {
     const visitor = openBrowser(api);
     const fields = { email: `${'a'.repeat(20_000)}@example.com`, password: 'x' };
     const { status, text } = await visitor.submit(signInPath, 'password', fields);
     expect([status, text.includes('larger than')], text).toEqual([400, true]);
   });
 
-  it('with a file is not read unless somebody is signed in', async () => {
+  it('does not read an uploaded file without a session', async () => {
     const visitor = openBrowser(api);
     const body = part('file', 'a'.repeat(2 ** 20), '; filename="a"');
     for (const path of [`${signInPath}?form=password`, '/developer/join?form=password']) {
@@ -300,7 +300,7 @@ describe('a form', () => {
     expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
-  it('with a file is read where a file belongs to it, from who may send it, and nowhere else', async () => {
+  it('reads uploaded files only for upload forms and permitted roles', async () => {
     const token = await admin.tokenOf(account);
     const body = `${part('_csrf', token)}${part('name', 'a'.repeat(2 ** 20)).repeat(8)}--x--\r\n`;
     for (const type of ['multipart/form-data; boundary=x', 'Multipart/Form-Data; boundary=x']) {
@@ -309,19 +309,19 @@ describe('a form', () => {
     }
     const { id } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
-    // Who reads it says that it is not whole.
+    // If the truncated body were read, the status would be 400.
     const { status } = await agent.post('/developer/assets/import?form=upload', part('file', 'a'), boundary);
     expect(status).toBe(403);
   });
 
-  it('with a file has little text beside it', async () => {
+  it('limits the other fields of an upload form', async () => {
     const token = await admin.tokenOf('/developer/assets/import');
     const body = `${part('_csrf', token)}${part('more', 'a'.repeat(2 ** 20)).repeat(20)}--x--\r\n`;
     const { status, text } = await admin.post('/developer/assets/import?form=upload', body, boundary);
     expect([status, text.includes('5 fields')], text).toEqual([400, true]);
   });
 
-  it('may send fields of any name, and of one name twice', async () => {
+  it('rejects unknown, repeated and invalid fields of a form', async () => {
     const token = encodeURIComponent(await admin.tokenOf(account));
     const post = (fields: string) =>
       admin.post('/developer/keys/new?form=create', `_csrf=${token}&${fields}`, { 'content-type': formType });
@@ -334,7 +334,7 @@ describe('a form', () => {
       const { status, text } = await post(fields);
       expect([status, text.includes(message)], text).toEqual([400, true]);
     }
-    // Behind a thousand fields nothing is read any more.
+    // Only 1000 fields are parsed, so the CSRF token after them is missing.
     const late = `${'a=1&'.repeat(1500)}_csrf=${token}`;
     expect((await admin.post('/developer/keys/new?form=create', late, { 'content-type': formType })).status).toBe(403);
     expect(
@@ -343,7 +343,7 @@ describe('a form', () => {
   });
 });
 
-describe('an address', () => {
+describe('addresses', () => {
   it.each([
     ['audit?action=%00', 400],
     ['audit?userId=99999999999999999999', 400],
@@ -359,33 +359,33 @@ describe('an address', () => {
     ['tickets/99999999999999999999', 404],
     ['tickets/%00', 404],
     ['usage?key=9007199254740991', 404],
-  ])('%s is answered with %i', async (path, expected) => {
+  ])('responds to /developer/%s with %i', async (path, expected) => {
     const { status, text } = await admin.get(`/developer/${path}`);
     expect(status, text).toBe(expected);
   });
 
-  it('far behind the end of a list leads back to its last page', async () => {
+  it('links to the last page from a page number after the end of a list', async () => {
     const { text } = await admin.get('/developer/audit?page=1000000');
     expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
   });
 });
 
 it.each([
-  ['nothing of ours', () => 'garbage'],
-  ['bytes that are no text', () => '%ff%00'],
-  ['cut off', (good: string) => good.slice(0, 50)],
-  ['changed at its end', (good: string) => `${good.slice(0, -6)}AAAAAA`],
-  ['of 8 kB', () => 'a'.repeat(8000)],
-  ['of another kind', () => admin.cookies.get('itsm_device') ?? ''],
-])('a cookie that is %s leads to signing in', async (_what, made) => {
+  ['unknown', () => 'garbage'],
+  ['invalid UTF-8', () => '%ff%00'],
+  ['truncated', (good: string) => good.slice(0, 50)],
+  ['modified at its end', (good: string) => `${good.slice(0, -6)}AAAAAA`],
+  ['8 kB long', () => 'a'.repeat(8000)],
+  ['from another cookie', () => admin.cookies.get('itsm_device') ?? ''],
+])('redirects to the sign-in page if the session cookie is %s', async (_what, made) => {
   const visitor = openBrowser(api);
   visitor.cookies.set('itsm_session', made(admin.cookies.get('itsm_session') ?? ''));
   const { status, headers } = await visitor.get(account);
   expect([status, headers.location]).toEqual([303, '/developer/sign-in?next=%2Fdeveloper%2Faccount']);
 });
 
-describe('a session that ended', () => {
-  it('does so for good when its user is deactivated, and so do the links by which they would get in', async () => {
+describe('ended sessions', () => {
+  it('ends sessions and invitation links of a deactivated user permanently', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -397,7 +397,7 @@ describe('a session that ended', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
-  it('does so for good when its user becomes a REQUESTER, and so do the links by which they would get in', async () => {
+  it('ends sessions and invitation links of a user who becomes a REQUESTER permanently', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -407,7 +407,7 @@ describe('a session that ended', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
-  it('does not begin where its user is deactivated while they sign in', async () => {
+  it('starts no session if the user is deactivated during sign-in', async () => {
     const { id, email } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await join(mine, id);
     await visitor.submit(account, 'leave');
@@ -423,7 +423,7 @@ describe('a session that ended', () => {
     expect(await api.prisma.session.count({ where: { tenantId: mine.tenantId, userId: id, endedAt: null } })).toBe(0);
   });
 
-  it('does so for good when its workspace is deactivated', async () => {
+  it('ends sessions of a deactivated workspace permanently', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
@@ -433,14 +433,14 @@ describe('a session that ended', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('is not ended by what is refused: the last administrator stays', async () => {
+  it('keeps the session of the last administrator when their deactivation is rejected', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     expect((await visitor.submit(`/developer/users/${other.userId}`, 'deactivate')).status).toBe(400);
     expect((await visitor.get(account)).status).toBe(200);
   });
 
-  it('knows the role that its user has now', async () => {
+  it('checks the current role of the user in an existing session', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await visitor.tokenOf('/developer/keys/new');
@@ -455,9 +455,9 @@ describe('a session that ended', () => {
   });
 });
 
-it('says when to come back while PostgreSQL is away, and nothing of what failed', async () => {
+it('returns Retry-After and no error details while PostgreSQL is unavailable', async () => {
   const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
-  const asked = vi.spyOn(api.databases.accounts, 'query').mockRejectedValue(away as never);
+  const query = vi.spyOn(api.databases.accounts, 'query').mockRejectedValue(away as never);
   try {
     const { status, text, headers } = await admin.get(account);
     expect([status, Number(headers['retry-after']) > 0, text.includes('The database is unavailable')]).toEqual([
@@ -468,6 +468,6 @@ it('says when to come back while PostgreSQL is away, and nothing of what failed'
     expect(text).not.toContain('10.0.0.7');
     expect((await openBrowser(api).get(signInPath)).status).toBe(200);
   } finally {
-    asked.mockRestore();
+    query.mockRestore();
   }
 });

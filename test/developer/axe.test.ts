@@ -7,7 +7,7 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf, samples } from './samples.ts';
 
-/* Every page of the developer area is for everyone: nothing that axe knows is wrong with any of them. */
+/* Checks the accessibility of all pages of the developer area with axe. */
 let api: Api;
 let mine: Workspace;
 let origin: string;
@@ -35,7 +35,7 @@ const looks = [
   { colorScheme: 'dark', width: 390, height: 844, rules: rulesOfLooks },
 ] as const;
 
-it.each(seen)('$path', async ({ path, roles }) => {
+it.each(seen)('has no accessibility violations on $path', async ({ path, roles }) => {
   const context = await browser.newContext();
   if (roles !== 'everyone') await context.addCookies(cookies);
   const page = await context.newPage();
@@ -45,7 +45,7 @@ it.each(seen)('$path', async ({ path, roles }) => {
     await page.setViewportSize(viewport);
     const look = `in ${colorScheme}, ${viewport.width} wide`;
     expect(await violations(page, rules), look).toEqual([]);
-    // What is wider than the window scrolls by itself.
+    // Wide tables scroll on their own; the page does not.
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), look).toBeLessThanOrEqual(0);
   }
   await context.close();

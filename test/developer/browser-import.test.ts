@@ -28,7 +28,7 @@ async function send(page: Page, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Check the file' }).click();
 }
 
-/** What axe finds wrong; a page without script is as the same page with it. */
+/** Returns the violations that axe finds. Only the page with scripts is checked, since both have the same markup. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ id: string }[]>('axe.run().then(({ violations }) => violations)');
@@ -38,7 +38,7 @@ async function violations(page: Page): Promise<string[]> {
 it.each([
   ['with script', true],
   ['without script', false],
-])('imports a CSV file, %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
+])('imports a CSV file %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
   const mine = await createWorkspace(api);
   const { cookies } = await signIn(api, mine);
   const context = await browser.newContext({ javaScriptEnabled });
@@ -60,7 +60,7 @@ it.each([
   expect((await listAssets(mine.context, { page: 1, perPage: 10 })).data).toHaveLength(2);
 
   await page.getByRole('searchbox', { name: 'Search' }).fill('phone');
-  // A list follows what is typed; without script a button is pressed.
+  // Without scripts, the list has no live search.
   if (!javaScriptEnabled) await page.getByRole('button', { name: 'Search' }).click();
   await page.waitForURL(/q=phone/);
   await page.getByText('1 in total').waitFor();

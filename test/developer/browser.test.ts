@@ -8,14 +8,14 @@ import { type Api, startApi } from '../support/api.ts';
 import { addAuthenticator, launchBrowser } from '../support/browser.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* What only a browser can tell: passkeys, what the policy lets through, and that the area is to be used. */
+/* Tests that need a real browser: passkeys, scripts and the content security policy. */
 let api: Api;
 let origin: string;
 let browser: Browser;
 let mine: Workspace;
 let context: BrowserContext;
 let page: Page;
-let troubles: string[];
+let pageErrors: string[];
 
 beforeAll(async () => {
   api = await startApi();
@@ -32,9 +32,9 @@ beforeEach(async () => {
   mine = await createWorkspace(api);
   context = await browser.newContext();
   page = await context.newPage();
-  troubles = [];
-  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
-  page.on('pageerror', (error) => troubles.push(error.message));
+  pageErrors = [];
+  page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()));
+  page.on('pageerror', (error) => pageErrors.push(error.message));
 });
 afterEach(() => context.close());
 
@@ -45,8 +45,8 @@ async function linkFor(options?: { demo: boolean }): Promise<string> {
 
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
-describe('a passkey', () => {
-  it('is made by the link of an invitation, and signs in from then on', async () => {
+describe('passkeys', () => {
+  it('creates a passkey from an invitation link and signs in with it', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
@@ -58,22 +58,22 @@ describe('a passkey', () => {
     await page.waitForURL(`${origin}/developer/keys`);
     await page.goto(`${origin}/developer/account`);
     await page.getByRole('cell', { name: 'Created on Linux', exact: true }).waitFor();
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('is refused when its challenge is of long ago', async () => {
+  it('rejects a passkey whose challenge was evicted by newer ones', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
-    // Six pages later this one's challenge is forgotten.
+    // The browser keeps five challenges, so five more pages evict the challenge of this page.
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
     await press('Create a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
-    // The link is as good as it was.
+    // The invitation link still works.
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
   });
 
-  it('of another workspace is none of this one', async () => {
+  it('rejects a passkey that the server no longer has', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
@@ -86,7 +86,7 @@ describe('a passkey', () => {
   });
 });
 
-/** Gets into the area by a link. */
+/** Signs in with a first-start link. */
 async function enter(): Promise<void> {
   await page.goto(await linkFor({ demo: true }));
   await press('Skip for now');
@@ -96,11 +96,11 @@ async function enter(): Promise<void> {
 const endSessions = () =>
   api.prisma.session.updateMany({ where: { tenantId: mine.tenantId }, data: { endedAt: new Date() } });
 
-describe('a list that follows what is typed', () => {
+describe('live search', () => {
   const search = () => page.getByRole('searchbox', { name: 'Search' });
   const found = () => page.locator('#found[aria-live=polite]');
 
-  it('says why it shows nothing: words that are of no use, a refusal, a session that has ended', async () => {
+  it('explains an empty live search: invalid text, text that is too long, or an ended session', async () => {
     const { name } = await mine.createAsset({ name: 'Lamp' });
     await enter();
     await page.goto(`${origin}/developer/assets`);
@@ -119,24 +119,24 @@ describe('a list that follows what is typed', () => {
   });
 });
 
-it('a page that is looked at again is left alone once its session has ended', async () => {
+it('stops refreshing a page after its session has ended', async () => {
   await enter();
   const { id } = await mine.createDelivery();
   await page.goto(`${origin}/developer/deliveries/${id}`);
-  const asked: string[] = [];
-  // Redirects that a browser doesn't follow are requests to its tools all the same.
-  const note = ({ url = '' }: IncomingMessage) => asked.push(url);
+  const requestedUrls: string[] = [];
+  // Counts requests in the server, because Playwright also reports redirects that the page doesn't follow.
+  const note = ({ url = '' }: IncomingMessage) => requestedUrls.push(url);
   api.app.server.on('request', note);
-  await expect.poll(() => asked.length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(() => requestedUrls.length, { timeout: 5000 }).toBeGreaterThan(0);
   await endSessions();
-  asked.length = 0;
+  requestedUrls.length = 0;
   await page.waitForTimeout(6000);
   api.app.server.off('request', note);
-  expect(asked).toEqual([`/developer/deliveries/${id}`]);
+  expect(requestedUrls).toEqual([`/developer/deliveries/${id}`]);
 });
 
-describe('a key', () => {
-  it('is made of scopes that show what they allow, used by the client, found, and revoked', async () => {
+describe('API keys', () => {
+  it('creates an API key, shows the endpoints of its scopes, and uses, finds and revokes the key', async () => {
     await page.goto(await linkFor({ demo: true }));
     await press('Skip for now');
     await page.getByRole('link', { name: 'API keys' }).click();
@@ -163,6 +163,6 @@ describe('a key', () => {
     await press('Revoke');
     await page.getByText('revoked', { exact: true }).waitFor();
     await expect.poll(() => client.me.get().catch((error) => error.status)).toBe(401);
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

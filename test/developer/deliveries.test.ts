@@ -7,14 +7,14 @@ import { signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Deliveries as they are looked for and looked at, in a browser without script.
+ * Pages of deliveries, without scripts.
  */
 let api: Api;
 let mine: Workspace;
 let admin: Visitor;
 
 beforeAll(async () => {
-  // Its deliveries are nobody's to take.
+  // Uses its own database, so that no worker claims the deliveries.
   api = await startApi({ ownDatabase: true });
   mine = await createWorkspace(api);
   admin = await signIn(api, mine);
@@ -25,7 +25,7 @@ const list = '/developer/deliveries';
 const idsIn = (text: string) => [...text.matchAll(/aria-label="Delivery (\d+)"/g)].map(([, id]) => Number(id));
 const found = async (query: string, visitor = admin) => idsIn((await visitor.get(`${list}?${query}`)).text);
 
-/** A test event of a webhook, given other columns. */
+/** Sends a test event to a webhook and overwrites columns of its delivery and event. */
 async function delivered(webhookId: number, columns: object = {}, event: object = {}): Promise<Delivery> {
   const delivery: Delivery = (await mine.call('POST', `/webhooks/${webhookId}/test`)).body.data;
   await api.prisma.delivery.updateMany({ where: { id: delivery.id }, data: columns });
@@ -33,8 +33,8 @@ async function delivered(webhookId: number, columns: object = {}, event: object 
   return delivery;
 }
 
-describe('the list', () => {
-  it('is filtered by what its address says', async () => {
+describe('/developer/deliveries', () => {
+  it('filters deliveries by query parameters', async () => {
     const one = (await mine.createWebhook()).id;
     const two = (await mine.createWebhook({ url: 'https://two.example.com/', events: ['asset.created'] })).id;
     const at = async (createdAt: Date) => delivered(one, { createdAt }, { createdAt });
@@ -51,7 +51,7 @@ describe('the list', () => {
     expect(await found(`event=${failed.eventId}`)).toEqual([failed.id]);
     expect(await found(`event=ticket.created&subscription=${one}&until=2026-07-02T00:00`)).toEqual([later.id, old.id]);
 
-    // Times are those of the user's wall.
+    // The filters use the time zone of the user.
     expect(await found('since=2026-07-01T10:30&until=2026-07-01T10:31')).toEqual([old.id]);
     await api.prisma.user.updateMany({ where: { id: mine.userId }, data: { timeZone: 'Europe/Berlin' } });
     const berlin = await admin.get(`${list}?since=2026-07-01T12:30&until=2026-07-01T12:31`);
@@ -69,7 +69,7 @@ describe('the list', () => {
     }
   });
 
-  it('leads from page to page, also where thousands are passed over that are of other events', async () => {
+  it('paginates filtered deliveries among thousands of others', async () => {
     const many = await createWorkspace(api);
     const { id } = await many.createWebhook();
     await execute(
@@ -91,7 +91,7 @@ describe('the list', () => {
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => b - a));
   });
 
-  it('shows an agent what goes to webhooks that a key of theirs made, and no other delivery', async () => {
+  it('shows agents only deliveries of webhooks that their API keys created', async () => {
     const { id: userId } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId });
     const theirs = (await mine.createWebhook()).id;
@@ -118,7 +118,7 @@ describe('the list', () => {
   });
 });
 
-it('means the times of a wall clock, also when it is set forward and back', () => {
+it('converts local times to UTC around daylight saving changes', () => {
   const berlin = (time: string) => parseLocalTime(time, 'Europe/Berlin').toISOString();
   expect(berlin('2026-03-29T01:59')).toBe('2026-03-29T00:59:00.000Z');
   expect(berlin('2026-03-29T03:00')).toBe('2026-03-29T01:00:00.000Z');
@@ -127,16 +127,16 @@ it('means the times of a wall clock, also when it is set forward and back', () =
   expect(parseLocalTime('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.000Z');
   expect(parseLocalTime('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
   expect(parseLocalTime('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
-  // What no clock shows is near.
+  // A local time that is skipped maps to a nearby time.
   expect(Math.abs(Date.parse(berlin('2026-03-29T02:30')) - Date.parse('2026-03-29T01:30Z'))).toBeLessThanOrEqual(
     3_600_000,
   );
 });
 
-describe('a delivery', () => {
+describe('/developer/deliveries/:id', () => {
   const script = '<script>alert(1)</script>';
 
-  it('shows what was sent and each attempt, as text', async () => {
+  it('shows the headers and attempts of a delivery as escaped text', async () => {
     const { id: webhookId } = await mine.createWebhook({
       url: 'https://hooks.example.com/<script>',
       secret: 'most secret',
@@ -149,7 +149,7 @@ describe('a delivery', () => {
       data: [
         { ...attempt, number: 1, durationMs: 15_000, error: `no answer ${script}` },
         { ...attempt, number: 2, durationMs: 7, status: 500, publicAnswer: `${script}${'y'.repeat(1000)}` },
-        { ...attempt, number: 3, durationMs: 8, status: 500, answer: 'Told in confidence' },
+        { ...attempt, number: 3, durationMs: 8, status: 500, answer: 'Sent in confidence' },
       ],
     });
     const { text } = await admin.get(`${list}/${id}`);
@@ -173,7 +173,7 @@ describe('a delivery', () => {
     expect((await admin.get(`${list}/${id}?answer=2`)).text).toContain('y'.repeat(1000));
   });
 
-  it('shows the beginning of a large body, and gives it whole as it is sent', async () => {
+  it('truncates a large body and downloads it unchanged', async () => {
     const { id: webhookId } = await mine.createWebhook();
     const body = `{"type": "ticket.created",  "x":"${'é'.repeat(60_000)}"}`;
     const { id } = await delivered(webhookId, {}, { body, publicId: 'evt_"large\r\n' });
@@ -188,7 +188,7 @@ describe('a delivery', () => {
     expect(file.headers['content-disposition']).toMatch(/^attachment; filename="evt__large__.json"/);
   });
 
-  it('tells of the last attempts of many, and of all of them when asked', async () => {
+  it('shows the last 20 attempts, and 100 on request', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     await execute(
       api.databaseUrl,
@@ -201,7 +201,7 @@ describe('a delivery', () => {
     expect(await count('?attempts=100')).toBe(100);
   });
 
-  it('numbers attempts through replays, also where only the last 100 are shown', async () => {
+  it('numbers the last 100 attempts across replays', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     await execute(
       api.databaseUrl,
@@ -213,7 +213,7 @@ describe('a delivery', () => {
     expect([numbers.length, numbers[0], numbers.at(-1)]).toEqual([100, 130, 31]);
   });
 
-  it('says that an attempt is due, and names no time in the past', async () => {
+  it('shows a next attempt in the past as due', async () => {
     const { id } = await delivered((await mine.createWebhook()).id, {
       nextAttemptAt: new Date('2026-07-01T10:30:00Z'),
     });
@@ -221,7 +221,7 @@ describe('a delivery', () => {
     expect((await admin.get(list)).text).toContain('<span class="next">next due</span>');
   });
 
-  it('is sent again, and looked at until it has been tried', async () => {
+  it('replays a delivery and refreshes its page while an attempt is due soon', async () => {
     const { id } = await delivered((await mine.createWebhook()).id, {
       state: 'EXHAUSTED',
       settledAt: new Date(),
@@ -242,7 +242,7 @@ describe('a delivery', () => {
     expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
   });
 
-  it('shows when it was read and refreshes, as lists do, while a delivery is pending', async () => {
+  it('shows the load time and refreshes pages while a delivery is pending', async () => {
     const { id: webhook } = await mine.createWebhook();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await delivered(webhook, { state: 'PENDING', settledAt: null, nextAttemptAt });
@@ -254,7 +254,7 @@ describe('a delivery', () => {
     for (const path of pages) expect((await admin.get(path)).text).not.toMatch(/data-reload|As of/);
   });
 
-  it("is not there for others: another workspace's, in the same bytes", async () => {
+  it('returns the same 404 page for deliveries of another workspace and unknown deliveries', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     const stranger = await signIn(api, await createWorkspace(api));
     const missing = (await stranger.get(`${list}/999999`)).text;

@@ -7,19 +7,19 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { ticket } from '../support/workspace.ts';
 
 /*
- * What somebody does who has just started the server: from the link that it prints, in a browser, with the worker delivering.
+ * The first steps of a new user, from the first-start link, in a browser and with a running worker.
  */
 let server: FirstStart;
 let browser: Browser;
 let receiver: Receiver;
-/** Whether the receiver takes what it is sent. */
-let isWell = false;
+/** Whether the receiver accepts deliveries. */
+let isHealthy = false;
 
 beforeAll(async () => {
   server = await firstStart();
   browser = await launchBrowser();
   receiver = await startReceiver((_, response) => {
-    response.writeHead(isWell ? 204 : 500).end(isWell ? undefined : '<script>alert(1)</script> is not well');
+    response.writeHead(isHealthy ? 204 : 500).end(isHealthy ? undefined : '<script>alert(1)</script> is not well');
   });
 }, 90_000);
 afterAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
   await server?.stop();
 }, 60_000);
 
-const patience = { timeout: 15_000, interval: 300 };
+const polling = { timeout: 15_000, interval: 300 };
 
 const file = {
   name: 'new\r\nlaptops".csv',
@@ -42,37 +42,37 @@ describe.each([
 ])('$title', ({ javaScriptEnabled }) => {
   let context: BrowserContext;
   let page: Page;
-  const troubles: string[] = [];
+  const pageErrors: string[] = [];
   const run = javaScriptEnabled ? 'script' : 'none';
 
   beforeAll(async () => {
-    isWell = false;
+    isHealthy = false;
     context = await browser.newContext({ javaScriptEnabled });
     page = await context.newPage();
-    page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
-    page.on('pageerror', (error) => troubles.push(error.message));
+    page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()));
+    page.on('pageerror', (error) => pageErrors.push(error.message));
   });
   afterAll(async () => {
     await context.close();
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
   const open = (path: string) => page.goto(server.origin + path);
 
-  /** Whether the page says something, by now. */
-  const look = async (said: RegExp) => {
+  /** Returns whether the page contains a text by now. */
+  const hasText = async (pattern: RegExp) => {
     if (!javaScriptEnabled) await page.reload();
-    return said.test((await page.locator('main').textContent()) ?? '');
+    return pattern.test((await page.locator('main').textContent()) ?? '');
   };
 
-  it('gets in', async () => {
+  it('signs in with a first-start or an invitation link', async () => {
     if (javaScriptEnabled) {
       await addAuthenticator(page);
       await page.goto(server.link);
       await press('Create a passkey');
     } else {
-      // The link is used up: somebody who is in invites them.
+      // The first-start link is used up, so an invitation of the previous run is used.
       await page.goto(invitation);
       await page.getByLabel('Password').fill('seven wandering walruses');
       await press('Set password');
@@ -80,7 +80,7 @@ describe.each([
     await page.waitForURL(`${server.origin}/developer/keys`);
   });
 
-  it('makes a key, uses it with the client, revokes it, and it works no more', async () => {
+  it('creates an API key, uses it with the client library and revokes it', async () => {
     await open('/developer/keys/new');
     await page.getByLabel('Name').fill(`made in a browser, ${run}`);
     await page.getByLabel('tickets:read').check();
@@ -108,30 +108,30 @@ describe.each([
       .toBe(401);
   });
 
-  it('makes a webhook, sees it fail, and sends again what failed', async () => {
-    isWell = false;
+  it('creates a webhook, shows a failed delivery and replays it', async () => {
+    isHealthy = false;
     await open('/developer/webhooks/new');
     await page.getByLabel('URL').fill(`${receiver.url}/${run}`);
     await page.getByRole('checkbox', { name: /^ticket\.created/ }).check();
     await press('Create and send test event');
     const secret = ((await page.getByLabel('Signing secret', { exact: true }).first().textContent()) ?? '').trim();
     expect(secret).toMatch(/^whsec_/);
-    // With a script the page looks again by itself; without, it would take the secret away.
-    await expect.poll(() => look(/Test event:.*500/), patience).toBe(true);
+    // With a script, the page refreshes itself. Without, a reload removes the secret.
+    await expect.poll(() => hasText(/Test event:.*500/), polling).toBe(true);
     if (!javaScriptEnabled) expect(await page.getByText(secret).count()).toBe(0);
 
     const client = new ItsmClient({ baseUrl: server.origin, apiKey: server.key });
     const { ticketNumber } = await client.tickets.create(ticket);
     await open('/developer/deliveries?event=ticket.created');
     await page.locator('td a[href^="/developer/deliveries/"]').first().click();
-    await expect.poll(() => look(/Attempt 1/), patience).toBe(true);
+    await expect.poll(() => hasText(/Attempt 1/), polling).toBe(true);
     expect(await page.getByRole('link', { name: ticketNumber }).count()).toBe(1);
-    isWell = true;
+    isHealthy = true;
     await press('Replay delivery');
-    await expect.poll(() => look(/delivered/), patience).toBe(true);
+    await expect.poll(() => hasText(/delivered/), polling).toBe(true);
   });
 
-  it('imports assets from a file, and sees them', async () => {
+  it('imports assets from a CSV file and lists them', async () => {
     await open('/developer/assets/import');
     const tags = file.buffer.toString().replaceAll('LT-', `${run}-`);
     await page.getByLabel('CSV file').setInputFiles({ ...file, buffer: Buffer.from(tags) });
@@ -142,7 +142,7 @@ describe.each([
     await page.getByText('<b>Old</b>').first().waitFor();
   });
 
-  it('invites somebody else', async () => {
+  it('invites another user', async () => {
     await open('/developer/users/new');
     await page.getByLabel('Name').fill(`Noor ${run}`);
     await page.getByLabel('Email').fill(`noor.${run}@acme.example`);
@@ -153,5 +153,5 @@ describe.each([
   });
 });
 
-/** The link that was made last. */
+/** The most recent invitation link. */
 let invitation = '';

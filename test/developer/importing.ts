@@ -1,12 +1,12 @@
 import type { Answer } from '../support/api.ts';
 import type { Visitor } from '../support/visitor.ts';
 
-/** What a page of a file that was sent names it by. */
+/** Returns the identifier of the uploaded file that a page shows. */
 export function fileOn(text: string): string {
   return /name="file" value="([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
-/** Sends a form about the file that the page shows. */
+/** Sends a form for the file that the page shows. */
 export async function sendAbout(visitor: Visitor, path: string, form: 'import' | 'discard'): Promise<Answer> {
   return visitor.submit(path, form, { file: fileOn((await visitor.get(path)).text) });
 }

@@ -12,7 +12,7 @@ let agent: Visitor;
 let agentsKey: bigint | undefined;
 const list = '/developer/keys';
 const fresh = `${list}/new`;
-const wanted = { name: 'nightly export', scopes: ['tickets:read', 'users:read'], life: '30' };
+const newKey = { name: 'nightly export', scopes: ['tickets:read', 'users:read'], life: '30' };
 
 beforeAll(async () => {
   api = await startApi();
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Puts keys of a user of `mine` there, and gives their ids. */
+/** Inserts API keys of a user of `mine` and returns their IDs. */
 async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {
   const rows = await api.prisma.apiKey.createManyAndReturn({
     data: (names.length > 0 ? names : ['theirs']).map((name) => ({
@@ -35,9 +35,9 @@ async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Makes a key in the area, and reads it off the page that shows it. */
+/** Creates an API key in the area and returns it with the path of its page. */
 async function make(name: string): Promise<{ page: string; key: string }> {
-  const sent = await admin.submit(fresh, 'create', { ...wanted, name });
+  const sent = await admin.submit(fresh, 'create', { ...newKey, name });
   expect(sent.status, sent.text).toBe(303);
   const page = sent.headers.location as string;
   return { page, key: keyIn((await admin.get(page)).text) as string };
@@ -49,8 +49,8 @@ const stateOn = (html: string) => /class="badge \w+">(\w+)</.exec(html)?.[1];
 const auditOf = (action: string) =>
   api.prisma.auditEntry.findMany({ where: { tenantId: mine.tenantId, action }, orderBy: { id: 'desc' } });
 
-describe('a new key', () => {
-  it('is chosen from what each scope allows, with nothing chosen beforehand', async () => {
+describe('/developer/keys/new', () => {
+  it('lists the endpoints of each scope and preselects no scope', async () => {
     const { text } = await admin.get(fresh);
     expect(text).not.toMatch(/type="checkbox"[^>]*checked/);
     const groups = Object.fromEntries(
@@ -67,8 +67,8 @@ describe('a new key', () => {
     }
   });
 
-  it('is shown once, with a request to paste, the client, and what agents are told', async () => {
-    const sent = await admin.submit(fresh, 'create', wanted);
+  it('shows a new API key once, with samples for curl, the client library and AI agents', async () => {
+    const sent = await admin.submit(fresh, 'create', newKey);
     expect(sent.status).toBe(303);
     const page = sent.headers.location as string;
     const shown = await admin.get(page);
@@ -78,7 +78,7 @@ describe('a new key', () => {
     expect(shown.text).toContain('new ItsmClient(');
     expect(shown.text).toMatch(/claude mcp add --transport http itsm http\S+\/mcp /);
     for (const program of ['.vscode/mcp.json', '.cursor/mcp.json']) expect(shown.text).toContain(program);
-    // The key, a request, the client and Claude Code: files that get copied are without it.
+    // The key occurs in four samples, but not in the settings files.
     expect(shown.text.split(key)).toHaveLength(5);
     expect(await Promise.all([statusWith(key), statusWith(key, '/assets')])).toEqual([200, 403]);
 
@@ -90,7 +90,7 @@ describe('a new key', () => {
     expect(JSON.stringify(entries, (_, value) => String(value))).not.toContain(key);
   });
 
-  it('is asked for again beside what is wrong, with what was typed', async () => {
+  it('shows errors of a new API key next to the fields and keeps the typed values', async () => {
     const sent = await admin.submit(fresh, 'create', {
       name: '<script>alert(1)</script>',
       life: '1e3',
@@ -107,8 +107,8 @@ describe('a new key', () => {
   });
 });
 
-describe('a key', () => {
-  it('is renamed, narrowed, given another end, rotated, and revoked by typing its name', async () => {
+describe('/developer/keys/:id', () => {
+  it('renames, narrows, extends, rotates and revokes an API key', async () => {
     const { page, key } = await make('importer');
     const send = (form: string, fields: Fields) => admin.submitAndFollow(page, form, fields);
     expect((await send('rename', { name: 'exporter' })).text).toContain('<h1>exporter</h1>');
@@ -142,7 +142,7 @@ describe('a key', () => {
     expect([(await auditOf('key.rotated')).length, (await auditOf('key.revoked')).length]).toEqual([1, 1]);
   });
 
-  it("of another workspace is answered as one that isn't there, whatever is asked of it", async () => {
+  it('returns the same 404 page for API keys of another workspace and unknown keys', async () => {
     const { page } = await make('not theirs');
     const stranger = await signIn(api, theirs);
     const token = await stranger.tokenOf(fresh);
@@ -159,7 +159,7 @@ describe('a key', () => {
     expect(stateOn((await admin.get(page)).text)).toBe('works');
   });
 
-  it('is seen by an agent who made it, and managed by administrators alone', async () => {
+  it('shows agents their own API keys, and lets only administrators manage keys', async () => {
     const { page } = await make('of an administrator');
     const { text } = await agent.get(list);
     expect([...text.matchAll(/keys\/(\d+)"/g)].map(([, id]) => id)).toEqual([String(agentsKey)]);
@@ -170,7 +170,7 @@ describe('a key', () => {
     expect((await agent.get(fresh)).status).toBe(403);
     const token = await agent.tokenOf('/developer/account');
     const tries = [
-      agent.submit(fresh, 'create', wanted, token),
+      agent.submit(fresh, 'create', newKey, token),
       agent.submit(`${list}/${agentsKey}`, 'revoke', { confirmation: 'theirs' }, token),
       agent.submit(page, 'rename', { name: 'mine now' }, token),
     ];
@@ -178,8 +178,8 @@ describe('a key', () => {
   });
 });
 
-describe('the list of keys', () => {
-  it('is filtered, sorted and turned over by its address, and says what to do where it is empty', async () => {
+describe('/developer/keys', () => {
+  it('filters, sorts and paginates API keys, and shows a hint if there are none', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN', email: `list-${mine.tenantId}@example.com` });
     const [first] = await addKeys(id, 'b one', 'a two', 'c three', '<i>');
     await api.prisma.usageHour.createMany({
@@ -201,9 +201,9 @@ describe('the list of keys', () => {
     expect((await admin.get(`${list}?state=revoked&user=${id}`)).text).toContain('Show all API keys');
     expect((await admin.get(`${list}?q=b+one`)).text).toContain('aria-label="11 requests, at most 8 per hour"');
     expect((await admin.get(`${list}?state=dead`)).status).toBe(400);
-    const nobody = await createWorkspace(api);
-    await api.prisma.apiKey.deleteMany({ where: { tenantId: nobody.tenantId } });
-    const empty = await (await signIn(api, nobody)).get(list);
+    const keyless = await createWorkspace(api);
+    await api.prisma.apiKey.deleteMany({ where: { tenantId: keyless.tenantId } });
+    const empty = await (await signIn(api, keyless)).get(list);
     expect(empty.text).toContain('No API keys yet');
   });
 });

@@ -16,7 +16,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Keys, managed with the rights of a request, as the developer area does.
+ * Management of API keys with the database role of requests, which the developer area uses.
  */
 let api: Api;
 let mine: Workspace;
@@ -41,8 +41,8 @@ const make = (name: string, fields: { scopes?: Scope[]; expiresInDays?: number }
 const statusWith = async (key: string) =>
   (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
 
-describe('a key', () => {
-  it('is made, changed, rotated and revoked', async () => {
+describe('API keys', () => {
+  it('creates, changes, rotates and revokes an API key', async () => {
     const made = await make('ci', { scopes: ['tickets:read', 'tickets:write'], expiresInDays: 30 });
     expect(made).toMatchObject({ name: 'ci', user: email, state: 'works', lastFour: made.key.slice(-4) });
     expect(await statusWith(made.key)).toBe(200);
@@ -63,7 +63,7 @@ describe('a key', () => {
     await expect(rotateKey(asRequest(mine), next.id, { overlapHours: 2 })).rejects.toThrow('is expired or revoked');
   });
 
-  it('is given one successor where two would take its place at once', async () => {
+  it('rotates an API key once if two rotations run concurrently', async () => {
     const { id } = await make('twice');
     const rotated = Promise.withResolvers<void>();
     const mayEnd = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ describe('a key', () => {
     await first;
   });
 
-  it('can only lose scopes where it is narrowed', async () => {
+  it('removes scopes from an API key and rejects new ones', async () => {
     const { id } = await make('wide', { scopes: ['tickets:read', 'users:read'] });
     expect(await narrowKey(asRequest(mine), id, ['users:read'])).toMatchObject({ scopes: ['users:read'] });
     await expect(narrowKey(asRequest(mine), id, ['users:read', 'tickets:read'])).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('a key', () => {
     expect(await getKey(asRequest(mine), id)).toMatchObject({ scopes: ['users:read'] });
   });
 
-  it("is not there for another workspace, nor where it must be somebody else's", async () => {
+  it('throws NOT_FOUND for API keys of another workspace or another user', async () => {
     const { id } = await make('secret');
     const their = asRequest(theirs);
     const tries = [
@@ -104,8 +104,8 @@ describe('a key', () => {
   });
 });
 
-describe('a list of keys', () => {
-  it('is that of its filters, and every key is in the list of its state alone', async () => {
+describe('lists of API keys', () => {
+  it('filters and sorts API keys, and lists each key under exactly one status', async () => {
     const workspace = await createWorkspace(api);
     const idle = await workspace.createUser();
     await api.prisma.user.updateMany({ where: { id: idle.id }, data: { active: false } });

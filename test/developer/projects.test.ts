@@ -20,7 +20,7 @@ const typed = { name: 'New office', description: '', status: 'PLANNED', priority
 const dates = { startDate: '', endDate: '' };
 
 describe('/developer/projects', () => {
-  it('makes a project, finds it and changes it', async () => {
+  it('creates, finds and changes a project', async () => {
     const manager = await workspace.createUser();
     const key = `P${unique().toUpperCase()}`;
     const { headers } = await admin.submit('/developer/projects/new', 'create', {
@@ -46,7 +46,7 @@ describe('/developer/projects', () => {
     expect((await admin.submit(here, 'change', change)).status).toBe(412);
   });
 
-  it('says beside the fields what is wrong, and keeps what was typed', async () => {
+  it('shows errors of a project next to the fields and keeps the typed values', async () => {
     const { key } = await workspace.createProject();
     const create = (fields: Fields) =>
       admin.submit('/developer/projects/new', 'create', { ...typed, ...dates, ...fields });
@@ -63,14 +63,14 @@ describe('/developer/projects/import', () => {
   const header = 'key,name,managerId,startDate';
   const projectsOf = async ({ context }: Workspace) => (await listProjects(context, { page: 1, perPage: 100 })).data;
 
-  it('shows what a file holds, and creates it when told to, once', async () => {
+  it('previews a file of projects and imports it once', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const manager = await own.createUser();
     const text = await preview(visitor, path, `${header}\nP1,<b>Office</b>,${manager.email},2026-09-01\nP2,=1+1,,\n`);
     expect(text).toContain('2 projects can be imported. Nothing has been imported yet.');
     expect(text).toContain('&lt;b&gt;Office&lt;/b&gt;');
-    // A file of assets is another one.
+    // Each resource stores its own upload.
     expect((await visitor.get('/developer/assets/import')).text).toContain('Check the file');
     expect(await projectsOf(own)).toEqual([]);
 
@@ -83,10 +83,10 @@ describe('/developer/projects/import', () => {
     ]);
   });
 
-  it('names every line that is wrong, also where it became wrong meanwhile, and creates nothing', async () => {
+  it('reports each invalid line of a project file, also after a valid preview, and creates nothing', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
-    const lines = ['p1,A,,', 'P2,B,nobody@example.com,', 'P2,C,,', 'P4,D,,tomorrow', 'P5,E'];
+    const lines = ['p1,A,,', 'P2,B,unknown@example.com,', 'P2,C,,', 'P4,D,,tomorrow', 'P5,E'];
     const wrong = await preview(visitor, path, [header, ...lines].join('\n'));
     const rows = [...wrong.matchAll(/<tr[^>]*><td[^>]*>(\d+)<\/td><td[^>]*><code>(\w*)<\/code>/g)].map(
       ([, line, name]) => [line, name],
@@ -108,7 +108,7 @@ describe('/developer/projects/import', () => {
     expect(await projectsOf(own)).toMatchObject([{ key: 'P2' }]);
   });
 
-  it('takes what another workspace has exported', async () => {
+  it('imports projects that another workspace exported', async () => {
     const own = await createWorkspace(api);
     await own.createProject({
       name: '@SUM(A1)',
@@ -129,7 +129,7 @@ describe('/developer/projects/import', () => {
     expect(await given(theirs)).toEqual(await given(own));
   });
 
-  it('takes the file to begin with', async () => {
+  it('accepts the CSV template for projects as an import', async () => {
     const { email } = await workspace.createUser();
     const { text } = await admin.get('/developer/projects/template');
     expect(text).toMatch(/^key,name,description,/);

@@ -8,13 +8,12 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf as addressIn, samples } from './samples.ts';
 
 /*
- * What holds for every page of the developer area, whatever it shows: none can be without a session, a role, a CSRF token
- * and the walls between tenants.
+ * Rules for all pages and forms of the developer area: session, role, CSRF token and tenant isolation.
  */
 let api: Api;
 let mine: Workspace;
 let admin: Visitor;
-/** In another workspace. */
+/** An administrator of another workspace. */
 let stranger: Visitor;
 
 beforeAll(async () => {
@@ -27,7 +26,7 @@ afterAll(() => api.close());
 
 const closed = pages.filter(({ roles }) => roles !== 'everyone');
 const named = pages.filter(({ path }) => path.includes(':'));
-/** Every form, and where it is sent. */
+/** All forms, with the path of their page. */
 const forms = pages.flatMap(({ path, roles, forms = {} }) =>
   Object.entries(forms).map(([name, form]) => ({ path, name, roles: form.roles ?? roles, audit: form.audit })),
 );
@@ -45,7 +44,7 @@ function nowhere(path: string): string {
   return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
-/** Somebody who may see the page, and a token of theirs. */
+/** Returns a visitor who may open the page, with a CSRF token. */
 async function visitorOf(roles: AnyPage['roles']): Promise<{ visitor: Visitor; token: string }> {
   const visitor = roles === 'everyone' ? openBrowser(api) : admin;
   return { visitor, token: await tokenOf(visitor) };
@@ -61,14 +60,14 @@ async function userWith(role: UserRole): Promise<Visitor> {
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-it('has a sample of every page', () => {
+it('has a sample for every page', () => {
   expect(Object.keys(samples).sort()).toEqual(pages.map(({ path }) => path).sort());
 });
 
 describe.each(pages)('$path', ({ path, roles }) => {
-  it('answers who may see it, keeps nothing in the browser and lets nothing in', async () => {
+  it('returns the page with no-store and a strict content security policy', async () => {
     const answer = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
-    // Who has nothing to choose from is led to signing in.
+    // Without accounts to choose from, this page redirects to the sign-in page.
     expect(answer.status, answer.text).toBe(path === '/developer/workspaces' ? 303 : 200);
     expect(answer.headers).toMatchObject({
       'cache-control': 'no-store',
@@ -81,37 +80,37 @@ describe.each(pages)('$path', ({ path, roles }) => {
     expect(answer.text).not.toMatch(/<[^>]+ (style|on\w+)=|<script>|<style/);
   });
 
-  it.skipIf(samples[path]?.kind === 'file')('fits into 50 kB', async () => {
+  it.skipIf(samples[path]?.kind === 'file')('compresses the page to less than 50 kB', async () => {
     const { visitor } = await visitorOf(roles);
     const { headers } = await visitor.get(await addressOf(path), { 'accept-encoding': 'gzip' });
     expect(Number(headers['content-length'])).toBeLessThan(50_000);
   });
 });
 
-describe.each(closed)('$path, for who may not see it', ({ path, roles }) => {
-  it('leads who is not signed in to signing in', async () => {
+describe.each(closed)('$path without permission', ({ path, roles }) => {
+  it('redirects a page request without a session to the sign-in page', async () => {
     const { status, headers, text } = await openBrowser(api).get(await addressOf(path));
     expect([status, headers.location?.split('?')[0], text]).toEqual([303, '/developer/sign-in', '']);
   });
 
-  it('is refused to other roles', async () => {
+  it('returns 403 to roles that may not open the page', async () => {
     for (const role of allRoles.filter((role) => !roles.includes(role))) {
       expect((await (await userWith(role)).get(await addressOf(path))).status, role).toBe(403);
     }
   });
 });
 
-it.each(named)("$path is as if it weren't there to another workspace", async ({ path }) => {
-  const [theirs, none] = [await stranger.get(await addressOf(path)), await stranger.get(nowhere(path))];
-  expect([theirs.status, theirs.text]).toEqual([404, none.text]);
+it.each(named)('returns the 404 page for $path of another workspace', async ({ path }) => {
+  const [foreign, missing] = [await stranger.get(await addressOf(path)), await stranger.get(nowhere(path))];
+  expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
 });
 
 describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) => {
-  it('has a name in the audit log, or changes nothing', () => {
+  it('has a valid audit action or none', () => {
     expect(audit === null || /^[a-z]+(\.[a-z]+)+$/.test(audit)).toBe(true);
   });
 
-  it('is refused without its token', async () => {
+  it('returns 403 for a form without a valid CSRF token', async () => {
     const { visitor } = await visitorOf(roles);
     const action = actionOf(await addressOf(path), name);
     for (const body of ['', '_csrf=', `_csrf=${'x'.repeat(40)}`]) {
@@ -119,7 +118,7 @@ describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) =
     }
   });
 
-  it('is refused from another site', async () => {
+  it('returns 403 for a form sent from another site', async () => {
     const { visitor, token } = await visitorOf(roles);
     const action = actionOf(await addressOf(path), name);
     for (const origin of ['https://evil.example', 'null', `${areaOrigin}.evil.example`]) {
@@ -129,33 +128,30 @@ describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) =
   });
 });
 
-describe.each(closedForms)('the form $name of $path, for who may not send it', ({ path, name, roles }) => {
+describe.each(closedForms)('the form $name of $path without permission', ({ path, name, roles }) => {
   const send = async (visitor: Visitor) => visitor.submit(await addressOf(path), name, {}, await tokenOf(visitor));
 
-  it('leads who is not signed in to signing in', async () => {
+  it('redirects a form without a session to the sign-in page', async () => {
     const answer = await send(openBrowser(api));
     expect([answer.status, answer.headers.location?.split('?')[0]]).toEqual([303, '/developer/sign-in']);
   });
 
-  it('is refused to other roles', async () => {
+  it('returns 403 to roles that may not send the form', async () => {
     for (const role of allRoles.filter((role) => !roles.includes(role))) {
       expect((await send(await userWith(role))).status, role).toBe(403);
     }
   });
 });
 
-it.each(namedForms)(
-  "the form $name of $path is as if it weren't there to another workspace",
-  async ({ path, name }) => {
-    const token = await tokenOf(stranger);
-    const to = (address: string) => stranger.submit(address, name, {}, token);
-    const [theirs, none] = [await to(await addressOf(path)), await to(nowhere(path))];
-    expect([theirs.status, theirs.text]).toEqual([none.status, none.text]);
-    expect(theirs.status).toBe(404);
-  },
-);
+it.each(namedForms)('returns the 404 page for the form $name of $path of another workspace', async ({ path, name }) => {
+  const token = await tokenOf(stranger);
+  const to = (address: string) => stranger.submit(address, name, {}, token);
+  const [foreign, missing] = [await to(await addressOf(path)), await to(nowhere(path))];
+  expect([foreign.status, foreign.text]).toEqual([missing.status, missing.text]);
+  expect(foreign.status).toBe(404);
+});
 
-it('confirms once what a form did', async () => {
+it('shows the confirmation of a form once', async () => {
   const path = await addressOf('/developer/keys/:id');
   const { text } = await admin.submitAndFollow(path, 'rename', { name: 'nightly export' });
   expect(text).toMatch(/<div class="notice good" role="status"[^>]*>Key changed: nightly export<\/div>/);
@@ -165,13 +161,13 @@ it('confirms once what a form did', async () => {
 describe('times', () => {
   const zoned = (label: string, zone: string) => `${label} <span class="zone">(${zone})</span>`;
 
-  it('are in UTC until the account has a time zone', async () => {
+  it('shows times in UTC if the account has no time zone', async () => {
     const visitor = await userWith('AGENT');
     expect((await visitor.get('/developer/account')).text).toContain(zoned('Signed in', 'UTC'));
     expect((await visitor.get('/developer/deliveries')).text).toContain('Since (UTC)');
   });
 
-  it('are in the time zone that the account page sets, in tables and filters alike', async () => {
+  it('shows times in the time zone of the account, in tables and filters', async () => {
     const visitor = await userWith('AGENT');
     const zone = 'America/New_York';
     const { text } = await visitor.submitAndFollow('/developer/account', 'zone', { timeZone: zone });
@@ -180,35 +176,42 @@ describe('times', () => {
     expect((await visitor.get('/developer/deliveries')).text).toContain(`Since (${zone})`);
   });
 
-  it('reject a time zone that does not exist', async () => {
+  it('rejects a time zone that does not exist', async () => {
     const sent = await admin.submit('/developer/account', 'zone', { timeZone: 'Mars/Phobos' });
     expect([sent.status, sent.text.includes('must be the IANA name of a time zone')]).toEqual([400, true]);
   });
 });
 
-describe('an address that is no page', () => {
-  it('is a page that says so, signed in or not, and nothing of who asks', async () => {
+describe('unknown addresses', () => {
+  it('returns the same 404 page with and without a session', async () => {
     const [one, two] = [await admin.get('/developer/nothing'), await openBrowser(api).get('/developer/nothing')];
     expect([one.status, one.text]).toEqual([404, two.text]);
     expect(one.text).toContain('Page not found');
   });
 
-  it('is led to by a bare address, where browsers refuse passkeys', async () => {
+  it('redirects 127.0.0.1 to localhost, because browsers reject passkeys on IP addresses', async () => {
     const answer = await admin.get('/developer/audit?page=2', { host: '127.0.0.1:3000' });
     expect([answer.status, answer.headers.location]).toEqual([303, 'http://localhost:3000/developer/audit?page=2']);
   });
 
-  it('has no area under a name that nobody set', async () => {
+  it('returns 404 for an unknown host if PUBLIC_URL is not set', async () => {
     const answer = await openBrowser(api).get('/developer/sign-in', { host: 'itsm.example.com' });
     expect([answer.status, answer.text.includes('Set PUBLIC_URL')]).toEqual([404, true]);
   });
 });
 
-it('is at PUBLIC_URL where that is set, with HSTS and __Host- cookies where that is https', async () => {
+it('serves the area at an https PUBLIC_URL with HSTS and __Host- cookies', async () => {
   const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   try {
-    const led = await other.call({ method: 'GET', path: '/developer/sign-in', headers: { host: 'localhost:3000' } });
-    expect([led.status, led.headers.location]).toEqual([303, 'https://itsm.example.com/developer/sign-in']);
+    const redirected = await other.call({
+      method: 'GET',
+      path: '/developer/sign-in',
+      headers: { host: 'localhost:3000' },
+    });
+    expect([redirected.status, redirected.headers.location]).toEqual([
+      303,
+      'https://itsm.example.com/developer/sign-in',
+    ]);
     const { headers } = await other.call({
       method: 'GET',
       path: '/developer/sign-in',
@@ -217,7 +220,7 @@ it('is at PUBLIC_URL where that is set, with HSTS and __Host- cookies where that
     const [cookie] = [headers['set-cookie'] ?? []].flat() as string[];
     expect(cookie).toMatch(/^__Host-itsm_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
     const ping = await other.call({ method: 'GET', path: '/api/public/v1/ping' });
-    for (const each of [headers, led.headers, ping.headers]) {
+    for (const each of [headers, redirected.headers, ping.headers]) {
       expect(each['strict-transport-security']).toBe('max-age=31536000');
     }
     const overHttp = (await openBrowser(api).get('/developer/sign-in')).headers;

@@ -1,17 +1,17 @@
 import { listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Workspace } from '../support/workspace.ts';
 
-/** What a page is asked for in a workspace where there is something to be seen. */
+/** A sample request for a page. */
 interface Sample {
-  /** The parameters of its path, of rows that are made in the workspace. */
+  /** Creates rows in the workspace and returns the path parameters. */
   params?(workspace: Workspace): Promise<Record<string, string | number>>;
-  /** The query that it can't be without, from `?`. */
+  /** The required query, with `?`. */
   query?: string;
-  /** What is answered in place of a page. */
+  /** The kind of response, if it is not a page. */
   kind?: 'file';
 }
 
-/** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
+/** Samples of all pages of the developer area, by path. rules.test.ts fails if one is missing. */
 export const samples: Record<string, Sample> = {
   '/developer/keys': {},
   '/developer/keys/new': {},
@@ -53,7 +53,7 @@ async function makeReplay(workspace: Workspace) {
   return { id, replay: replay?.id ?? 0 };
 }
 
-/** Where a page is, for rows of a workspace. */
+/** Returns the path and query of a page for rows of a workspace. */
 export async function addressOf(path: string, workspace: Workspace): Promise<string> {
   const sample = samples[path];
   if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);

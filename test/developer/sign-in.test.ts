@@ -27,7 +27,7 @@ async function invite(workspace: Workspace, userId = workspace.userId): Promise<
   return createInvitation({ db: tenantClient(api.databases.system, workspace.tenantId) }, userId);
 }
 
-/** Somebody who has set a password by the link of an invitation. */
+/** Signs in with an invitation link and a new password. */
 async function joined(workspace: Workspace, userId = workspace.userId, chosen = password): Promise<Visitor> {
   const visitor = openBrowser(api);
   const answer = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
@@ -41,10 +41,10 @@ async function emailOf(workspace: Workspace, userId = workspace.userId): Promise
   return (await api.prisma.user.findFirstOrThrow({ where: { tenantId: workspace.tenantId, id: userId } })).email;
 }
 
-describe('an invitation', () => {
-  it('lets in once, whoever has looked at it, and the password signs in from then on', async () => {
+describe('invitations', () => {
+  it('accepts an invitation link once, and then the chosen password', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
-    // What reads mail for its user looks at links.
+    // Mail scanners open links.
     await openBrowser(api).get(link);
     const visitor = openBrowser(api);
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
@@ -58,7 +58,7 @@ describe('an invitation', () => {
     expect((await again.get(account)).status).toBe(200);
   });
 
-  it('is used by one of those who send it at once', async () => {
+  it('accepts one of three concurrent uses of an invitation link', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     const visitors = [1, 2, 3].map(() => openBrowser(api));
     const tokens = await Promise.all(visitors.map((visitor) => visitor.tokenOf(link)));
@@ -68,14 +68,14 @@ describe('an invitation', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
   });
 
-  it('works no more when another one was made after it', async () => {
+  it('rejects an invitation link that was replaced by a newer one', async () => {
     const [first] = [await invite(mine), await invite(mine)];
     expect((await openBrowser(api).get(`/developer/join?token=${first}`)).text).toContain(
       'This link is no longer valid',
     );
   });
 
-  it('stays good for another try when the password is too easily guessed, and says why', async () => {
+  it('keeps an invitation link valid if the chosen password is too weak', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     const visitor = openBrowser(api);
     for (const weak of ['short', 'passwordpassword', 'Sam Field 2026']) {
@@ -85,7 +85,7 @@ describe('an invitation', () => {
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
   });
 
-  it('keeps nobody else waiting while a password is looked at that reads in many ways', async () => {
+  it('does not block the event loop while it checks a complex password', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     const visitor = openBrowser(api);
     const token = await visitor.tokenOf(link);
@@ -94,23 +94,23 @@ describe('an invitation', () => {
     const { status } = await visitor.submit(link, 'password', { password: 'p4$$w0rd1!|7'.repeat(16) }, token);
     loop.disable();
     expect(status).toBe(303);
-    expect(loop.max / 1e6, 'longest wait of the process, in milliseconds').toBeLessThan(1500);
+    expect(loop.max / 1e6, 'maximum event loop delay in milliseconds').toBeLessThan(1500);
   });
 
-  it('has passwords refused while too many of one workspace are looked at', async () => {
-    const look = (tenantId: TenantId) =>
+  it('rejects password checks of a workspace that has too many in the queue', async () => {
+    const check = (tenantId: TenantId) =>
       checkStrength(password, {
         tenantId,
         ...{ name: 'Sam', email: 'sam@example.com', workspace: 'Field' },
       } as Account);
-    const ofOne = Promise.allSettled(Array.from({ length: 8 }, () => look(toTenantId(1))));
-    await look(toTenantId(2));
-    const refused = (await ofOne).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-    expect(refused.map(({ code }) => code)).toEqual(Array(3).fill('RATE_LIMIT_EXCEEDED'));
+    const ofOne = Promise.allSettled(Array.from({ length: 8 }, () => check(toTenantId(1))));
+    await check(toTenantId(2));
+    const errors = (await ofOne).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(errors.map(({ code }) => code)).toEqual(Array(3).fill('RATE_LIMIT_EXCEEDED'));
   });
 
   it.each(['Forwarded', 'X-Forwarded-For', 'X-Real-IP', 'Via'])(
-    'opens the link of the first start for no request with %s',
+    'rejects a first-start link in a request with the header %s',
     async (header) => {
       const db = tenantClient(api.databases.system, mine.tenantId);
       const link = `/developer/join?token=${await createInvitation({ db }, mine.userId, { demo: true })}`;
@@ -120,7 +120,7 @@ describe('an invitation', () => {
     },
   );
 
-  it('opens the link of the first start for no request to a public PUBLIC_URL', async () => {
+  it('rejects a first-start link if PUBLIC_URL is public', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const link = `/developer/join?token=${await createInvitation({ db }, mine.userId, { demo: true })}`;
     const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
@@ -129,7 +129,7 @@ describe('an invitation', () => {
     expect(page.text).toContain('This link is no longer valid');
   });
 
-  it('of a first start lets in from this machine alone', async () => {
+  it('accepts a first-start link only from the machine of the server', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const token = await createInvitation({ db }, mine.userId, { demo: true });
     const far = await api.app.inject({ url: `/developer/join?token=${token}`, remoteAddress: '203.0.113.9' });
@@ -137,7 +137,7 @@ describe('an invitation', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('Skip for now');
   });
 
-  it('is refused to who has no entry', async () => {
+  it('rejects an invitation of a REQUESTER', async () => {
     const { id } = await mine.createUser({ role: 'REQUESTER' });
     await expect(invite(mine, id)).rejects.toThrow(
       "which can't use the developer area. Change the role to AGENT or ADMIN first.",
@@ -145,7 +145,7 @@ describe('an invitation', () => {
   });
 });
 
-it('limits the requests of a session, and of no other session', async () => {
+it('limits the requests of each session separately', async () => {
   const other = await startApi({ env: { RATE_LIMIT_PAGES: '3' } });
   const theirs = await createWorkspace(other);
   const [visitor, colleague] = [await signIn(other, theirs), await signIn(other, theirs)];
@@ -160,8 +160,8 @@ it('limits the requests of a session, and of no other session', async () => {
   await other.close();
 });
 
-describe('signing in', () => {
-  it('tells nobody whether an account is there', async () => {
+describe('sign-in', () => {
+  it('returns the same sign-in error for known and unknown email addresses', async () => {
     await joined(mine);
     const of = async (email: string) =>
       (await openBrowser(api).submit('/developer/sign-in', 'password', { email, password: 'not the one at all' })).text
@@ -170,14 +170,14 @@ describe('signing in', () => {
     expect(await of(await emailOf(mine))).toBe(await of(`${unique()}@example.com`));
   });
 
-  it('leads on to where somebody wanted to go, within the area', async () => {
+  it('redirects to the requested page after sign-in, but never outside of the area', async () => {
     await joined(mine);
     const visitor = openBrowser(api);
-    const asked = await visitor.get('/developer/audit?page=2');
-    expect(asked.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Faudit%3Fpage%3D2');
+    const redirected = await visitor.get('/developer/audit?page=2');
+    expect(redirected.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Faudit%3Fpage%3D2');
     const fields = { email: await emailOf(mine), password };
-    const led = await visitor.submit(asked.headers.location as string, 'password', fields);
-    expect(led.headers.location).toBe('/developer/audit?page=2');
+    const signedIn = await visitor.submit(redirected.headers.location as string, 'password', fields);
+    expect(signedIn.headers.location).toBe('/developer/audit?page=2');
     const others = ['https://evil.example/developer/keys', '//evil.example/developer/', '/\\evil.example', 'x'];
     const doubled = ['//area/developer/audit', '/developer//evil.example', '/developer/\\evil.example'];
     for (const next of [...others, ...doubled]) {
@@ -187,7 +187,7 @@ describe('signing in', () => {
     }
   });
 
-  it('asks who is in several workspaces with one password which one it is', async () => {
+  it('lets users choose a workspace if their password matches several accounts', async () => {
     const other = await createWorkspace(api);
     const email = `${unique()}@example.com`;
     const [one, two] = [await mine.createUser({ email }), await other.createUser({ email })];
@@ -201,7 +201,7 @@ describe('signing in', () => {
     expect((await visitor.get(account)).text).toContain(name);
   });
 
-  it("gives nobody a workspace for an invitation of its administrator's address elsewhere", async () => {
+  it('gives an account no access to other workspaces with the same email address', async () => {
     await joined(mine);
     const theirs = await createWorkspace(api);
     const twin = await theirs.createUser({ email: await emailOf(mine), role: 'ADMIN' });
@@ -215,7 +215,7 @@ describe('signing in', () => {
     expect((await again.get(account)).text).not.toContain(name);
   });
 
-  it('is slowed down for who guesses, and not for whom the account belongs to', async () => {
+  it('limits sign-in attempts of an attacker, but not those of the owner from a known browser', async () => {
     const victim = await createWorkspace(api);
     const owner = await joined(victim);
     const email = await emailOf(victim);
@@ -229,20 +229,20 @@ describe('signing in', () => {
         .statusCode;
     };
     const statuses = await Promise.all(Array.from({ length: 150 }, (_, i) => guess(`198.51.100.${i % 12}`)));
-    // Of each address ten, of all a hundred.
+    // The limits are 10 attempts per address and 100 per account.
     expect(statuses.filter((status) => status === 400)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
-    // From a browser that was never there it is to be waited for; from the owner's it isn't.
+    // Unknown browsers must wait; the known browser of the owner need not.
     const fields = { email, password };
-    const refused = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
-    expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
+    const rejected = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
+    expect([rejected.status, Number(rejected.headers['retry-after']) > 0]).toEqual([429, true]);
     await owner.submit(account, 'leave');
     expect((await owner.submit('/developer/sign-in', 'password', fields)).status).toBe(303);
   }, 60_000);
 });
 
-describe('a password of an account of the same address elsewhere', () => {
-  it('signs in there, and is no way to guess on', async () => {
+describe('accounts with the same email address', () => {
+  it('counts sign-ins of an account against the limit of its email address', async () => {
     const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
     await joined(victim);
     const email = await emailOf(victim);
@@ -258,8 +258,8 @@ describe('a password of an account of the same address elsewhere', () => {
   });
 });
 
-describe('a session', () => {
-  it('ends when it is signed out, ended elsewhere, or its user deactivated, at once and for good', async () => {
+describe('sessions', () => {
+  it('ends a session after sign-out, from another session and by deactivation of the user', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const first = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const stolen = openBrowser(api);
@@ -278,7 +278,7 @@ describe('a session', () => {
     expect((await third.get(account)).status).toBe(303);
   });
 
-  it('is begun with a passkey, whatever else its browser says of it', async () => {
+  it('accepts a passkey with invalid transports', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     for (const transports of [[1, null], 'usb', Array(1000).fill('usb'), ['usb', 'nfc']]) {
       const link = `/developer/join?token=${await invite(mine, id)}`;
@@ -293,12 +293,12 @@ describe('a session', () => {
     ]);
   });
 
-  it('ends when its account chooses by a link how to sign in from then on', async () => {
+  it('ends all sessions and deletes credentials when a new invitation link is used', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');
     expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
-    // What was chosen before works no more, whatever is chosen now.
+    // Previous credentials are deleted, also if the new one is of another kind.
     const link = `/developer/join?token=${await invite(mine, id)}`;
     const browser = openBrowser(api);
     const page = (await browser.get(link)).text;
@@ -309,7 +309,7 @@ describe('a session', () => {
     expect((await openBrowser(api).submit('/developer/sign-in', 'password', fields)).status).toBe(400);
   });
 
-  it('is over after twelve hours of silence', async () => {
+  it('ends a session after 12 hours without requests', async () => {
     const visitor = await signIn(api, mine);
     expect((await visitor.get(account)).status).toBe(200);
     await api.prisma.session.updateMany({
@@ -319,14 +319,14 @@ describe('a session', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it("is not one that somebody else has put into the browser, and doesn't keep its token", async () => {
+  it('replaces a planted session and its CSRF token at sign-in', async () => {
     const visitor = openBrowser(api);
     const before = await visitor.tokenOf('/developer/sign-in');
     const link = `/developer/join?token=${await invite(mine)}`;
     const planted = new Map(visitor.cookies);
     await visitor.submit(link, 'password', { password });
     expect(visitor.cookies.get('itsm_session')).not.toBe(planted.get('itsm_session'));
-    // The cookie of before leads nowhere, and its token sends nothing.
+    // The previous cookie and CSRF token are rejected.
     const attacker = openBrowser(api);
     for (const [name, value] of planted) attacker.cookies.set(name, value);
     expect((await attacker.get(account)).status).toBe(303);
@@ -335,14 +335,14 @@ describe('a session', () => {
     expect((await visitor.post(`${account}?form=leave`, body, headers)).status).toBe(403);
   });
 
-  it('changes its password with the present one, and ends the others', async () => {
+  it('changes the password with the current one and ends other sessions', async () => {
     const { id } = await mine.createUser({ role: 'AGENT' });
     const one = await joined(mine, id);
     const two = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const next = 'nine patient lighthouses';
     const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
     expect([wrong.status, wrong.text.includes('Current password</a> is incorrect')]).toEqual([400, true]);
-    // Whether the others end is asked again as it was answered.
+    // The checkbox keeps its value after an error.
     const box = (text: string) => /<input type="checkbox" name="others"[^>]*>/.exec(text)?.[0] ?? '';
     expect(box(wrong.text)).toContain('checked');
     const unticked = await one.submit(account, 'password', { current: 'what was it', password: next });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('/developer/tickets/:id', () => {
-  it('shows a ticket with what was said and done, by its id and by its number', async () => {
+  it('shows a ticket with its comments and activity, by ID and by ticket number', async () => {
     const watcher = await workspace.createUser({ name: 'Wanda <b>Watcher</b>' });
     const { id, ticketNumber } = await workspace.createTicket({
       ...{ title: '<script>alert(1)</script>', watcherUserIds: [watcher.id], customFields: { '<i>site': ['a', 1] } },
@@ -35,7 +35,7 @@ describe('/developer/tickets/:id', () => {
     expect(text).not.toContain('<form method="post"');
   });
 
-  it('shows the beginning of long texts, and the rest when it is asked for', async () => {
+  it('truncates long ticket texts and shows the full text on request', async () => {
     const long = (last: string) => `${'long '.repeat(6000)}${last}`;
     const { id } = await workspace.createTicket({ description: long('end of description') });
     const comment = await workspace.createComment(id, { body: long('end of comment') });
@@ -50,14 +50,14 @@ describe('/developer/tickets/:id', () => {
     expect((await agent.get(`${path}?comments=2&whole=${comment.id}`)).text).toContain('end of comment');
   });
 
-  it("says of another workspace's ticket, and of what is no ticket, what it says of none", async () => {
+  it('returns the same 404 page for tickets of other workspaces and unknown tickets', async () => {
     const theirs = await createWorkspace(api);
     const { id } = await theirs.createTicket();
-    const nowhere = await agent.get('/developer/tickets/999999999');
-    expect(nowhere.status).toBe(404);
+    const missing = await agent.get('/developer/tickets/999999999');
+    expect(missing.status).toBe(404);
     for (const reference of [id, 'INC-999999', 'PRB-1']) {
       const { status, text } = await agent.get(`/developer/tickets/${reference}`);
-      expect([status, text], String(reference)).toEqual([404, nowhere.text]);
+      expect([status, text], String(reference)).toEqual([404, missing.text]);
     }
   });
 });

@@ -11,7 +11,7 @@ const now = new Date('2026-11-22T12:30:30Z');
 let api: Api;
 let mine: Workspace;
 let visitor: Visitor;
-/** The key of the workspace, and that of an agent in it. */
+/** The API key of the workspace, and that of an agent. */
 let keyId: number;
 let agentsKey: number;
 let agentId: number;
@@ -66,7 +66,7 @@ interface Added {
   peaks?: [number, number];
 }
 
-/** Puts what was counted in an hour into the database, as it is written. */
+/** Inserts the usage of an hour. */
 async function add(
   workspace: Workspace,
   { key, hoursAgo, endpoint, outcome = 'SUCCESSFUL', requests, milliseconds = 1, peaks = [0, 0] }: Added,
@@ -96,11 +96,11 @@ async function add(
   }
 }
 
-/** The text of a page without its tags. */
+/** Returns the text of a page without tags. */
 const wordsOf = (text: string) => text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
-describe('the page of usage', () => {
-  it('shows what was asked for in a day: in all, by hour and group, the slowest endpoints and keys near a limit', async () => {
+describe('/developer/usage', () => {
+  it('shows totals, requests per hour, slow endpoints and API keys near a limit', async () => {
     const { status, text } = await visitor.get('/developer/usage');
     expect(status).toBe(200);
     const words = wordsOf(text);
@@ -114,7 +114,7 @@ describe('the page of usage', () => {
     expect(words).not.toMatch(/projects|POST/);
   });
 
-  it('shows a week, an hour, and one key alone', async () => {
+  it('shows the usage of a week, of an hour and of a single API key', async () => {
     const week = wordsOf((await visitor.get('/developer/usage?range=7d')).text);
     expect(week).toContain('Requests 1,203');
     expect(week).toContain('POST /webhooks/{id}/test 10,000 ms 10,000 ms');
@@ -124,7 +124,7 @@ describe('the page of usage', () => {
     expect(wordsOf(hour.text)).toContain('No requests in this time range');
   });
 
-  it('shows agents their own keys alone, and nobody those of others', async () => {
+  it('shows agents only their own usage, and no visitor that of another workspace', async () => {
     const theirs = await createWorkspace(api);
     const foreign = Number(theirs.context.keyId);
     const agent = await signIn(api, { ...mine, userId: agentId });
@@ -138,7 +138,7 @@ describe('the page of usage', () => {
     expect((await visitor.get(`/developer/usage?key=${foreign}`)).text).toBe(unknown.text);
   });
 
-  it('says what to do where there is nothing yet', async () => {
+  it('shows a hint if there is no usage yet', async () => {
     const fresh = await createWorkspace(api);
     const empty = await (await signIn(api, fresh)).get('/developer/usage');
     expect(wordsOf(empty.text)).toContain('No requests in this time range');
@@ -150,7 +150,7 @@ describe('the page of usage', () => {
     expect(keyless.text).not.toContain('Create API key');
   });
 
-  it('tells of each limit by itself when a key last came near', async () => {
+  it('shows for each limit when an API key was last near it', async () => {
     const own = await createWorkspace(api);
     const used = { key: Number(own.context.keyId), endpoint: 'tickets_list', requests: 1 };
     await add(own, { ...used, hoursAgo: 5, peaks: [90, 10] });
@@ -161,7 +161,7 @@ describe('the page of usage', () => {
     expect(words).toContain('tickets endpoints 85 % 0 22 Nov 2026, 09:00:00 UTC');
   });
 
-  it('refuses what it does not know', async () => {
+  it('rejects unknown query parameters and values of the usage page', async () => {
     for (const address of ['/developer/usage?range=1y', '/developer/usage?key=a', '/developer/usage?x=1']) {
       expect((await visitor.get(address)).status).toBe(400);
     }
@@ -170,7 +170,7 @@ describe('the page of usage', () => {
 });
 
 describe('the charts', () => {
-  it('are within the page, each with a description, a legend and a table of its figures', async () => {
+  it('renders each chart with a description, a legend and a table', async () => {
     const { text } = await visitor.get('/developer/usage?range=7d');
     const charts = text.match(/<figure class="chart.*?<\/figure>/gs) ?? [];
     expect(charts).toHaveLength(4);
@@ -187,7 +187,7 @@ describe('the charts', () => {
     expect(text.match(/<details class="figures">/g)).toHaveLength(4);
   });
 
-  it('escape what the database holds', async () => {
+  it('escapes endpoint names in charts', async () => {
     const other = await createWorkspace(api);
     await add(other, {
       key: Number(other.context.keyId),
@@ -201,7 +201,7 @@ describe('the charts', () => {
   });
 });
 
-it('tells the requests of each key by the hour', async () => {
+it('returns the requests of each API key per hour', async () => {
   const counts = await requestsByKey(mine.context, { hours: 24 });
   expect([...counts.keys()].sort()).toEqual([keyId, agentsKey].sort());
   const ofKey = counts.get(keyId) ?? [];

@@ -20,13 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** The link that a page shows. */
+/** Returns the invitation link of a page. */
 function linkIn(text: string): string | undefined {
   return /http:\/\/localhost(\/developer\/join\?token=[^<"]+)/.exec(text)?.[1];
 }
 
-/** A user with an API key. */
-async function withKey(role: UserRole): Promise<{ id: number; keyId: number; key: string }> {
+/** Creates a user with an API key. */
+async function createUserWithKey(role: UserRole): Promise<{ id: number; keyId: number; key: string }> {
   const { id, email } = await workspace.createUser({ role });
   const fields = { user: email, name: `Key ${unique()}`, scopes: ['users:read' as const] };
   const { id: keyId, key } = await createKey(workspace.context, fields);
@@ -36,10 +36,10 @@ async function withKey(role: UserRole): Promise<{ id: number; keyId: number; key
 const details = { name: 'Ada', jobTitle: '', department: '', phone: '', timeZone: '' };
 
 describe('/developer/users', () => {
-  it('lists users, by words, role and state', async () => {
+  it('lists users by name, role and status', async () => {
     const name = `Zoë ${unique()}`;
     const { id } = await workspace.createUser({ name, role: 'REQUESTER' });
-    const other = await workspace.createUser({ name: 'Somebody Else' });
+    const other = await workspace.createUser({ name: 'Another User' });
     const found = async (query: string) => {
       const { status, text } = await admin.get(`/developer/users?${query}`);
       expect(status, text).toBe(200);
@@ -54,7 +54,7 @@ describe('/developer/users', () => {
 });
 
 describe('/developer/users/new', () => {
-  it('makes a user, and shows once the link by which they get in', async () => {
+  it('creates a user and shows the invitation link once', async () => {
     const email = `${unique()}@example.com`;
     const sent = await admin.submit('/developer/users/new', 'create', { name: 'Ida', email, role: 'AGENT' });
     expect(sent.status).toBe(303);
@@ -67,18 +67,18 @@ describe('/developer/users/new', () => {
     const password = `correct horse ${unique()} battery`;
     expect((await ida.submit(link ?? '', 'password', { username: email, password })).status).toBe(303);
     expect((await ida.get('/developer/account')).text).toContain(email);
-    // What an AGENT has no entry to.
+    // Agents may not open the list of users.
     expect((await ida.get('/developer/users')).status).toBe(403);
   });
 
-  it('makes no link for a REQUESTER', async () => {
+  it('creates no invitation link for a REQUESTER', async () => {
     const fields = { name: 'Rob', email: `${unique()}@example.com`, role: 'REQUESTER' };
     const { text } = await admin.submitAndFollow('/developer/users/new', 'create', fields);
     expect(text).toContain('Rob');
     expect(linkIn(text)).toBeUndefined();
   });
 
-  it('says beside the field what is wrong, and keeps what was typed', async () => {
+  it('shows errors of a user next to the fields and keeps the typed values', async () => {
     const taken = await workspace.createUser();
     const name = '<script>alert("x")</script>';
     const { status, text } = await admin.submit('/developer/users/new', 'create', {
@@ -93,7 +93,7 @@ describe('/developer/users/new', () => {
 });
 
 describe('/developer/users/:id', () => {
-  it('changes what a user is, invites them anew, and lets them in no more', async () => {
+  it('changes, invites, deactivates and activates a user', async () => {
     const user = await workspace.createUser({ name: 'Ada' });
     const path = `/developer/users/${user.id}`;
     const state = await stateOf(admin, path);
@@ -117,17 +117,17 @@ describe('/developer/users/:id', () => {
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('Deactivate');
   });
 
-  it('revokes the API keys of a user who is deactivated or demoted, unless they are kept', async () => {
+  it('revokes the API keys of a deactivated or demoted user, unless they are kept', async () => {
     const path = (id: number) => `/developer/users/${id}`;
     const works = async (key: string) =>
       (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status === 200;
     const demote = async (id: number, role: UserRole, more: Fields = {}) =>
       admin.submit(path(id), 'change', { ...details, state: await stateOf(admin, path(id)), role, ...more });
-    const demoted = await withKey('ADMIN');
-    const demotedAndKept = await withKey('ADMIN');
-    const promoted = await withKey('AGENT');
-    const deactivated = await withKey('AGENT');
-    const kept = await withKey('AGENT');
+    const demoted = await createUserWithKey('ADMIN');
+    const demotedAndKept = await createUserWithKey('ADMIN');
+    const promoted = await createUserWithKey('AGENT');
+    const deactivated = await createUserWithKey('AGENT');
+    const kept = await createUserWithKey('AGENT');
 
     const page = (await admin.get(path(deactivated.id))).text;
     expect(page.match(new RegExp(`…${deactivated.key.slice(-4)}`, 'g'))).toHaveLength(2);
@@ -144,8 +144,8 @@ describe('/developer/users/:id', () => {
     expect(entries.data).toMatchObject([{ user: { id: Number(workspace.userId) } }, { address: '127.0.0.1' }]);
   });
 
-  it('revokes the key that replaces a rotated one while its user is deactivated', async () => {
-    const { id, keyId } = await withKey('ADMIN');
+  it('revokes the successor of an API key that is rotated while its user is deactivated', async () => {
+    const { id, keyId } = await createUserWithKey('ADMIN');
     const held = new pg.Client({ connectionString: api.databaseUrl });
     await held.connect();
     await held.query('BEGIN');
@@ -160,28 +160,28 @@ describe('/developer/users/:id', () => {
     expect((await getKey(workspace.context, successor.id)).state).toBe('revoked');
   });
 
-  it('keeps the last administrator, whom the command line may take away', async () => {
+  it('keeps the last administrator, except for the command line', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const path = `/developer/users/${own.userId}`;
-    const told = 'This is the last active administrator of the workspace';
+    const message = 'This is the last active administrator of the workspace';
     const state = await stateOf(visitor, path);
     const demoted = await visitor.submit(path, 'change', { ...details, state, role: 'AGENT' });
-    expect(demoted).toMatchObject({ status: 400, text: expect.stringContaining(told) });
+    expect(demoted).toMatchObject({ status: 400, text: expect.stringContaining(message) });
     const deactivated = await visitor.submit(path, 'deactivate');
-    expect(deactivated).toMatchObject({ status: 400, text: expect.stringContaining(told) });
+    expect(deactivated).toMatchObject({ status: 400, text: expect.stringContaining(message) });
     expect(await getUser(own.context, own.userId)).toMatchObject({ role: 'ADMIN', active: true });
 
     const operator = { ...own.context, userId: undefined };
     expect(await deactivateUser(operator, own.userId)).toMatchObject({ active: false });
   });
 
-  it('keeps one of two administrators who take the right from each other at once', async () => {
+  it('keeps one of two administrators who demote each other concurrently', async () => {
     for (let round = 0; round < 3; round++) {
       const own = await createWorkspace(api);
       const other = await own.createUser({ role: 'ADMIN' });
       const [one, two] = [await signIn(api, own), await signIn(api, { tenantId: own.tenantId, userId: other.id })];
-      // The form of a page that was open before either of them was sent.
+      // Both pages are open before either form is sent.
       const demoting = async (visitor: Visitor, path: string) => {
         const fields = {
           ...details,
@@ -203,7 +203,7 @@ describe('/developer/users/:id', () => {
     }
   });
 
-  it('shows a name as text', async () => {
+  it('escapes the name and the job title of a user', async () => {
     const { id } = await workspace.createUser({ name: '<script>alert(1)</script>' });
     await updateUser(workspace.context, id, { jobTitle: '"><img src=x onerror=alert(1)>' });
     for (const path of ['/developer/users', `/developer/users/${id}`]) {

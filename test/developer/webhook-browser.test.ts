@@ -4,7 +4,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
 import { signIn } from '../support/visitor.ts';
 
-/* A webhook that fails at first, from its making to what was sent again, in a browser. */
+/* Creates a webhook that fails at first and replays its delivery, in a browser. */
 let sender: Sender;
 let browser: Browser;
 let origin: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await sender.startWorker();
   const { port } = new URL(await sender.api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
-  // Later than the page is there.
+  // Responds after the page has loaded.
   receiver = await startReceiver((_, response) => setTimeout(() => response.writeHead(status).end(), 1500));
   browser = await launchBrowser();
 }, 60_000);
@@ -30,15 +30,15 @@ describe.each([
   { script: 'with', javaScriptEnabled: true },
   { script: 'without', javaScriptEnabled: false },
 ])('$script a script', ({ javaScriptEnabled }) => {
-  it('a webhook is made, fails, is looked at and sent to again', { timeout: 60_000 }, async () => {
+  it('creates a webhook, shows its failed test event and replays the delivery', { timeout: 60_000 }, async () => {
     status = 503;
     const { cookies } = await signIn(sender.api, sender.workspace);
     const context = await browser.newContext({ javaScriptEnabled });
     await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: `${origin}/developer` })));
     const page = await context.newPage();
-    const troubles: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
-    page.on('pageerror', (error) => troubles.push(error.message));
+    const pageErrors: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()));
+    page.on('pageerror', (error) => pageErrors.push(error.message));
 
     await page.goto(`${origin}/developer/webhooks/new`);
     await page.getByLabel('URL').fill(receiver.url);
@@ -48,7 +48,7 @@ describe.each([
     expect(await secret.textContent()).toMatch(/^whsec_/);
     await page.getByText('Sending.').waitFor();
     if (javaScriptEnabled) {
-      // What came of it appears, and the secret is still there.
+      // The result appears, and the secret stays visible.
       await page.locator('#test').getByText('503').waitFor();
       expect(await secret.textContent()).toMatch(/^whsec_/);
     }
@@ -65,7 +65,7 @@ describe.each([
     if (!javaScriptEnabled) await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByText('No deliveries match your filters.').waitFor();
     expect(new URL(page.url()).searchParams.get('state')).toBe('EXHAUSTED');
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await context.close();
   });
 });

@@ -15,7 +15,7 @@ import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Webhooks as an administrator sees them, in a browser without script.
+ * Pages of webhooks for administrators, without scripts.
  */
 let sender: Sender;
 let mine: Workspace;
@@ -47,15 +47,15 @@ const auditOf = async () =>
     ({ action, subject }) => `${action} ${subject}`,
   );
 
-/** A webhook of the workspace, to a receiver that answers so. */
+/** Creates a webhook of the workspace, and its receiver. */
 async function webhook(respond?: Respond) {
   const receiver = await receive(respond);
   const { id } = await mine.createWebhook({ url: receiver.url });
   return { id, path: pathOf(id), receiver };
 }
 
-describe('creating a webhook', () => {
-  it('shows its secret once, and what the endpoint answers to a test event', async () => {
+describe('/developer/webhooks/new', () => {
+  it('creates a webhook, shows its signing secret once and the response to a test event', async () => {
     const receiver = await receive();
     const fields = { url: receiver.url, events: ['ticket.created', 'asset.created'], filter: '', secret: '' };
     const made = await admin.submit(`${list}/new`, 'create', fields);
@@ -63,16 +63,16 @@ describe('creating a webhook', () => {
     const shown = await admin.get(made.headers.location as string);
     const secret = secretIn(shown) ?? '';
     expect(shown.headers['cache-control']).toBe('no-store');
-    // Loading it anew would lose the secret.
+    // A reload would lose the secret.
     expect(shown.text).not.toContain('http-equiv="refresh"');
     expect(secretIn(await admin.get(made.headers.location as string))).toBeUndefined();
 
-    const told = await eventually(async () => {
+    const page = await eventually(async () => {
       const { text } = await admin.get(made.headers.location as string);
       expect(text).toMatch(/Test event:<\/b> <span class="badge good">200<\/span> in \d+ ms/);
       return text;
     });
-    expect(told).not.toContain('http-equiv="refresh"');
+    expect(page).not.toContain('http-equiv="refresh"');
     const [first] = receiver.received;
     expect(new StandardWebhook(secret).verify(first?.body ?? '', first?.headers ?? {})).toMatchObject({
       type: 'ticket.created',
@@ -81,14 +81,14 @@ describe('creating a webhook', () => {
     expect(await auditOf()).toContainEqual(expect.stringMatching(/^webhook\.created webhook \d+ to http:/));
   });
 
-  it('keeps what was typed beside what is wrong with it, but for the secret, and makes nothing', async () => {
+  it('shows errors of a webhook next to the fields, drops the typed secret and creates nothing', async () => {
     const before = (await mine.call('GET', '/webhooks')).body.meta.totalCount;
     const typed = { url: 'ftp://<script>x', events: ['ticket.created'], filter: 'priority=', secret: 'x'.repeat(300) };
-    const refused = await admin.submit(`${list}/new`, 'create', typed);
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('value="ftp://&lt;script&gt;x"');
-    expect(refused.text).not.toContain('x'.repeat(300));
-    for (const name of ['filter', 'secret']) expect(refused.text).toContain(`id="error-${name}"`);
+    const rejected = await admin.submit(`${list}/new`, 'create', typed);
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain('value="ftp://&lt;script&gt;x"');
+    expect(rejected.text).not.toContain('x'.repeat(300));
+    for (const name of ['filter', 'secret']) expect(rejected.text).toContain(`id="error-${name}"`);
     const url = 'https://hooks.example.com/';
     for (const [field, sent, message] of [
       ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'must have another host'],
@@ -110,8 +110,8 @@ describe('creating a webhook', () => {
   });
 });
 
-describe('a webhook', () => {
-  it('says why it is paused, and is resumed', async () => {
+describe('/developer/webhooks/:id', () => {
+  it('shows why a webhook is paused and resumes it', async () => {
     let status = 410;
     const { path } = await webhook((_, response) => response.writeHead(status).end());
     expect((await admin.get(path)).text).toContain('>HEALTHY<');
@@ -135,14 +135,14 @@ describe('a webhook', () => {
     expect((await admin.submitAndFollow(path, 'resume')).text).toContain('>HEALTHY<');
   });
 
-  it('is changed, unless it was changed meanwhile', async () => {
+  it('changes a webhook and rejects a change with an outdated ETag', async () => {
     const { id, path } = await webhook();
     await mine.call('PATCH', `/webhooks/${id}`, { filter: { title: ['a, b', 'c'], type: ['INCIDENT'] } });
     const zeros = await mine.createWebhook({ events: ['ticket.created'], filter: { categoryConfigId: ['0042', '7'] } });
     const shown = await admin.get(`${list}/${zeros.id}`);
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('0042')]);
     const { text } = await admin.get(path);
-    // What has a comma is shown as JSON.
+    // Values with a comma are shown as JSON.
     expect(text).toContain('&quot;a, b&quot;');
     const version = /name="version" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
     const fields = { url: 'https://hooks.example.com/new', events: 'ticket.updated', version };
@@ -161,7 +161,7 @@ describe('a webhook', () => {
     expect(late.text).toContain('was changed since you opened the page');
   });
 
-  it('gets a new secret, which is shown once, and both sign', async () => {
+  it('rotates the signing secret, shows it once and signs with both secrets', async () => {
     const { path, receiver } = await webhook();
     const secrets: string[] = [];
     for (let times = 0; times < 2; times++) {
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     for (const secret of secrets) expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
   });
 
-  it('is deleted when that is meant, and used again', async () => {
+  it('deactivates a webhook after a confirmation and activates it again', async () => {
     const { id, path } = await webhook();
     const asked = await admin.submit(path, 'delete');
     expect(asked).toMatchObject({
@@ -194,8 +194,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('sending again what has failed', () => {
-  it('tells how far it is until it is done', async () => {
+describe('replays', () => {
+  it('shows the progress of a replay until it finishes', async () => {
     await sender.stopWorkers();
     const { id, path } = await webhook();
     await execute(
@@ -223,8 +223,8 @@ describe('sending again what has failed', () => {
   });
 });
 
-describe('what is not theirs', () => {
-  it("is not there for others: another workspace's webhook, seen or sent to", async () => {
+describe('permissions', () => {
+  it('returns the same 404 page for webhooks of another workspace and unknown webhooks', async () => {
     const { id, path } = await webhook();
     await mine.call('POST', `/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' });
     const replay = await sender.api.prisma.webhookReplay.findFirstOrThrow({ where: { subscriptionId: id } });
@@ -249,13 +249,13 @@ describe('what is not theirs', () => {
     };
     for (const [form, fields] of Object.entries(forms)) {
       const theirs = await stranger.submit(path, form, fields, token);
-      const nobodys = await stranger.submit(pathOf(none), form, fields, token);
-      expect([theirs.status, theirs.text], form).toEqual([404, nobodys.text]);
+      const unknown = await stranger.submit(pathOf(none), form, fields, token);
+      expect([theirs.status, theirs.text], form).toEqual([404, unknown.text]);
     }
     expect((await mine.call('GET', `/webhooks/${id}`)).body.data).toMatchObject({ active: true, pausedAt: null });
   });
 
-  it('is for administrators alone', async () => {
+  it('returns 403 to agents for pages and forms of webhooks', async () => {
     const { path } = await webhook();
     const { id: userId } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(sender.api, { tenantId: mine.tenantId, userId });
@@ -269,7 +269,7 @@ describe('what is not theirs', () => {
   });
 });
 
-/** A webhook that a stranger has made. */
+/** Creates a webhook of another workspace and returns its path. */
 async function webhookOf(stranger: Visitor): Promise<string> {
   const fields = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', secret: 'of a stranger' };
   const { headers } = await stranger.submit(`${list}/new`, 'create', fields);
