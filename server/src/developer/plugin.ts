@@ -15,17 +15,23 @@ import type { Services } from '../resources/shared/context.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
 import { TenantLimitExceeded, type TenantLimiter } from '../shared/tenant-limiter.ts';
-import { addCookies, cookiesOf, flashFor, mayShow, sessionOf } from './framework/cookies.ts';
-import { formNamed, handleForm, type ReceivedForm, renderRejectedForm } from './framework/handle-form.ts';
+import {
+  addCookies,
+  createBrowserCookies,
+  findCurrentSession,
+  findFlash,
+  tryConsumeFlash,
+} from './framework/cookies.ts';
+import { findForm, handleForm, type ReceivedForm, renderRejectedForm } from './framework/handle-form.ts';
 import type { AnyPage, PageResponse } from './framework/page.ts';
-import { assertRole, forbidden, notAForm, uploadLimits } from './framework/page-errors.ts';
+import { assertRole, forbiddenError, unsupportedFormError, uploadLimits } from './framework/page-errors.ts';
 import { parsePageRequest } from './framework/parse-request.ts';
-import { elsewhere, isFromSite, siteOf } from './framework/public-origin.ts';
+import { findRedirectUrl, findSite, isFromSite } from './framework/public-origin.ts';
 import type { RequestContext, SignedIn, UserContext } from './framework/request-context.ts';
 import { sendError, sendResponse } from './framework/send-response.ts';
 import { addStaticFiles } from './framework/static-files.ts';
 import { pages } from './pages.ts';
-import { timeIn } from './ui/format-time.ts';
+import { createTimeFormatter } from './ui/format-time.ts';
 
 export interface AreaOptions extends ErrorSources {
   accounts: AccountStore;
@@ -41,7 +47,7 @@ declare module 'fastify' {
     /** Set once the session of the request is known. */
     visit: RequestContext | undefined;
     /** Whether the body was parsed completely. */
-    isRead: boolean;
+    isBodyRead: boolean;
   }
 }
 
@@ -67,7 +73,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       keyGenerator: ({ session }) => session.get('token') ?? '',
       // Requests without a session: sign-in attempts have their own limits.
       allowList: (_request, token) => token === '',
-      errorResponseBuilder: (_request, { ttl }) => tooManyPages(Math.ceil(ttl / 1000)),
+      errorResponseBuilder: (_request, { ttl }) => sessionLimitError(Math.ceil(ttl / 1000)),
     });
     await scope.register(csrfProtection, { sessionPlugin: '@fastify/secure-session' });
     scope.addHook('onRequest', (_request, reply, done) => {
@@ -88,15 +94,15 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
   });
 }
 
-function tooManyPages(retryAfterSeconds: number): ApiError {
+function sessionLimitError(retryAfterSeconds: number): ApiError {
   const message = `Too many requests. Try again in ${retryAfterSeconds} seconds.`;
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
 /** Maximum size of a form that needs no session, such as sign-in. Bytes. */
-const publicFormBytes = 16 * 1024;
+const maxPublicFormBytes = 16 * 1024;
 
-/** Allow resources and form targets of this host only. Inline scripts, inline styles and framing are blocked. */
+/** Headers of all pages. Only resources and form targets of this host are allowed, nothing inline, and no framing. */
 const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -114,93 +120,97 @@ const pageHeaders = {
 
 function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): void {
   scope.get(page.path, async (request, reply) => {
-    const to = elsewhere(request, options.settings.PUBLIC_URL);
+    const to = findRedirectUrl(request, options.settings.PUBLIC_URL);
     if (to !== undefined) return reply.redirect(to, 303);
-    const visit = await visitOf(request, reply, options);
-    if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(signInFor(request.url), 303);
+    const visit = await createRequestContext(request, reply, options);
+    if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(getSignInUrl(request.url), 303);
     request.visit = visit;
-    const answer = await inItsTurn(visit, async () => {
+    const response = await runLimited(visit, async () => {
       assertRole(page.roles, visit);
-      return show(page, { visit, request });
+      return renderPage(page, { visit, request });
     });
-    return sendResponse(answer, { visit, request, reply });
+    return sendResponse(response, { visit, request, reply });
   });
   if (page.forms === undefined) return;
   // Checks session and role before the body is parsed, so that unauthorized requests can't fill the memory.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await visitOf(request, reply, options);
+    const visit = await createRequestContext(request, reply, options);
     if (!isFromSite(request, visit.site))
-      throw forbidden('This form was sent from another site. Open the page in the developer area and try again.');
+      throw forbiddenError('This form was sent from another site. Open the page in the developer area and try again.');
     if (page.roles !== 'everyone' && visit.user === undefined) {
-      return reply.redirect(signInFor(pathOf(request)), 303);
+      return reply.redirect(getSignInUrl(getPath(request)), 303);
     }
-    const { form } = formNamed(page, request);
+    const { form } = findForm(page, request);
     assertRole(form.roles ?? page.roles, visit);
     if (form.upload !== true) assertNoFile(request);
     request.visit = visit;
   };
-  const preHandler = [noteRead, scope.csrfProtection];
-  const limit = page.roles === 'everyone' && { bodyLimit: publicFormBytes };
+  const preHandler = [markBodyRead, scope.csrfProtection];
+  const limit = page.roles === 'everyone' && { bodyLimit: maxPublicFormBytes };
   scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
     const visit = request.visit as RequestContext;
-    const receiving = { visit, request, errors: options };
-    const answering = (answer: () => Promise<ReceivedForm>) =>
-      inItsTurn(visit, async () => {
+    const submission = { visit, request, errors: options };
+    const runAuthorized = (response: () => Promise<ReceivedForm>) =>
+      runLimited(visit, async () => {
         if (visit.user !== undefined) {
           // The session may have ended or the role may have changed while the body was received or the request waited.
-          const user = await (visit as UserContext).again();
-          if (user === undefined) return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
-          assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
+          const user = await (visit as UserContext).reloadUser();
+          if (user === undefined) return { response: { redirect: getSignInUrl(getPath(request)) }, status: 303 };
+          assertRole(findForm(page, request).form.roles ?? page.roles, { ...visit, user });
         }
-        return answer();
+        return response();
       });
-    const { answer, status, retryAfterSeconds } = await answering(() => handleForm(page, receiving)).catch(
+    const { response, status, retryAfterSeconds } = await runAuthorized(() => handleForm(page, submission)).catch(
       async (error: unknown) => {
         if (!(error instanceof TenantLimitExceeded)) throw error;
         // Retries once after a second to render the form again, so that the typed values are not lost.
         await sleep(1000);
-        return answering(() => renderRejectedForm(page, receiving, error));
+        return runAuthorized(() => renderRejectedForm(page, submission, error));
       },
     );
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-    return sendResponse(answer, { visit, request, reply: reply.code(status) });
+    return sendResponse(response, { visit, request, reply: reply.code(status) });
   });
 }
 
-interface Showing {
+interface PageInput {
   visit: RequestContext;
   request: FastifyRequest;
 }
 
 /** Renders a page. The flash is consumed after rendering, so that a page that fails doesn't lose it. */
-async function show(page: AnyPage, { visit, request }: Showing): Promise<PageResponse> {
-  const asked = parsePageRequest(page, { visit, request });
-  const flash = request.method === 'GET' ? flashFor(request) : undefined;
-  if (visit.user === undefined || flash === undefined) return page.show(asked);
-  const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserContext });
+async function renderPage(page: AnyPage, { visit, request }: PageInput): Promise<PageResponse> {
+  const pageRequest = parsePageRequest(page, { visit, request });
+  const flash = request.method === 'GET' ? findFlash(request) : undefined;
+  if (visit.user === undefined || flash === undefined) return page.show(pageRequest);
+  const response = await page.show({ ...pageRequest, visit: { ...visit, flash: flash.value } as UserContext });
   const { session } = visit.user;
-  if (!(await mayShow(visit.accounts, request, { session, flash }))) return page.show(asked);
-  return { ...answer, confirmation: flash.confirmation };
+  if (!(await tryConsumeFlash(visit.accounts, request, { session, flash }))) return page.show(pageRequest);
+  return { ...response, confirmation: flash.confirmation };
 }
 
-function pathOf({ url }: FastifyRequest): string {
+function getPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? url;
 }
 
-function noteRead(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  request.isRead = true;
+function markBodyRead(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.isBodyRead = true;
   done();
 }
 
 function assertNoFile({ headers }: FastifyRequest): void {
   // The multipart parser also ignores case.
-  if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw notAForm();
+  if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw unsupportedFormError();
 }
 
 /** Creates the context of a request. @throws ApiError NOT_FOUND if the area is not available at the requested host */
-async function visitOf(request: FastifyRequest, reply: FastifyReply, options: AreaOptions): Promise<RequestContext> {
+async function createRequestContext(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: AreaOptions,
+): Promise<RequestContext> {
   const { accounts, services, settings } = options;
-  const site = siteOf(request, settings.PUBLIC_URL);
+  const site = findSite(request, settings.PUBLIC_URL);
   if (site === undefined) {
     throw new ApiError(
       'NOT_FOUND',
@@ -208,13 +218,13 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
     );
   }
   const from = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
-  const session = await sessionOf(accounts, request);
+  const session = await findCurrentSession(accounts, request);
   const visit: RequestContext = {
     from,
     site,
     isLocal: isLocalRequest(request.raw, settings),
     csrf: reply.generateCsrf(),
-    browser: cookiesOf(accounts, request, from),
+    browser: createBrowserCookies(accounts, request, from),
     accounts,
   };
   if (session === undefined) return visit;
@@ -222,21 +232,21 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   const user: SignedIn = { session, account };
   const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
   return {
-    ...{ ...visit, user, context, flash: undefined, time: timeIn(account.timeZone) },
-    inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
-    async again() {
-      const now = await sessionOf(accounts, request);
+    ...{ ...visit, user, context, flash: undefined, time: createTimeFormatter(account.timeZone) },
+    runLimited: (work) => options.fairUse.run(account.tenantId, work),
+    async reloadUser() {
+      const now = await findCurrentSession(accounts, request);
       return now?.id === session.id ? { session: now, account: now.account } : undefined;
     },
   } as UserContext;
 }
 
 /** Runs work for a signed-in visitor within the concurrency limit of the workspace. */
-function inItsTurn<Result>(visit: RequestContext, work: () => Promise<Result>): Promise<Result> {
-  return visit.user === undefined ? work() : (visit as UserContext).inItsTurn(work);
+function runLimited<Result>(visit: RequestContext, work: () => Promise<Result>): Promise<Result> {
+  return visit.user === undefined ? work() : (visit as UserContext).runLimited(work);
 }
 
 /** Returns the URL of the sign-in page, which redirects to the requested page afterwards. */
-function signInFor(url: string): string {
+function getSignInUrl(url: string): string {
   return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
 }

@@ -87,44 +87,44 @@ export async function addCookies(
 }
 
 /** Returns the session of the request, or undefined if it has none or the session has ended. */
-export function sessionOf(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
+export function findCurrentSession(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
   return findSession(accounts, request.session.get('token'));
 }
 
 /** Returns access to the cookies of the request. */
-export function cookiesOf(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
+export function createBrowserCookies(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
   const { session, device } = request;
-  const known = () => device.get('known') ?? [];
-  const given = () => session.get('challenges') ?? [];
+  const getKnownAccounts = () => device.get('known') ?? [];
+  const getChallenges = () => session.get('challenges') ?? [];
   return {
     async signIn(account) {
       const token = await beginSession(accounts, account, from);
       // Prevents session fixation: a planted session and its CSRF secret are replaced.
       session.regenerate();
       session.set('token', token);
-      device.set('known', [...new Set([nameOf(account), ...known()])].slice(0, maxKnownAccounts));
+      device.set('known', [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts));
     },
     signOut: () => session.delete(),
-    isKnown: (account) => known().includes(nameOf(account)),
-    giveChallenge(challenge) {
+    isKnown: (account) => getKnownAccounts().includes(formatReference(account)),
+    addChallenge(challenge) {
       const newest: Challenge = [challenge, Date.now() + challengeMs];
-      session.set('challenges', [newest, ...given()].slice(0, maxChallenges));
+      session.set('challenges', [newest, ...getChallenges()].slice(0, maxChallenges));
     },
     async takeChallenge(challenge) {
-      const found = given().find(([each]) => each === challenge);
+      const found = getChallenges().find(([each]) => each === challenge);
       session.set(
         'challenges',
-        given().filter(([each]) => each !== challenge),
+        getChallenges().filter(([each]) => each !== challenge),
       );
       return found !== undefined && found[1] > Date.now() && (await useChallenge(accounts, challenge));
     },
-    offer(all) {
-      const found = all.map(({ account, password }): [string, string] => [nameOf(account), password]);
+    offerAccounts(all) {
+      const found = all.map(({ account, password }): [string, string] => [formatReference(account), password]);
       session.set('offered', { found, until: Date.now() + challengeMs });
     },
-    get offered() {
+    get offeredAccounts() {
       const { found = [], until = 0 } = session.get('offered') ?? {};
-      return until < Date.now() ? [] : found.map(([name, password]) => ({ account: referenceOf(name), password }));
+      return until < Date.now() ? [] : found.map(([name, password]) => ({ account: parseReference(name), password }));
     },
   };
 }
@@ -141,13 +141,13 @@ export async function storeFlash(
 }
 
 /** Returns the stored flash if it belongs to the requested page. It may have been shown already. */
-export function flashFor(request: FastifyRequest): Flash | undefined {
+export function findFlash(request: FastifyRequest): Flash | undefined {
   const flash = request.session.get('flash');
   return flash?.path === request.url.split('?')[0] ? flash : undefined;
 }
 
 /** Consumes the flash. @returns whether it was not shown before */
-export async function mayShow(
+export async function tryConsumeFlash(
   accounts: AccountStore,
   request: FastifyRequest,
   { session, flash }: { session: Session; flash: Flash },
@@ -157,11 +157,11 @@ export async function mayShow(
   return may;
 }
 
-function referenceOf(name: string): Reference {
+function parseReference(name: string): Reference {
   const [tenantId = '', userId = ''] = name.split('.');
   return { tenantId: toTenantId(tenantId), userId: BigInt(userId) };
 }
 
-function nameOf({ tenantId, userId }: Reference): string {
+function formatReference({ tenantId, userId }: Reference): string {
   return `${tenantId}.${userId}`;
 }

@@ -8,10 +8,10 @@ import { ApiError } from '../../shared/errors.ts';
 import { unknownField } from '../../shared/validation.ts';
 import { storeFlash } from './cookies.ts';
 import type { AnyForm, AnyPage, FormState, PageRequest, PageResponse } from './page.ts';
-import { parsed, parsePageRequest } from './parse-request.ts';
+import { parsePageRequest, parseWith } from './parse-request.ts';
 import type { RequestContext, UserContext } from './request-context.ts';
 
-interface Receiving {
+interface Submission {
   visit: RequestContext;
   request: FastifyRequest;
   errors: ErrorSources;
@@ -19,13 +19,13 @@ interface Receiving {
 
 /** The response to a form: a redirect, or the page with the errors. */
 export interface ReceivedForm {
-  answer: PageResponse;
+  response: PageResponse;
   status: number;
   retryAfterSeconds?: number | undefined;
 }
 
 /** Returns the form of the page that the request names. @throws ApiError NOT_FOUND */
-export function formNamed(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
+export function findForm(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
   const name = String((request.query as Record<string, unknown>).form ?? '');
   const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
   if (form === undefined) throw new ApiError('NOT_FOUND', 'This form does not exist. Reload the page and try again.');
@@ -33,16 +33,16 @@ export function formNamed(page: AnyPage, request: FastifyRequest): { name: strin
 }
 
 /** Validates and runs a form. If it fails, renders the page again with the typed values and the errors. */
-export async function handleForm(page: AnyPage, receiving: Receiving): Promise<ReceivedForm> {
-  const { visit, request } = receiving;
-  const { form } = formNamed(page, request);
-  const asked = parsePageRequest(page, { visit, request });
-  const values = valuesOf(request);
+export async function handleForm(page: AnyPage, submission: Submission): Promise<ReceivedForm> {
+  const { visit, request } = submission;
+  const { form } = findForm(page, request);
+  const pageRequest = parsePageRequest(page, { visit, request });
+  const values = getValues(request);
   try {
-    const done = await run(form, { ...asked, fields: parsed(form.fields, values, unknownField) });
+    const done = await runWithAudit(form, { ...pageRequest, fields: parseWith(form.fields, values, unknownField) });
     if ('found' in done) {
-      const sent = { values: typed(values), errors: {}, found: done.found };
-      return { answer: await showAgain(page, receiving, sent), status: 200 };
+      const sent = { values: getTextValues(values), errors: {}, found: done.found };
+      return { response: await renderAgain(page, submission, sent), status: 200 };
     }
     const { redirect, flash, subject, confirmation } = done;
     const session = visit.user?.session;
@@ -55,9 +55,9 @@ export async function handleForm(page: AnyPage, receiving: Receiving): Promise<R
         confirmation: flash === undefined ? (confirmation ?? toConfirmation(form.audit, subject)) : undefined,
       });
     }
-    return { answer: { redirect }, status: 303 };
+    return { response: { redirect }, status: 303 };
   } catch (error) {
-    return await renderRejectedForm(page, receiving, error);
+    return await renderRejectedForm(page, submission, error);
   }
 }
 
@@ -68,36 +68,40 @@ function toConfirmation(action: string, subject: string | null | undefined): str
 }
 
 /** Renders the page with the typed values and the errors. @throws the given error if the form can't fix it */
-export async function renderRejectedForm(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<ReceivedForm> {
-  const { request, errors: sources } = receiving;
+export async function renderRejectedForm(
+  page: AnyPage,
+  submission: Submission,
+  thrown: unknown,
+): Promise<ReceivedForm> {
+  const { request, errors: sources } = submission;
   const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
   if ((status >= 500 && retryAfterSeconds === undefined) || code === 'NOT_FOUND') throw thrown;
   const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
-  const sent = { values: typed(valuesOf(request)), errors, labels: new Map(), message };
-  return { answer: await showAgain(page, receiving, sent), status, retryAfterSeconds };
+  const sent = { values: getTextValues(getValues(request)), errors, labels: new Map(), message };
+  return { response: await renderAgain(page, submission, sent), status, retryAfterSeconds };
 }
 
-function showAgain(page: AnyPage, { visit, request }: Receiving, sent: FormState): Promise<PageResponse> {
-  const { name } = formNamed(page, request);
+function renderAgain(page: AnyPage, { visit, request }: Submission, sent: FormState): Promise<PageResponse> {
+  const { name } = findForm(page, request);
   return page.show({ ...parsePageRequest(page, { visit, request }), sent: { [name]: sent } });
 }
 
 /** Returns the fields of the body without the CSRF token. */
-function valuesOf({ body }: FastifyRequest): Record<string, unknown> {
+function getValues({ body }: FastifyRequest): Record<string, unknown> {
   const { _csrf, ...values } = (body ?? {}) as Record<string, unknown>;
   return values;
 }
 
 /** Runs a form and records its audit entry in the same transaction. */
-async function run(
+async function runWithAudit(
   form: AnyForm,
-  asked: PageRequest<RequestContext> & { fields: unknown },
+  pageRequest: PageRequest<RequestContext> & { fields: unknown },
 ): ReturnType<AnyForm['run']> {
-  const { visit } = asked;
+  const { visit } = pageRequest;
   const { audit: action } = form;
-  const checked = await form.check?.(asked);
+  const checked = await form.check?.(pageRequest);
   // Sign-in forms write their own audit entry, since the signed-in account may be a different one.
-  if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
+  if (action === null || !('context' in visit)) return form.run({ ...pageRequest, checked });
   const signedIn = visit as UserContext;
   const { accounts, user, context: ofRequest } = signedIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
@@ -105,14 +109,14 @@ async function run(
     // The session may have ended during the check, which runs before the transaction.
     if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
-    const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
+    const done = await form.run({ ...pageRequest, checked, visit: { ...signedIn, context } });
     if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
     return done;
   });
 }
 
 /** Returns the text values to render again. Files are dropped; `textField` never renders passwords. */
-function typed(values: Record<string, unknown>): FormState['values'] {
+function getTextValues(values: Record<string, unknown>): FormState['values'] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,
     [value].flat().filter((each) => typeof each === 'string'),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** Parses a local time without a time zone, as `<input type="datetime-local">` sends it. */
-export const WallTime = z.iso
+export const LocalTime = z.iso
   .datetime({ local: true, error: 'must be a day and a time, such as 2026-11-20T10:00' })
   .refine((time) => time > '1970-01-02', 'must be after 1970');
 
@@ -11,21 +11,21 @@ export const WallTime = z.iso
  */
 export function parseLocalTime(wallTime: string, timeZone: string | null): Date {
   const asIfUtc = Math.floor(Date.parse(`${wallTime.replace(/Z$/, '')}Z`) / 1000) * 1000;
-  const shown = (moment: number) => Date.parse(`${wallTimeOf(new Date(moment), timeZone)}Z`);
+  const shown = (moment: number) => Date.parse(`${formatLocalTime(new Date(moment), timeZone)}Z`);
   const around = [asIfUtc - 86_400_000, asIfUtc + 86_400_000];
   const found = around.map((moment) => asIfUtc - (shown(moment) - moment)).sort((a, b) => a - b);
   return new Date(found.find((moment) => shown(moment) === asIfUtc) ?? found[0] ?? asIfUtc);
 }
 
 /** Returns the local time of a date in a time zone, such as `2026-11-20T10:00:00`. */
-export function wallTimeOf(moment: Date, timeZone: string | null): string {
+export function formatLocalTime(moment: Date, timeZone: string | null): string {
   const options = { dateStyle: 'short', timeStyle: 'medium' } as const;
   // The Swedish locale formats times as ISO 8601.
   return inZone(timeZone, (zone) => moment.toLocaleString('sv-SE', { ...options, timeZone: zone })).replace(' ', 'T');
 }
 
 /** Returns the canonical name of a time zone, for the label of a field. */
-export function zoneOf(timeZone: string | null): string {
+export function getZoneName(timeZone: string | null): string {
   return inZone(timeZone, (zone) => new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone);
 }
 

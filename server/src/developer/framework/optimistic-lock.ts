@@ -10,15 +10,15 @@ import { html, type SafeHtml } from '../ui/html.ts';
  */
 
 /** Parses the ETag that a form sends. */
-export const State = z.string().max(200);
+export const Etag = z.string().max(200);
 
 /** Renders the ETag of a resource as a hidden field. */
-export function stateField(resource: object): SafeHtml {
+export function etagField(resource: object): SafeHtml {
   return html`<input type="hidden" name="state" value="${etagOf(resource) ?? ''}">`;
 }
 
 /** Changes a resource if its ETag is still the one that the form sent. @throws ApiError PRECONDITION_FAILED */
-export async function whileUnchanged<Given extends Context, Result>(
+export async function changeIfUnchanged<Given extends Context, Result>(
   context: Given,
   state: string,
   change: (context: Given) => Promise<Result>,

@@ -14,14 +14,14 @@ export const uploadLimits = {
 /** Checks the role of a signed-in user; visitors without a session are redirected before. @throws ApiError INSUFFICIENT_SCOPE */
 export function assertRole(roles: AnyPage['roles'], { user }: RequestContext): void {
   if (user !== undefined && !hasRole(roles, user.account.role))
-    throw forbidden('Only administrators can do this. Ask an administrator of your workspace.');
+    throw forbiddenError('Only administrators can do this. Ask an administrator of your workspace.');
 }
 
-export function forbidden(message: string): ApiError {
+export function forbiddenError(message: string): ApiError {
   return new ApiError('INSUFFICIENT_SCOPE', message);
 }
 
-export function notAForm(): ApiError {
+export function unsupportedFormError(): ApiError {
   return new ApiError(
     'UNSUPPORTED_MEDIA_TYPE',
     'The content type of this form is not supported. Send it as application/x-www-form-urlencoded.',
@@ -29,12 +29,12 @@ export function notAForm(): ApiError {
 }
 
 /** Maps errors of the CSRF check and the body parsers to API errors, or returns undefined for other errors. */
-export function pageErrorOf(thrown: unknown, request: FastifyRequest): ApiError | undefined {
+export function toPageError(thrown: unknown, request: FastifyRequest): ApiError | undefined {
   const code = errorCode(thrown) ?? '';
   if (code.startsWith('FST_CSRF_')) {
-    return forbidden('The page was open for too long. Reload it and submit the form again.');
+    return forbiddenError('The page was open for too long. Reload it and submit the form again.');
   }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notAForm();
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedFormError();
   if (uploadErrors.includes(code)) {
     return new ApiError(
       'PAYLOAD_TOO_LARGE',
@@ -42,7 +42,8 @@ export function pageErrorOf(thrown: unknown, request: FastifyRequest): ApiError 
     );
   }
   // The multipart parser throws errors without a code.
-  const isBroken = request.method === 'POST' && request.visit !== undefined && request.isMultipart() && !request.isRead;
+  const isBroken =
+    request.method === 'POST' && request.visit !== undefined && request.isMultipart() && !request.isBodyRead;
   return isBroken
     ? new ApiError(
         'VALIDATION_ERROR',

@@ -89,9 +89,9 @@ export interface Form<
   /** Whether the form changes credentials or sessions. Its transaction then uses a database role with these permissions. */
   ofAccount?: boolean;
   /** Runs before the transaction, for slow checks and for writes that must survive a rollback. */
-  check?(asked: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
+  check?(request: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
   /** Runs in one transaction with the audit entry. @throws ApiError whose details are shown next to the fields */
-  run(asked: PageRequest<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<FormResult>;
+  run(request: PageRequest<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<FormResult>;
 }
 
 export interface Page<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
@@ -103,7 +103,7 @@ export interface Page<Visiting extends RequestContext = UserContext, Params = un
   roles: readonly UserRole[] | 'everyone';
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
-  show(asked: PageRequest<Visiting, Params, Query>): Promise<PageResponse>;
+  show(request: PageRequest<Visiting, Params, Query>): Promise<PageResponse>;
   forms?: Record<string, AnyForm>;
 }
 

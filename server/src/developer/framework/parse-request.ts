@@ -18,22 +18,22 @@ export function parsePageRequest(
   const path = request.url.split('?')[0];
   return {
     visit,
-    params: page.params === undefined ? {} : pathParameters(page.params, request.params),
-    query: page.query === undefined ? {} : parsed(page.query, query, 'is not a query parameter of this page'),
+    params: page.params === undefined ? {} : parsePathParameters(page.params, request.params),
+    query: page.query === undefined ? {} : parseWith(page.query, query, 'is not a query parameter of this page'),
     address: search.size === 0 ? `${path}` : `${path}?${search}`,
     sent: {},
   };
 }
 
 /** Parses path parameters. @throws ApiError NOT_FOUND if they are invalid, since such a resource can't exist */
-function pathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
+function parsePathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
   const result = schema.safeParse(params);
   if (!result.success) throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
   return result.data;
 }
 
 /** Parses a value with a schema. @throws ApiError VALIDATION_ERROR with a detail for each error */
-export function parsed(schema: AnyForm['fields'], value: unknown, unknownName: string): unknown {
+export function parseWith(schema: AnyForm['fields'], value: unknown, unknownName: string): unknown {
   const result = schema.safeParse(value);
   if (!result.success) throw validationError(detailsOf(result.error.issues, unknownName));
   return result.data;

@@ -5,7 +5,7 @@ import type { RelyingParty } from '../../auth/accounts/passkeys.ts';
  * Returns the origin of the area: `PUBLIC_URL`, or `localhost` with any port. Other hosts return undefined, because the
  * `Host` header must not decide for which site passkeys are created.
  */
-export function siteOf(
+export function findSite(
   { host }: Pick<FastifyRequest, 'host'>,
   publicUrl: string | undefined,
 ): RelyingParty | undefined {
@@ -18,19 +18,20 @@ export function siteOf(
  * Returns the URL of the page at the public origin if the request uses a different host. Browsers reject passkeys on IP
  * addresses, so these redirect to `localhost`. Returns undefined if the host is right or the public origin is unknown.
  */
-export function elsewhere(
+export function findRedirectUrl(
   { host, url }: Pick<FastifyRequest, 'host' | 'url'>,
   publicUrl: string | undefined,
 ): string | undefined {
-  const asked = URL.parse(`http://${host}`);
-  if (asked === null) return undefined;
-  if (publicUrl !== undefined) return asked.host === hostOf(publicUrl) ? undefined : new URL(publicUrl).origin + url;
-  if (!['127.0.0.1', '[::1]'].includes(asked.hostname)) return undefined;
-  return `http://localhost${asked.port === '' ? '' : `:${asked.port}`}${url}`;
+  const requested = URL.parse(`http://${host}`);
+  if (requested === null) return undefined;
+  if (publicUrl !== undefined)
+    return requested.host === getHost(publicUrl) ? undefined : new URL(publicUrl).origin + url;
+  if (!['127.0.0.1', '[::1]'].includes(requested.hostname)) return undefined;
+  return `http://localhost${requested.port === '' ? '' : `:${requested.port}`}${url}`;
 }
 
 /** Returns the host without the default port, as the `Host` header contains it. */
-function hostOf(publicUrl: string): string {
+function getHost(publicUrl: string): string {
   return new URL(publicUrl).host;
 }
 

@@ -28,9 +28,9 @@ export interface UserContext extends RequestContext {
   /** Access to the data of the workspace, with the database role of requests. */
   context: Context & { userId: bigint };
   /** Runs work within the concurrency limit of the workspace, for queries after the response has started, such as downloads. */
-  inItsTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  runLimited<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Loads the user again. Returns undefined if the session has ended since the request started. */
-  again(): Promise<SignedIn | undefined>;
+  reloadUser(): Promise<SignedIn | undefined>;
   /** The value that the previous form left for this page to show once. */
   flash: unknown;
   /** Renders a time in the time zone of the user, or `none` if it is null. */
@@ -50,10 +50,10 @@ export interface BrowserCookies {
   /** Returns whether the account has signed in with this browser. */
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
   /** Stores a passkey challenge for 5 minutes. */
-  giveChallenge(challenge: string): void;
+  addChallenge(challenge: string): void;
   /** Removes a challenge. Returns whether it was stored, has not expired and was not used. */
   takeChallenge: ConsumeChallenge;
   /** Stores for 5 minutes the accounts with a matching password, for the user to choose one. */
-  offer(found: readonly PasswordSignIn[]): void;
-  readonly offered: readonly PasswordSignIn[];
+  offerAccounts(found: readonly PasswordSignIn[]): void;
+  readonly offeredAccounts: readonly PasswordSignIn[];
 }

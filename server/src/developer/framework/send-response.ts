@@ -5,27 +5,27 @@ import { pages } from '../pages.ts';
 import { html } from '../ui/html.ts';
 import { renderLayout } from '../ui/layout.ts';
 import type { PageResponse } from './page.ts';
-import { pageErrorOf } from './page-errors.ts';
+import { toPageError } from './page-errors.ts';
 import type { RequestContext } from './request-context.ts';
 
-interface Sending {
+interface ResponseTarget {
   visit?: RequestContext | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
 /** Sends a page, a file or a redirect. */
-export function sendResponse(answer: PageResponse, { visit, request, reply }: Sending): FastifyReply {
-  if ('redirect' in answer) return reply.redirect(answer.redirect, 303);
-  if ('file' in answer) {
-    const { name, type, content } = answer.file;
+export function sendResponse(response: PageResponse, { visit, request, reply }: ResponseTarget): FastifyReply {
+  if ('redirect' in response) return reply.redirect(response.redirect, 303);
+  if ('file' in response) {
+    const { name, type, content } = response.file;
     // HEAD requests must not start to read the file.
     return reply
       .header('content-disposition', attachment(name))
       .type(type)
       .send(request.method === 'HEAD' && content instanceof Readable ? Readable.from([]) : content);
   }
-  return reply.type('text/html; charset=utf-8').send(renderLayout({ ...answer, pages, url: request.url, visit }));
+  return reply.type('text/html; charset=utf-8').send(renderLayout({ ...response, pages, url: request.url, visit }));
 }
 
 /** Formats a file name for `Content-Disposition` (RFC 6266, RFC 8187). */
@@ -33,15 +33,15 @@ function attachment(name: string): string {
   return `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, escape)}`;
 }
 
-interface Failing {
+interface ErrorTarget {
   request: FastifyRequest;
   reply: FastifyReply;
   errors: ErrorSources;
 }
 
 /** Sends an error page. It contains nothing about the user or the path, so all 404 pages are identical. */
-export function sendError(thrown: unknown, { request, reply, errors }: Failing): FastifyReply {
-  const { status, message, retryAfterSeconds } = pageErrorOf(thrown, request) ?? apiErrorOf(thrown, request, errors);
+export function sendError(thrown: unknown, { request, reply, errors }: ErrorTarget): FastifyReply {
+  const { status, message, retryAfterSeconds } = toPageError(thrown, request) ?? apiErrorOf(thrown, request, errors);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   const title = titles[status] ?? (status >= 500 ? 'Something went wrong' : 'Invalid request');
   const body = html`<p>${message}</p><p><a class="button plain" href="/developer">Go to the developer area</a></p>`;

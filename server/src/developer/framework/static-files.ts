@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { serveSharedFiles } from '../../http/shared-files.ts';
 
-const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
+const readText = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
 /** The area extends the style sheet and the script of the documentation site. */
-const style = (await read('../../docs-site/frame.css')) + (await read('../ui/style.css'));
-const script = (await read('../../docs-site/frame.js')) + (await read('../ui/script.js'));
+const style = (await readText('../../docs-site/frame.css')) + (await readText('../ui/style.css'));
+const script = (await readText('../../docs-site/frame.js')) + (await readText('../ui/script.js'));
 
-export const stylePath = pathOf(style, 'css');
-export const scriptPath = pathOf(script, 'js');
+export const stylePath = toPath(style, 'css');
+export const scriptPath = toPath(script, 'js');
 
 /** Registers the style sheet and the script. Their paths contain a hash, so that browsers can cache them forever. */
 export async function addStaticFiles(app: FastifyInstance): Promise<void> {
@@ -21,6 +21,6 @@ export async function addStaticFiles(app: FastifyInstance): Promise<void> {
   });
 }
 
-function pathOf(text: string, extension: string): string {
+function toPath(text: string, extension: string): string {
   return `/developer/files/${createHash('sha256').update(text).digest('base64url').slice(0, 16)}.${extension}`;
 }

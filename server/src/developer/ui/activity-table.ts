@@ -19,7 +19,7 @@ export async function activityTable(visit: UserContext, activities: readonly Act
     toActorName(actor, names),
     action,
     html`<ul class="changes">${Object.entries(changes).map(([name, { from, to }]) => {
-      return html`<li><code>${name}</code> from ${shown(from)} to ${shown(to)}</li>`;
+      return html`<li><code>${name}</code> from ${formatValue(from)} to ${formatValue(to)}</li>`;
     })}</ul>`,
   ]);
   return table('Activity', ['Time', 'User', 'Action', 'Changes'], rows, 'No activity yet.');
@@ -31,7 +31,7 @@ function toActorName(actor: Activity['actor'], names: ReadonlyMap<number, string
   return actor.keyId === null ? name : `${name}, with API key ${actor.keyId}`;
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > maxValueLength ? `${text.slice(0, maxValueLength).toWellFormed()}…` : text;

@@ -57,13 +57,13 @@ ${lines.map(
   (value) => html`<line x2="100%" y1="${yOf(value)}" y2="${yOf(value)}"/>
 <text x="-8" y="${yOf(value) + 4}" text-anchor="end">${compact.format(value)}</text>`,
 )}<svg width="100%" height="${plotHeight}" viewBox="0 0 ${labels.length} ${plotHeight}" preserveAspectRatio="none">${paths}</svg>
-${marks(labels)}</svg>`;
+${axisLabels(labels)}</svg>`;
 }
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
 /** Renders at most `maxLabels` labels below the columns. Narrow screens hide every second label. */
-function marks(labels: readonly string[]): SafeHtml[] {
+function axisLabels(labels: readonly string[]): SafeHtml[] {
   const named = labels.flatMap((label, place) => (label === '' ? [] : [{ label, place }]));
   const every = Math.ceil(named.length / maxLabels);
   return named

@@ -19,7 +19,7 @@ function isLine([name, value]: [string, unknown]): boolean {
 }
 
 /** Formats the editable custom fields as lines. */
-export function linesOf(fields: CustomFields): string {
+export function toLines(fields: CustomFields): string {
   return Object.entries(fields)
     .filter(isLine)
     .map(([name, value]) => `${name} = ${value}`)
@@ -27,7 +27,7 @@ export function linesOf(fields: CustomFields): string {
 }
 
 /** Renders the names of the custom fields that can't be edited as lines, or null if there are none. */
-export function othersOf(fields: CustomFields): SafeHtml | null {
+export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
     .filter((field) => !isLine(field))
     .map(([name]) => name);
@@ -58,7 +58,7 @@ export const CustomFieldLines = z
   .pipe(CustomFields);
 
 /** Returns the changed custom fields, with null for each removed line. */
-export function patchOf(before: CustomFields, lines: CustomFields): CustomFields {
+export function toPatch(before: CustomFields, lines: CustomFields): CustomFields {
   const shown = Object.entries(before).filter(isLine);
   const removed = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);
   const changed = Object.entries(lines).filter(([name, value]) => before[name] !== value);

@@ -20,7 +20,7 @@ export const PageNumber = integerFromText(z.int(pageNumbers).min(1, pageNumbers)
 );
 
 /** Parses the search text without validation. `searched` reports invalid text next to the field. */
-export const Words = z.string().max(1000).optional();
+export const SearchText = z.string().max(1000).optional();
 
 interface Searched<Row> {
   list: Page<Row>;
@@ -29,7 +29,7 @@ interface Searched<Row> {
 }
 
 /** Searches a list. If the search text is invalid or too broad, returns an empty page and the error. */
-export async function searched<Row>(
+export async function searchList<Row>(
   q: string | undefined,
   schema: z.ZodType<string | undefined>,
   find: (q: string | undefined) => Promise<Page<Row>>,
@@ -50,7 +50,7 @@ export async function searched<Row>(
 }
 
 /** Returns the content of an empty list: the error of the search text, or `none`. */
-export function noRow({ errors }: FormState, none: Cell): Cell {
+export function renderEmptyList({ errors }: FormState, none: Cell): Cell {
   return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }
 
@@ -61,6 +61,6 @@ ${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}
 }
 
 /** Returns select options for the values, after one that matches any value. */
-export function anyOr(values: readonly string[], any: string): { value: string; label: string }[] {
+export function withAnyOption(values: readonly string[], any: string): { value: string; label: string }[] {
   return [{ value: '', label: any }, ...values.map((value) => ({ value, label: value }))];
 }

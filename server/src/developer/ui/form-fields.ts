@@ -8,7 +8,7 @@ import { html, type SafeHtml } from './html.ts';
  */
 
 /** Renders a form of the current page. @param fields renders the fields with the submitted values and errors */
-export function formOf(
+export function renderForm(
   { visit, address, sent }: Pick<PageRequest<RequestContext>, 'visit' | 'address' | 'sent'>,
   name: string,
   fields: (sent: FormState | undefined) => SafeHtml,
@@ -62,8 +62,8 @@ interface TextField extends Field {
 /** Renders a single-line text field. The value of a password is never rendered. */
 export function textField(sent: FormState | undefined, field: TextField): SafeHtml {
   const { name, type = 'text', autocomplete = 'off', required = false, placeholder } = field;
-  const value = type === 'password' ? '' : typed(sent, field);
-  return labelled(sent, field, (attributes) => {
+  const value = type === 'password' ? '' : getTypedValue(sent, field);
+  return renderField(sent, field, (attributes) => {
     const hinting = placeholder === undefined ? '' : html`placeholder="${placeholder}"`;
     return html`<input type="${type}" name="${name}" value="${value}" autocomplete="${autocomplete}" ${hinting}
  ${required ? html`required` : ''} ${attributes}>`;
@@ -72,12 +72,12 @@ export function textField(sent: FormState | undefined, field: TextField): SafeHt
 
 /** Renders a multi-line text field. */
 export function textArea(sent: FormState | undefined, field: Field & { rows?: number }): SafeHtml {
-  return labelled(
+  return renderField(
     sent,
     field,
     // Browsers drop the first line break after the tag.
     (attributes) => html`<textarea name="${field.name}" rows="${field.rows ?? 4}" ${attributes}>
-${typed(sent, field)}</textarea>`,
+${getTypedValue(sent, field)}</textarea>`,
   );
 }
 
@@ -88,8 +88,8 @@ export interface Option {
 
 /** Renders a select field. */
 export function selectField(sent: FormState | undefined, field: Field & { options: readonly Option[] }): SafeHtml {
-  const chosen = typed(sent, field);
-  return labelled(
+  const chosen = getTypedValue(sent, field);
+  return renderField(
     sent,
     field,
     (attributes) =>
@@ -113,7 +113,7 @@ export function checkboxes(
 ): SafeHtml {
   const chosen = sent?.values[name] ?? (sent === undefined ? values : []);
   sent?.labels?.set(name, label);
-  return html`<fieldset id="field-${name}"><legend>${label}</legend>${hintOf(name, hint)}${errorOf(sent, name)}
+  return html`<fieldset id="field-${name}"><legend>${label}</legend>${renderHint(name, hint)}${renderError(sent, name)}
 ${options.map(({ value, label }) => checkbox(name, value, label, chosen.includes(value)))}</fieldset>`;
 }
 
@@ -124,7 +124,7 @@ export function checkbox(name: string, value: string, label: string | SafeHtml, 
 
 /** Renders a file field. Its form needs `upload: true`. */
 export function fileField(sent: FormState | undefined, field: Field & { accept: string }): SafeHtml {
-  return labelled(
+  return renderField(
     sent,
     field,
     (attributes) => html`<input type="file" name="${field.name}" accept="${field.accept}" ${attributes}>`,
@@ -135,7 +135,7 @@ export function submit(text: string, kind: 'main' | 'plain' | 'danger' = 'main')
   return html`<button class="button ${kind}">${text}</button>`;
 }
 
-function labelled(
+function renderField(
   sent: FormState | undefined,
   { name, label, hint }: Field,
   input: (attributes: SafeHtml) => SafeHtml,
@@ -145,20 +145,20 @@ function labelled(
   const described = [hint && `hint-${name}`, wrong && `error-${name}`].filter(Boolean).join(' ');
   const attributes = html`id="field-${name}" ${described === '' ? '' : html`aria-describedby="${described}"`}
  ${wrong ? html`aria-invalid="true"` : ''}`;
-  return html`<div class="field"><label for="field-${name}">${label}</label>${hintOf(name, hint)}${errorOf(sent, name)}
+  return html`<div class="field"><label for="field-${name}">${label}</label>${renderHint(name, hint)}${renderError(sent, name)}
 ${input(attributes)}</div>`;
 }
 
-export function hintOf(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
+export function renderHint(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
   return hint === undefined ? null : html`<p class="hint" id="hint-${name}">${hint}</p>`;
 }
 
-export function errorOf(sent: FormState | undefined, name: string): SafeHtml | null {
+export function renderError(sent: FormState | undefined, name: string): SafeHtml | null {
   const error = sent?.errors[name];
   return error === undefined ? null : html`<p class="error" id="error-${name}">${error}</p>`;
 }
 
-function typed(sent: FormState | undefined, { name, value }: Field): string {
+function getTypedValue(sent: FormState | undefined, { name, value }: Field): string {
   return sent === undefined ? String(value ?? '') : (sent.values[name]?.[0] ?? '');
 }
 

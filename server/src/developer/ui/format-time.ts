@@ -1,12 +1,12 @@
-import { zoneOf } from '../framework/local-datetime.ts';
+import { getZoneName } from '../framework/local-datetime.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /**
  * Returns a function that renders times in a time zone, with its short name.
  * @param timeZone IANA name; null and unknown names count as UTC, as in local-datetime.ts
  */
-export function timeIn(timeZone: string | null): (moment: string | null, none?: string) => SafeHtml {
-  const zone = zoneOf(timeZone);
+export function createTimeFormatter(timeZone: string | null): (moment: string | null, none?: string) => SafeHtml {
+  const zone = getZoneName(timeZone);
   const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone });
   const name = new Intl.DateTimeFormat('en-GB', { timeZone: zone, timeZoneName: 'short' });
   return (moment, none = 'never') => {
@@ -18,8 +18,8 @@ export function timeIn(timeZone: string | null): (moment: string | null, none?: 
 }
 
 /** Returns a function that formats axis labels: the time of day, or with `days` the date at the start of each day. */
-export function marksIn(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
-  const zone = { timeZone: zoneOf(timeZone) };
+export function createAxisFormatter(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
+  const zone = { timeZone: getZoneName(timeZone) };
   const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...zone });
   if (!days) return (moment) => time.format(moment);
   const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', ...zone });

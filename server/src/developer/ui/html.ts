@@ -21,32 +21,32 @@ export function table(
   empty: Cell,
 ): SafeHtml {
   if (rows.length === 0) return emptyState(empty);
-  const zones = head.map((_, column) => zoneOfColumn(rows, column));
-  const labels = head.map(labelOf);
+  const zones = head.map((_, column) => findColumnZone(rows, column));
+  const labels = head.map(getHeaderText);
   const cells = (row: readonly Cell[]) =>
     row.map((cell, column) => html`<td role="cell" data-label="${labels[column]}">${cell}</td>`);
   return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table role="table">
 <caption class="unseen">${caption}</caption>
-<thead role="rowgroup"><tr role="row">${head.map((cell, column) => headOf(cell, zones[column]))}</tr></thead>
+<thead role="rowgroup"><tr role="row">${head.map((cell, column) => renderHeader(cell, zones[column]))}</tr></thead>
 <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${cells(row)}</tr>`)}</tbody>
 </table></div>`;
 }
 
 /** Renders a column header. Columns without a name contain buttons and need no header. */
-function headOf(cell: Cell, zone: string | undefined): SafeHtml {
+function renderHeader(cell: Cell, zone: string | undefined): SafeHtml {
   if (cell === '') return html`<td role="cell"></td>`;
   return html`<th role="columnheader" scope="col">${cell}${zone && html` <span class="zone">(${zone})</span>`}</th>`;
 }
 
 /** Returns the text of a column header, without the sort arrow. */
-function labelOf(cell: Cell): string {
+function getHeaderText(cell: Cell): string {
   return String(cell ?? '')
     .replace(/<svg.*/s, '')
     .replace(/<[^>]*>/g, '')
     .trim();
 }
 
-function zoneOfColumn(rows: readonly (readonly Cell[])[], column: number): string | undefined {
+function findColumnZone(rows: readonly (readonly Cell[])[], column: number): string | undefined {
   const zones = rows.map((row) => /^<time [^>]*data-zone="([^"]+)"/.exec(String(row[column]))?.[1]);
   return zones.find((zone) => zone !== undefined);
 }

@@ -34,7 +34,7 @@ export function renderLayout({
   const content = html`<main id="content" tabindex="-1" ${reload === undefined ? '' : html`data-reload="${reload}"`}>
 <h1>${title}</h1>
 ${confirmation === undefined ? '' : html`<div class="notice good" role="status" tabindex="-1" data-focus>${confirmation}</div>`}
-${reload === undefined ? '' : readAt(visit as UserContext, reload, url)}
+${reload === undefined ? '' : renderLoadTime(visit as UserContext, reload, url)}
 ${body}
 </main>`;
   return String(html`<!doctype html>
@@ -60,7 +60,7 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 }
 
 /** Renders when a page with pending work was loaded. */
-function readAt({ context, time }: UserContext, reload: number, url: string): SafeHtml {
+function renderLoadTime({ context, time }: UserContext, reload: number, url: string): SafeHtml {
   const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
   return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;
 }

@@ -1,10 +1,10 @@
 import { contract, type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
 import type { FormState } from '../framework/page.ts';
-import { checkbox, errorOf, hintOf } from './form-fields.ts';
+import { checkbox, renderError, renderHint } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /** An endpoint, such as `GET`, `/tickets/{id}`, `Get a ticket`. */
-interface Allowed {
+interface AllowedEndpoint {
   method: string;
   path: string;
   summary: string;
@@ -13,7 +13,7 @@ interface Allowed {
 const endpoints = Object.values(contract).flatMap((routes) => Object.values(routes as Record<string, Endpoint>));
 
 /** Returns the endpoints of a scope. `any` returns those that every API key can call. */
-export function endpointsOf(scope: Scope | 'any'): Allowed[] {
+export function listEndpoints(scope: Scope | 'any'): AllowedEndpoint[] {
   return endpoints
     .filter(({ metadata }) => metadata.scope === scope)
     .map(({ method, path, summary }) => {
@@ -59,7 +59,7 @@ export function scopeTable(
   };
   const isOffered = ([resource]: [string, string]) => offered.some((scope) => scope.startsWith(`${resource}:`));
   const rows = Object.entries(resources).filter(isOffered);
-  return html`<fieldset id="field-scopes" class="scopes"><legend>${label}</legend>${hintOf('scopes', hint)}${errorOf(sent, 'scopes')}
+  return html`<fieldset id="field-scopes" class="scopes"><legend>${label}</legend>${renderHint('scopes', hint)}${renderError(sent, 'scopes')}
 <table>
 <thead><tr><th scope="col">Resource</th><th scope="col">Read</th><th scope="col">Write</th></tr></thead>
 <tbody>${rows.map(([resource, name]) => html`<tr><th scope="row">${name}</th>${cells(resource)}</tr>`)}</tbody>
@@ -70,7 +70,7 @@ export function scopeTable(
 export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
   const groups = offered.map(
     (scope) => html`<div data-scope="${scope}"><h3><code>${scope}</code></h3>
-<p class="hint">${scopes[scope]}</p>${listOf(endpointsOf(scope))}</div>`,
+<p class="hint">${scopes[scope]}</p>${renderEndpoints(listEndpoints(scope))}</div>`,
   );
   return html`<section class="allowed" aria-labelledby="allowed" data-allowed="field-scopes">
 <h2 id="allowed">Endpoints of the scopes</h2>
@@ -78,7 +78,7 @@ export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
 ${groups}</section>`;
 }
 
-function listOf(allowed: readonly Allowed[]): SafeHtml {
+function renderEndpoints(allowed: readonly AllowedEndpoint[]): SafeHtml {
   if (allowed.length === 0) return html``;
   const items = allowed.map(
     ({ method, path, summary }) => html`<li><code>${method} ${path}</code> <span>${summary}</span></li>`,

@@ -8,7 +8,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { openForm, openPage } from '../../framework/page.ts';
 import type { RequestContext } from '../../framework/request-context.ts';
 import { signInAccount } from '../../framework/sign-in-session.ts';
-import { formOf, submit, textField } from '../../ui/form-fields.ts';
+import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html, notice } from '../../ui/html.ts';
 
 /**
@@ -18,9 +18,9 @@ import { html, notice } from '../../ui/html.ts';
 export const join = openPage({
   path: '/developer/join',
   query: z.object({ token: z.string().catch('') }),
-  async show(asked) {
-    const { visit, query } = asked;
-    const invitation = await invited(visit, query.token);
+  async show(request) {
+    const { visit, query } = request;
+    const invitation = await findValidInvitation(visit, query.token);
     if (invitation === undefined) {
       return {
         title: 'This link is no longer valid',
@@ -30,24 +30,24 @@ export const join = openPage({
     }
     const { account, demo, secured } = invitation;
     const options = await registrationOptions(visit.accounts, visit.site, account, { anew: true });
-    visit.browser.giveChallenge(options.challenge);
-    const passkey = formOf(
-      asked,
+    visit.browser.addChallenge(options.challenge);
+    const passkey = renderForm(
+      request,
       'passkey',
       () => html`<p class="hint">Use a fingerprint, your face, the PIN of this device or a security key.
  There is no password to remember or to leak.<noscript> Passkeys need JavaScript, which is off in this browser.</noscript></p>
 ${submit('Create a passkey')}`,
       { passkey: { what: 'create', options } },
     );
-    const password = formOf(
-      asked,
+    const password = renderForm(
+      request,
       'password',
       (sent) => html`<input type="hidden" name="username" autocomplete="username" value="${account.email}">
 ${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. A few random words are easy to remember and hard to guess.' })}
 ${submit('Set password', 'plain')}`,
     );
-    const look = formOf(
-      asked,
+    const look = renderForm(
+      request,
       'look',
       () => html`<p class="hint">This is the demo workspace of a server on this machine. You can set up
  sign-in later.</p>${submit('Skip for now', 'plain')}`,
@@ -67,7 +67,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
         acceptInvitation(visit, address, 'with a new passkey', async (account) => {
           const { takeChallenge } = visit.browser;
           const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
-          return () => savePasskey(visit.accounts, account, { ...passkey, name: deviceOf(visit) });
+          return () => savePasskey(visit.accounts, account, { ...passkey, name: toPasskeyName(visit) });
         }),
     }),
     password: openForm({
@@ -89,7 +89,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
 });
 
 /** Returns the invitation of a token. First-start links work only on the machine of the server. */
-async function invited(visit: RequestContext, token: string): Promise<Invitation | undefined> {
+async function findValidInvitation(visit: RequestContext, token: string): Promise<Invitation | undefined> {
   const invitation = await findInvitation(visit.accounts, token);
   return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
 }
@@ -105,8 +105,8 @@ async function acceptInvitation(
   how: string,
   check: (account: Account, demo: boolean) => Promise<(() => Promise<void>) | void>,
 ) {
-  const token = tokenOf(address);
-  const invitation = await invited(visit, token);
+  const token = getToken(address);
+  const invitation = await findValidInvitation(visit, token);
   if (invitation === undefined) throw invalidLink();
   const { account, demo } = invitation;
   const saveCredential = await check(account, demo);
@@ -128,12 +128,12 @@ function invalidLink(): ApiError {
   );
 }
 
-function tokenOf(address: string): string {
+function getToken(address: string): string {
   return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
 }
 
 /** Returns the name of a new passkey: the operating system in the user agent. */
-export function deviceOf({ from }: RequestContext): string {
+export function toPasskeyName({ from }: RequestContext): string {
   const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['an unknown device'];
   return `Created on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;
 }

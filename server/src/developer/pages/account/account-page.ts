@@ -21,9 +21,9 @@ import { ApiError } from '../../../shared/errors.ts';
 import { serializeId } from '../../../shared/serialize.ts';
 import { accountForm, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { checkbox, emptyAsNull, formOf, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { checkbox, emptyAsNull, renderForm, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { badge, html, notice, section, table } from '../../ui/html.ts';
-import { deviceOf } from './accept-invitation.ts';
+import { toPasskeyName } from './accept-invitation.ts';
 
 const here = '/developer/account';
 const Named = z.object({ id: integerFromText() });
@@ -32,16 +32,16 @@ const Named = z.object({ id: integerFromText() });
 export const account = page({
   path: here,
   roles: ['ADMIN', 'AGENT'],
-  async show(asked) {
-    const { visit } = asked;
+  async show(request) {
+    const { visit } = request;
     const { name, email, role, workspace } = visit.user.account;
     return {
       title: 'Your account',
       body: html`<p class="lead">${name} (${email}), ${role} in ${workspace}</p>
 ${visit.user.session.secured ? null : notice('You have no passkey or password yet. Add one before you sign out. Otherwise, you need a new invitation link to sign in.', 'warn')}
-${formOf(asked, 'leave', () => submit('Sign out', 'plain'))}
-${section('Time zone', zone(asked))}
-${section('Passkeys', await passkeys(asked))}${section('Password', await password(asked))}${section('Sessions', await sessions(asked))}`,
+${renderForm(request, 'leave', () => submit('Sign out', 'plain'))}
+${section('Time zone', zone(request))}
+${section('Passkeys', await passkeys(request))}${section('Password', await password(request))}${section('Sessions', await sessions(request))}`,
     };
   },
   forms: {
@@ -70,7 +70,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
         return checkPasskey(visit.site, { ...fields, takeChallenge });
       },
       async run({ visit, checked }) {
-        const name = deviceOf(visit);
+        const name = toPasskeyName(visit);
         await savePasskey(visit.accounts, visit.user.account, { ...checked, name });
         return { redirect: here, subject: name };
       },
@@ -125,8 +125,8 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
   },
 });
 
-function zone(asked: PageRequest<UserContext>) {
-  const { timeZone } = asked.visit.user.account;
+function zone(request: PageRequest<UserContext>) {
+  const { timeZone } = request.visit.user.account;
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
   // `supportedValuesOf` doesn't list aliases, so an alias that the account uses is added.
   const own = timeZone === null || timeZone === 'UTC' || names.includes(timeZone) ? [] : [timeZone];
@@ -138,28 +138,28 @@ function zone(asked: PageRequest<UserContext>) {
     value: timeZone === 'UTC' ? '' : timeZone,
     options: [{ value: '', label: 'UTC' }, ...options],
   };
-  return formOf(asked, 'zone', (sent) => html`${selectField(sent, field)}${submit('Save', 'plain')}`);
+  return renderForm(request, 'zone', (sent) => html`${selectField(sent, field)}${submit('Save', 'plain')}`);
 }
 
-async function passkeys(asked: PageRequest<UserContext>) {
-  const { visit } = asked;
+async function passkeys(request: PageRequest<UserContext>) {
+  const { visit } = request;
   const options = await registrationOptions(visit.accounts, visit.site, visit.user.account);
-  visit.browser.giveChallenge(options.challenge);
+  visit.browser.addChallenge(options.challenge);
   const rows = (await listPasskeys(visit.accounts, visit.user.account)).map(({ id, name, createdAt, lastUsedAt }) => [
     ...[name, visit.time(createdAt), visit.time(lastUsedAt)],
-    formOf(
-      asked,
+    renderForm(
+      request,
       'removePasskey',
       () =>
         html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="Remove ${name}">Remove</button>`,
     ),
   ]);
   return html`${table('Your passkeys', ['Name', 'Created', 'Last used', ''], rows, 'No passkeys yet. With a passkey, you sign in by fingerprint, face or PIN.')}
-${formOf(asked, 'passkey', () => submit('Add passkey', 'plain'), { passkey: { what: 'create', options } })}`;
+${renderForm(request, 'passkey', () => submit('Add passkey', 'plain'), { passkey: { what: 'create', options } })}`;
 }
 
-async function password(asked: PageRequest<UserContext>) {
-  const { accounts, user } = asked.visit;
+async function password(request: PageRequest<UserContext>) {
+  const { accounts, user } = request.visit;
   const has = await hasPassword(accounts, user.account);
   const current = {
     name: 'current',
@@ -176,24 +176,24 @@ async function password(asked: PageRequest<UserContext>) {
     required: true,
     hint: 'At least 12 characters.',
   } as const;
-  return formOf(
-    asked,
+  return renderForm(
+    request,
     'password',
     (sent) => html`${has ? textField(sent, current) : null}${textField(sent, next)}
 ${checkbox('others', 'end', 'Sign out of all other sessions', sent === undefined || 'others' in sent.values)}${submit(has ? 'Change password' : 'Set password', 'plain')}`,
   );
 }
 
-async function sessions(asked: PageRequest<UserContext>) {
-  const { visit } = asked;
+async function sessions(request: PageRequest<UserContext>) {
+  const { visit } = request;
   const { account, session } = visit.user;
   const rows = (await listSessions(visit.accounts, account)).map(
     ({ id, address, userAgent, createdAt, lastSeenAt }) => [
       ...[html`<span class="agent">${userAgent}</span>`, address, visit.time(createdAt), visit.time(lastSeenAt)],
       BigInt(id) === session.id
         ? badge('current', 'good')
-        : formOf(
-            asked,
+        : renderForm(
+            request,
             'end',
             () =>
               html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="End the session from ${address}">End</button>`,

@@ -8,7 +8,7 @@ import { tenantIdToJson } from '../../../shared/tenant-id.ts';
 import { openForm, openPage } from '../../framework/page.ts';
 import type { RequestContext } from '../../framework/request-context.ts';
 import { signInAccount } from '../../framework/sign-in-session.ts';
-import { formOf, submit, textField } from '../../ui/form-fields.ts';
+import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html } from '../../ui/html.ts';
 
 const Query = z.object({ next: z.string().optional().catch(undefined) });
@@ -17,21 +17,21 @@ const Query = z.object({ next: z.string().optional().catch(undefined) });
 export const signIn = openPage({
   path: '/developer/sign-in',
   query: Query,
-  async show(asked) {
-    const { visit, query } = asked;
-    if (visit.user !== undefined) return { redirect: nextOf(query) };
+  async show(request) {
+    const { visit, query } = request;
+    if (visit.user !== undefined) return { redirect: getNextPath(query) };
     const options = await authenticationOptions(visit.site);
-    visit.browser.giveChallenge(options.challenge);
-    const passkey = formOf(
-      asked,
+    visit.browser.addChallenge(options.challenge);
+    const passkey = renderForm(
+      request,
       'passkey',
       () => html`<p class="hint" data-only-script hidden>Use the passkey for this workspace on this device or on your
  security key.</p>${submit('Sign in with a passkey')}<noscript><p class="hint">Passkeys need JavaScript,
  which is off in this browser.</p></noscript>`,
       { passkey: { what: 'get', options } },
     );
-    const password = formOf(
-      asked,
+    const password = renderForm(
+      request,
       'password',
       (
         sent,
@@ -53,7 +53,7 @@ ${submit('Sign in', 'plain')}`,
         const { takeChallenge } = visit.browser;
         const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, takeChallenge });
         await signInAccount(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
-        return { redirect: nextOfAddress(address) };
+        return { redirect: getNextPathOfAddress(address) };
       },
     }),
     password: openForm({
@@ -63,11 +63,11 @@ ${submit('Sign in', 'plain')}`,
         const all = await signInByPassword(visit.accounts, { ...fields, ...visit.from, isKnown });
         const [found] = all;
         if (found === undefined || all.length > 1) {
-          visit.browser.offer(all);
-          return { redirect: `/developer/workspaces?next=${encodeURIComponent(nextOfAddress(address))}` };
+          visit.browser.offerAccounts(all);
+          return { redirect: `/developer/workspaces?next=${encodeURIComponent(getNextPathOfAddress(address))}` };
         }
         await signInAccount(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
-        return { redirect: nextOfAddress(address) };
+        return { redirect: getNextPathOfAddress(address) };
       },
     }),
   },
@@ -77,13 +77,13 @@ ${submit('Sign in', 'plain')}`,
 export const workspaces = openPage({
   path: '/developer/workspaces',
   query: Query,
-  async show(asked) {
-    const offers = await offeredTo(asked.visit);
+  async show(request) {
+    const offers = await findOfferedAccounts(request.visit);
     if (offers.length === 0) return { redirect: '/developer/sign-in' };
     return {
       title: 'Choose a workspace',
-      body: html`${formOf(
-        asked,
+      body: html`${renderForm(
+        request,
         'choose',
         () =>
           html`<div class="choices">${offers.map(
@@ -97,31 +97,34 @@ export const workspaces = openPage({
     choose: openForm({
       fields: z.strictObject({ tenant: z.string() }),
       async run({ visit, fields, address }) {
-        const found = (await offeredTo(visit)).find(
+        const found = (await findOfferedAccounts(visit)).find(
           ({ account }) => tenantIdToJson(account.tenantId) === fields.tenant,
         );
         if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'The sign-in has expired. Sign in again.');
         await signInAccount(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
-        return { redirect: nextOfAddress(address) };
+        return { redirect: getNextPathOfAddress(address) };
       },
     }),
   },
 });
 
-async function offeredTo({ browser, accounts }: RequestContext): Promise<(PasswordSignIn & { account: Account })[]> {
+async function findOfferedAccounts({
+  browser,
+  accounts,
+}: RequestContext): Promise<(PasswordSignIn & { account: Account })[]> {
   const offers = await Promise.all(
-    browser.offered.map(async (offer) => ({ ...offer, account: await findAccount(accounts, offer.account) })),
+    browser.offeredAccounts.map(async (offer) => ({ ...offer, account: await findAccount(accounts, offer.account) })),
   );
   return offers.flatMap(({ account, password }) => (account === undefined ? [] : [{ account, password }]));
 }
 
 /** Returns the path to redirect to after sign-in. Only pages of the area are allowed, which prevents open redirects. */
-function nextOf({ next }: z.output<typeof Query>): string {
+function getNextPath({ next }: z.output<typeof Query>): string {
   const to = next?.startsWith('/developer/') ? URL.parse(next, 'http://area') : null;
   const own = to !== null && /^(?!.*\/\/)\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);
   return own ? to.pathname + to.search : '/developer/keys';
 }
 
-function nextOfAddress(address: string): string {
-  return nextOf({ next: URL.parse(address, 'http://area')?.searchParams.get('next') ?? undefined });
+function getNextPathOfAddress(address: string): string {
+  return getNextPath({ next: URL.parse(address, 'http://area')?.searchParams.get('next') ?? undefined });
 }

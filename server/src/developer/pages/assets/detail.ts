@@ -4,12 +4,12 @@ import { listAssetActivity } from '../../../resources/activities/queries.ts';
 import { createAsset, getAsset, updateAsset } from '../../../resources/assets/queries.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId, getUser } from '../../../resources/users/queries.ts';
-import { State, stateField, whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import { activityTable } from '../../ui/activity-table.ts';
-import { patchOf } from '../../ui/custom-fields.ts';
+import { toPatch } from '../../ui/custom-fields.ts';
 import { PageNumber, perPage } from '../../ui/filtered-list.ts';
-import { formOf, submit, textField } from '../../ui/form-fields.ts';
+import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { facts, html, pager, section } from '../../ui/html.ts';
 import { AssetFields, assetInputs } from './fields.ts';
 
@@ -19,13 +19,13 @@ const roles = ['ADMIN'] as const;
 export const newAsset = page({
   path: `${path}/new`,
   roles,
-  async show(asked) {
+  async show(request) {
     const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: "Must be unique in the workspace. You can't change it later.", required: true })}
 ${assetInputs(sent)}${submit('Create')}`;
     return {
       title: 'New asset',
-      body: html`<p><a href="${path}">All assets</a></p>${formOf(asked, 'create', fields)}`,
+      body: html`<p><a href="${path}">All assets</a></p>${renderForm(request, 'create', fields)}`,
     };
   },
   forms: {
@@ -34,7 +34,7 @@ ${assetInputs(sent)}${submit('Create')}`;
       audit: 'asset.created',
       async run({ visit, fields }) {
         const assignedToId = await findUserId(visit.context, 'assignedToId', fields.assignedToId ?? undefined);
-        return changed(await createAsset(visit.context, { ...fields, assignedToId }));
+        return toResult(await createAsset(visit.context, { ...fields, assignedToId }));
       },
     }),
   },
@@ -46,25 +46,25 @@ export const asset = page({
   roles,
   params: IdParam,
   query: z.strictObject({ page: PageNumber }),
-  async show(asked) {
-    const { visit, params, query, address } = asked;
+  async show(request) {
+    const { visit, params, query, address } = request;
     const asset = await getAsset(visit.context, params.id);
-    const holder = await holderOf(visit.context, asset);
+    const holder = await getAssignee(visit.context, asset);
     const activity = await listAssetActivity(visit.context, params.id, { page: query.page, perPage });
     const fields = (sent: FormState | undefined) =>
-      html`${stateField(asset)}${assetInputs(sent, asset, holder)}${submit('Save')}`;
+      html`${etagField(asset)}${assetInputs(sent, asset, holder)}${submit('Save')}`;
     return {
       title: `${asset.assetTag}: ${asset.name}`,
       body: html`<p><a href="${path}">All assets</a></p>
 ${facts({ ID: asset.id, Created: visit.time(asset.createdAt), Updated: visit.time(asset.updatedAt) })}
-${section('Details', formOf(asked, 'change', fields))}
+${section('Details', renderForm(request, 'change', fields))}
 ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(activity.meta, address)}`)}`,
     };
   },
   forms: {
     change: form({
       params: IdParam,
-      fields: AssetFields.extend({ state: State }),
+      fields: AssetFields.extend({ state: Etag }),
       audit: 'asset.updated',
       async run({ visit, params, fields: { state, status, customFields, ...fields } }) {
         const before = await getAsset(visit.context, params.id);
@@ -72,22 +72,24 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
         const patch = {
           ...fields,
           assignedToId,
-          customFields: patchOf(before.customFields, customFields),
+          customFields: toPatch(before.customFields, customFields),
           // An unchanged status is left out, so that it can follow the assignee.
           ...(status !== before.status && { status }),
         };
-        return changed(await whileUnchanged(visit.context, state, (context) => updateAsset(context, params.id, patch)));
+        return toResult(
+          await changeIfUnchanged(visit.context, state, (context) => updateAsset(context, params.id, patch)),
+        );
       },
     }),
   },
 });
 
-function changed({ id, assetTag }: Asset) {
+function toResult({ id, assetTag }: Asset) {
   return { redirect: `${path}/${id}`, subject: assetTag };
 }
 
 /** Returns the assignee for the form: the email address, or the ID of an inactive user, whose email address is not accepted. */
-async function holderOf(context: Context, { assignedToId }: Asset): Promise<string> {
+async function getAssignee(context: Context, { assignedToId }: Asset): Promise<string> {
   if (assignedToId === null) return '';
   const { active, email } = await getUser(context, assignedToId);
   return active ? email : String(assignedToId);

@@ -2,7 +2,7 @@ import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract
 import * as z from 'zod';
 import { UserReference } from '../../../resources/users/user-lookup.ts';
 import type { FormState } from '../../framework/page.ts';
-import { CustomFieldLines, linesOf, othersOf } from '../../ui/custom-fields.ts';
+import { CustomFieldLines, renderOtherFields, toLines } from '../../ui/custom-fields.ts';
 import { emptyAsNull, optional, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';
 import { html, type SafeHtml } from '../../ui/html.ts';
 
@@ -46,8 +46,8 @@ ${textField(sent, { name: 'purchaseDate', label: 'Purchase date', type: 'date', 
 ${textField(sent, { name: 'purchaseCost', label: 'Purchase cost', value: asset?.purchaseCost, hint: 'A decimal number, such as 1499.00.' })}
 ${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty expires', value: day(asset?.warrantyExpiresAt), hint: 'A date such as 2028-03-14, or a time such as 2028-03-14T12:00:00Z.' })}</div>
 ${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
-${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && linesOf(asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
-${asset ? othersOf(asset.customFields) : null}`;
+${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && toLines(asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
+${asset ? renderOtherFields(asset.customFields) : null}`;
 }
 
 function option(value: string) {

@@ -4,7 +4,15 @@ import { assetCsv } from '../../../resources/assets/csv.ts';
 import { listAssets } from '../../../resources/assets/queries.ts';
 import { namesOf } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
-import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from '../../ui/filtered-list.ts';
+import {
+  PageNumber,
+  perPage,
+  renderEmptyList,
+  SearchText,
+  searchForm,
+  searchList,
+  withAnyOption,
+} from '../../ui/filtered-list.ts';
 import { optional, selectField } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, pager, table } from '../../ui/html.ts';
 import { csvFiles } from '../csv/csv-download.ts';
@@ -19,13 +27,13 @@ export const assets = page({
   roles: ['ADMIN'],
   query: z.strictObject({
     page: PageNumber,
-    q: Words,
+    q: SearchText,
     type: optional(AssetType),
     status: optional(AssetStatus),
   }),
   async show({ visit, query, address }) {
     const { q, type, status, page } = query;
-    const { list, words } = await searched(q, AssetQuery.shape.q, (q) =>
+    const { list, words } = await searchList(q, AssetQuery.shape.q, (q) =>
       listAssets(visit.context, { page, perPage, q, type: type && [type], status: status && [status] }),
     );
     const names = await namesOf(
@@ -41,10 +49,15 @@ export const assets = page({
       visit.time(updatedAt),
     ]);
     const filters = [
-      selectField(undefined, { name: 'type', label: 'Type', value: type, options: anyOr(AssetType.options, 'Any') }),
+      selectField(undefined, {
+        name: 'type',
+        label: 'Type',
+        value: type,
+        options: withAnyOption(AssetType.options, 'Any'),
+      }),
       selectField(undefined, {
         ...{ name: 'status', label: 'Status', value: status },
-        options: anyOr(AssetStatus.options, 'Any'),
+        options: withAnyOption(AssetStatus.options, 'Any'),
       }),
     ];
     return {
@@ -54,7 +67,7 @@ ${importedNotice(assetCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Name, tag or serial number', filters)}
-<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Updated'], rows, noRow(words, none(query)))}
+<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Updated'], rows, renderEmptyList(words, none(query)))}
 ${pager(list.meta, address)}</div>`,
     };
   },

@@ -25,7 +25,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       async show({ visit }) {
         const format = await csvFile(visit.context.db, csv);
         // Disables read-ahead: each batch is queried when the client is ready for it.
-        const content = Readable.from(linesOf(visit, csv.rows, format), { highWaterMark: 0 });
+        const content = Readable.from(streamLines(visit, csv.rows, format), { highWaterMark: 0 });
         return { file: { name, type, content } };
       },
     }),
@@ -37,8 +37,8 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
   ];
 }
 
-async function* linesOf<Row extends { id: number }>(
-  { context: { db }, user, inItsTurn, again }: UserContext,
+async function* streamLines<Row extends { id: number }>(
+  { context: { db }, user, runLimited, reloadUser }: UserContext,
   rows: Rows<Row>,
   { head, lines }: FileFormat,
 ): AsyncGenerator<string> {
@@ -46,8 +46,8 @@ async function* linesOf<Row extends { id: number }>(
   const batches = batchesOf(db, rows);
   // A slow client must not hold a database connection between batches, and its session may end before the last one.
   const next = () =>
-    inItsTurn(async () => {
-      const now = await again();
+    runLimited(async () => {
+      const now = await reloadUser();
       if (now?.account.role !== user.account.role)
         throw new Error('The session of this download has ended. Sign in and download the file again.');
       const { done, value } = await batches.next();

@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import { type AnyPage, type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { fileField, formOf, submit, summary } from '../../ui/form-fields.ts';
+import { fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
 /** Limits of a file. The command line accepts 20 times as much. */
@@ -51,16 +51,16 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   return page({
     path,
     roles: ['ADMIN'],
-    async show(asked) {
-      const { visit, sent } = asked;
+    async show(request) {
+      const { visit, sent } = request;
       // An import that failed after a successful check has new errors, so the stored file is checked again.
       const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
       const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
       // An earlier release also stored files with errors.
       const body =
         kept === undefined || kept.preview.problems > 0
-          ? upload(asked, columns, invalid as Preview | undefined)
-          : preview(asked, columns, { kept, head: Object.keys(shown) });
+          ? upload(request, columns, invalid as Preview | undefined)
+          : preview(request, columns, { kept, head: Object.keys(shown) });
       return { title: `Import ${resource}`, body: html`<p><a href="${list}">All ${resource}</a></p>${body}` };
     },
     forms: {
@@ -135,7 +135,7 @@ export function importedNotice(columns: { resource: string; one: string }, flash
 
 /** Renders the upload form, after the errors of the previous file. */
 function upload<Line extends object>(
-  asked: PageRequest<UserContext>,
+  request: PageRequest<UserContext>,
   columns: CsvColumns<Line>,
   invalid: Preview | undefined,
 ): SafeHtml {
@@ -146,36 +146,36 @@ ${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hi
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
   return html`<p class="lead">Upload a CSV file and check the preview before you import it. If a line has an error, nothing is imported.</p>
-${summary(asked.sent.import)}${invalid === undefined ? null : faults(invalid)}
-${formOf(asked, 'upload', fields, { upload: true })}
+${summary(request.sent.import)}${invalid === undefined ? null : renderErrors(invalid)}
+${renderForm(request, 'upload', fields, { upload: true })}
 ${section(
   'File format',
-  html`<p>The first line contains the column names, in any order: ${listed(names)}${customFields || null}.
- Required columns: ${listed(needed)}. Leave a cell empty for no value. <code>${user}</code> accepts an email address.</p>
+  html`<p>The first line contains the column names, in any order: ${renderNames(names)}${customFields || null}.
+ Required columns: ${renderNames(needed)}. Leave a cell empty for no value. <code>${user}</code> accepts an email address.</p>
 <p>${linkButton(`/developer/${resource}/template`, 'Download template')}</p>`,
 )}`;
 }
 
-function listed(names: readonly string[]): SafeHtml[] {
+function renderNames(names: readonly string[]): SafeHtml[] {
   return names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`);
 }
 
 function preview(
-  asked: PageRequest<UserContext>,
+  request: PageRequest<UserContext>,
   columns: { resource: string; one: string },
   { kept, head }: { kept: Kept; head: string[] },
 ): SafeHtml {
   const { lines, first } = kept.preview;
   const file = html`<input type="hidden" name="file" value="${kept.at.toISOString()}">`;
-  const discard = formOf(asked, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
+  const discard = renderForm(request, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
   const all = counted(columns, lines);
   const rows = first.map(({ line, cells }) => [line, ...cells]);
   return html`${notice(`${all} can be imported. Nothing has been imported yet.`)}
-<div class="actions">${formOf(asked, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
+<div class="actions">${renderForm(request, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
 ${section('Preview', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
 }
 
-function faults({ problems, firstProblems }: Preview): SafeHtml {
+function renderErrors({ problems, firstProblems }: Preview): SafeHtml {
   const count = problems === 1 ? '1 error' : `${problems} errors`;
   return html`${notice(`The file has ${count}. Correct the file and upload it again.`, 'bad')}
 ${section('Errors', problemTable(firstProblems, problems))}`;

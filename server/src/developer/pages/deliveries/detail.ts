@@ -9,10 +9,10 @@ import * as z from 'zod';
 import { countAttempts, getDelivery, headersOf, replayDelivery } from '../../../resources/deliveries/queries.ts';
 import { form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { formOf, optional, submit } from '../../ui/form-fields.ts';
+import { optional, renderForm, submit } from '../../ui/form-fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } from '../../ui/html.ts';
 import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
-import { ownOnly } from './list.ts';
+import { getOwnerFilter } from './list.ts';
 
 /** Maximum rendered size of a body, and of a response unless the full response is requested. Bytes. */
 const maxBodyBytes = 16 * 1024;
@@ -38,9 +38,9 @@ export const delivery = page({
   roles: ['ADMIN', 'AGENT'],
   params: Params,
   query: Query,
-  async show(asked) {
-    const { visit, params, query } = asked;
-    const found = await getDelivery(visit.context, params.id, { madeBy: ownOnly(visit) });
+  async show(request) {
+    const { visit, params, query } = request;
+    const found = await getDelivery(visit.context, params.id, { madeBy: getOwnerFilter(visit) });
     if (query.body !== undefined) {
       return { file: { name: `${found.eventId}.json`, type: 'application/json', content: found.body } };
     }
@@ -51,8 +51,8 @@ export const delivery = page({
       title: `Delivery ${found.id}`,
       reload: isPending(found) ? (isSoon ? 2 : pendingReload) : undefined,
       body: html`<p class="lead"><code>${found.event}</code>, <code>${found.eventId}</code></p>
-<div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found, before)}</div>
-${visit.user.account.role === 'ADMIN' ? again(asked) : null}
+<div id="outcome" data-watched>${outcome(visit, found)}${attempts(request, found, before)}</div>
+${visit.user.account.role === 'ADMIN' ? replayForm(request) : null}
 ${section('Body', body(found))}
 ${section('Headers', headers(await headersOf(visit.context, found)))}`,
     };
@@ -81,21 +81,23 @@ function outcome(visit: UserContext, found: Awaited<ReturnType<typeof getDeliver
     Created: time(createdAt),
     Settled: settledAt === null ? null : time(settledAt),
     'Next attempt': nextAttemptAt === null ? null : nextAttempt(visit, nextAttemptAt),
-    Ticket: ticketOf(found),
+    Ticket: renderTicketLink(found),
   });
 }
 
 /** Renders a link to the ticket of the event, or null for other events. */
-function ticketOf({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
+function renderTicketLink({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
   if (events[event].key !== 'ticket' || eventId.startsWith('evt_test_')) return null;
-  const { data } = z.object({ ticket: z.object({ id: z.int(), ticketNumber: z.string() }) }).safeParse(jsonOf(body));
+  const { data } = z
+    .object({ ticket: z.object({ id: z.int(), ticketNumber: z.string() }) })
+    .safeParse(tryParseJson(body));
   return data === undefined
     ? null
     : html`<a href="/developer/tickets/${data.ticket.id}">${data.ticket.ticketNumber}</a>`;
 }
 
-function again(asked: PageRequest<UserContext>): SafeHtml {
-  return formOf(asked, 'replay', () => submit('Replay delivery', 'plain'));
+function replayForm(request: PageRequest<UserContext>): SafeHtml {
+  return renderForm(request, 'replay', () => submit('Replay delivery', 'plain'));
 }
 
 /** Renders the last attempts, newest first, numbered across replays. @param before number of earlier attempts */
@@ -110,11 +112,11 @@ function attempts(
   const items = shown.map(({ attempt, place }) => {
     const { startedAt, durationMs } = attempt;
     const number = before + place;
-    const answer = answerOf(
+    const answer = renderResponse(
       { ...attempt, number },
       { whole: query.answer === place, link: withQuery(address, { answer: place }) },
     );
-    return html`<li id="attempt-${place}"><p>${resultOf(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
+    return html`<li id="attempt-${place}"><p>${renderResult(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
   });
   const hidden = numbered.length - shown.length;
   const more = html`<p><a href="${withQuery(address, { attempts: maxShownAttempts })}">Show ${hidden} earlier attempts</a></p>`;
@@ -130,12 +132,12 @@ function attempts(
 }
 
 /** Renders the result of an attempt. */
-export function resultOf({ status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): SafeHtml {
+export function renderResult({ status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): SafeHtml {
   if (status === null) return html`${badge('failed', 'bad')} ${error}`;
   return badge(String(status), status >= 200 && status < 300 ? 'good' : 'bad');
 }
 
-function answerOf(
+function renderResponse(
   { answer, number }: DeliveryAttempt,
   { whole, link }: { whole: boolean; link: string },
 ): SafeHtml | null {
@@ -147,7 +149,7 @@ function answerOf(
 
 /** Renders the body as indented JSON, with a link that downloads it unchanged. */
 function body({ body }: DeliveryDetail): SafeHtml {
-  const parsed = jsonOf(body);
+  const parsed = tryParseJson(body);
   const text = parsed === undefined ? body : JSON.stringify(parsed, null, 2);
   const shown = truncate(text, maxBodyBytes);
   const rest =
@@ -162,7 +164,7 @@ function headers(sent: Record<string, string>): SafeHtml {
   return html`${code(lines.join('\n'), 'Headers')}<p class="hint">The signatures are those of the last attempt, computed with the current signing secret.</p>`;
 }
 
-function jsonOf(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

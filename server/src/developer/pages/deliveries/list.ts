@@ -2,7 +2,7 @@ import { DeliveryState, EventType, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { DeliveryFilter, findDeliveries } from '../../../resources/deliveries/queries.ts';
 import { listWebhooks, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
-import { parseLocalTime, WallTime, zoneOf } from '../../framework/local-datetime.ts';
+import { getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
@@ -17,8 +17,8 @@ const Query = z.strictObject({
   subscription: optional(integerFromText()),
   event: optional(DeliveryFilter.shape.event.unwrap()),
   state: optional(DeliveryState),
-  since: optional(WallTime),
-  until: optional(WallTime),
+  since: optional(LocalTime),
+  until: optional(LocalTime),
   page: optional(integerFromText(z.int().min(1).max(maxPage))),
 });
 type Query = z.output<typeof Query>;
@@ -36,13 +36,13 @@ export const deliveries = page({
       ...(since !== undefined && { since: parseLocalTime(since, timeZone) }),
       ...(until !== undefined && { until: parseLocalTime(until, timeZone) }),
     };
-    const madeBy = ownOnly(visit);
+    const madeBy = getOwnerFilter(visit);
     const extent = { skip: (page - 1) * perPage, take: perPage, madeBy };
     const { data, hasMore } = await findDeliveries(visit.context, { ...named, ...moments }, extent);
     const webhooks = await listWebhooks(visit.context, { page: 1, perPage: 100 }, { inactive: true, madeBy });
     const filtered = Object.keys(query).length > 0;
     const list = deliveryTable(visit, data, {
-      names: namesOf(visit, webhooks.data),
+      names: createNameRenderer(visit, webhooks.data),
       empty: filtered
         ? html`<p>No deliveries match your filters.</p><p><a href="/developer/deliveries">Show all deliveries</a></p>`
         : html`<p>No deliveries yet. Each event that a webhook subscribes to creates a delivery.</p>`,
@@ -57,7 +57,7 @@ ${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${pag
 });
 
 /** Returns the user whose webhooks' deliveries are visible to the visitor, or undefined for all. */
-export function ownOnly({ user, context }: UserContext): bigint | undefined {
+export function getOwnerFilter({ user, context }: UserContext): bigint | undefined {
   return user.account.role === 'ADMIN' ? undefined : context.userId;
 }
 
@@ -68,9 +68,9 @@ function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: Us
     return [all, ...named, ...(isListed ? [] : [{ value: String(chosen), label: String(chosen) }])];
   };
   const each = (value: string): Option => ({ value, label: value.toLowerCase() });
-  const subscriptions = webhooks.map(({ id, url }) => ({ value: String(id), label: `${id}: ${shortened(url)}` }));
+  const subscriptions = webhooks.map(({ id, url }) => ({ value: String(id), label: `${id}: ${shortenUrl(url)}` }));
   const { subscription, event, state, since, until } = query;
-  const zone = zoneOf(user.account.timeZone);
+  const zone = getZoneName(user.account.timeZone);
   const moment = { type: 'datetime-local' } as const;
   return html`<form class="filters" method="get" action="/developer/deliveries" data-live="found" role="search">
 ${selectField(undefined, { name: 'subscription', label: 'Webhook', value: subscription, options: options(subscriptions, subscription) })}
@@ -82,8 +82,8 @@ ${submit('Filter', 'plain')}</form>`;
 }
 
 /** Returns a function that renders the name of a webhook, with a link for administrators. */
-function namesOf({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
-  const names = new Map(webhooks.map(({ id, url }) => [id, shortened(url)]));
+function createNameRenderer({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
+  const names = new Map(webhooks.map(({ id, url }) => [id, shortenUrl(url)]));
   return (id: number) => {
     const name = names.get(id) ?? `webhook ${id}`;
     return user.account.role === 'ADMIN' ? html`<a href="/developer/webhooks/${id}">${name}</a>` : name;
@@ -91,7 +91,7 @@ function namesOf({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
 }
 
 /** Shortens a URL to its host and path, at most 32 characters. */
-export function shortened(url: string): string {
+export function shortenUrl(url: string): string {
   const { host, pathname } = new URL(url);
   const text = host + (pathname === '/' ? '' : pathname);
   return text.length > 32 ? `${text.slice(0, 31)}…` : text;

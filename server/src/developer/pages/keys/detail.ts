@@ -16,15 +16,15 @@ import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { formOf, selectField, several, submit, textField } from '../../ui/form-fields.ts';
+import { renderForm, selectField, several, submit, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, type SafeHtml } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
-import { ownKeys, scopesOf, stateBadge } from './list.ts';
+import { getOwnKeysFilter, stateBadge, summarizeScopes } from './list.ts';
 import { Life, lifeOptions } from './new-key.ts';
 
 const Params = z.strictObject({ id: integerFromText() });
-type AskedKey = PageRequest<UserContext, z.output<typeof Params>>;
+type KeyRequest = PageRequest<UserContext, z.output<typeof Params>>;
 
 /** The flash of the forms that create or rotate a key. */
 const ShownOnce = z.object({ id: z.int(), key: z.string() });
@@ -36,18 +36,18 @@ export const oneKey = page({
   path: '/developer/keys/:id',
   roles: ['ADMIN', 'AGENT'],
   params: Params,
-  async show(asked) {
-    const { visit, params } = asked;
-    const key = await getKey(visit.context, params.id, ownKeys(visit));
+  async show(request) {
+    const { visit, params } = request;
+    const key = await getKey(visit.context, params.id, getOwnKeysFilter(visit));
     const requests = await requestsByKey(visit.context, { hours: 24, keyIds: [key.id] });
     const successors = await successorsOf(visit.context, key.id);
     const shown = ShownOnce.safeParse(visit.flash).data;
     return {
       title: key.name,
       body: html`<p><a href="/developer/keys">All API keys</a></p>
-${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
-${factsOf(key, { requests: requests.get(key.id), successors }, visit)}
-${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : folded('Scopes', false, allowedEndpoints(key.scopes))}`,
+${shown?.id === key.id ? renderNewKey(shown.key, visit.site.origin) : null}
+${renderFacts(key, { requests: requests.get(key.id), successors }, visit)}
+${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(request, key) : folded('Scopes', false, allowedEndpoints(key.scopes))}`,
     };
   },
   forms: {
@@ -56,7 +56,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked
       fields: z.strictObject({ name: NewKey.shape.name }),
       audit: 'key.changed',
       roles: managers,
-      run: async ({ visit: { context }, params: { id }, fields }) => done(await updateKey(context, id, fields)),
+      run: async ({ visit: { context }, params: { id }, fields }) => toResult(await updateKey(context, id, fields)),
     }),
     end: form({
       params: Params,
@@ -64,7 +64,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked
       audit: 'key.changed',
       roles: managers,
       run: async ({ visit: { context }, params: { id }, fields: { life } }) =>
-        done(await updateKey(context, id, { expiresInDays: life })),
+        toResult(await updateKey(context, id, { expiresInDays: life })),
     }),
     narrow: form({
       params: Params,
@@ -72,7 +72,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked
       audit: 'key.changed',
       roles: managers,
       run: async ({ visit: { context }, params: { id }, fields: { scopes } }) =>
-        done(await narrowKey(context, id, scopes)),
+        toResult(await narrowKey(context, id, scopes)),
     }),
     rotate: form({
       params: Params,
@@ -94,7 +94,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked
         if (normalizeSpace(confirmation) !== normalizeSpace(name)) {
           throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the name of the key: ${name}`);
         }
-        return done(await revokeKey(context, id));
+        return toResult(await revokeKey(context, id));
       },
     }),
   },
@@ -105,12 +105,12 @@ function normalizeSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-function done({ id, name }: Key) {
+function toResult({ id, name }: Key) {
   return { subject: name, redirect: `/developer/keys/${id}` };
 }
 
 /** Renders a new key, which is shown only once. */
-function shownOnce(key: string, origin: string): SafeHtml {
+function renderNewKey(key: string, origin: string): SafeHtml {
   const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
   const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
   const agents = agentSettings(key, origin);
@@ -145,18 +145,18 @@ function agentSettings(key: string, origin: string): [program: string, settings:
   ];
 }
 
-interface Around {
+interface KeyDetails {
   /** Requests of the last 24 hours, per hour. */
   requests: readonly number[] | undefined;
   /** The IDs of the keys that replaced this one. */
   successors: readonly number[];
 }
 
-function factsOf(key: Key, { requests, successors }: Around, { time }: UserContext): SafeHtml {
+function renderFacts(key: Key, { requests, successors }: KeyDetails, { time }: UserContext): SafeHtml {
   return facts({
     Status: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
-    Scopes: scopesOf(key),
+    Scopes: summarizeScopes(key),
     'Created by': key.user,
     Created: time(key.createdAt),
     [key.revokedAt === null ? 'Expires' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'No expiration'),
@@ -172,12 +172,12 @@ function keyLink(id: number): SafeHtml {
 }
 
 /** Renders the forms for administrators. */
-function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
+function renderForms(request: KeyRequest, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
   const hint = 'You can only remove scopes. To add scopes, create another API key.';
-  const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
-  const narrow = formOf(
-    asked,
+  const part = (title: string, name: string, body: SafeHtml) => folded(title, request.sent[name] !== undefined, body);
+  const narrow = renderForm(
+    request,
     'narrow',
     (sent) =>
       html`${scopeTable(sent, { label: 'Scopes to keep', hint, offered: key.scopes, chosen: key.scopes })}
@@ -187,8 +187,8 @@ ${submit('Remove the other scopes', 'plain')}`,
     part(
       'Name',
       'rename',
-      formOf(
-        asked,
+      renderForm(
+        request,
         'rename',
         (sent) =>
           html`${textField(sent, { name: 'name', label: 'Name', value: key.name, required: true })}
@@ -198,8 +198,8 @@ ${submit('Rename', 'plain')}`,
     part(
       'Expiration',
       'end',
-      formOf(
-        asked,
+      renderForm(
+        request,
         'end',
         (sent) =>
           html`${selectField(sent, { name: 'life', label: 'Expiration, counted from now', value: '90', options: lifeOptions })}
@@ -207,15 +207,15 @@ ${submit('Set expiration', 'plain')}`,
       ),
     ),
     part('Scopes', 'narrow', html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`),
-    ...(isAlive ? [part('Rotate', 'rotate', rotateForm(asked))] : []),
-    part('Revoke', 'revoke', revokeForm(asked, key)),
+    ...(isAlive ? [part('Rotate', 'rotate', rotateForm(request))] : []),
+    part('Revoke', 'revoke', revokeForm(request, key)),
   ];
 }
 
-function rotateForm(asked: AskedKey): SafeHtml {
+function rotateForm(request: KeyRequest): SafeHtml {
   const hint = 'The old API key keeps working for 0 to 720 hours. With 0, it stops working immediately.';
-  return formOf(
-    asked,
+  return renderForm(
+    request,
     'rotate',
     (sent) =>
       html`<p>Creates a new API key with the same name, scopes and lifetime, which replaces this one.</p>
@@ -224,10 +224,10 @@ ${submit('Rotate', 'plain')}`,
   );
 }
 
-function revokeForm(asked: AskedKey, { name }: Key): SafeHtml {
+function revokeForm(request: KeyRequest, { name }: Key): SafeHtml {
   const hint = `Type ${name} to confirm.`;
-  return formOf(
-    asked,
+  return renderForm(
+    request,
     'revoke',
     (sent) =>
       html`<p>The API key stops working within a second. You can't undo this.</p>

@@ -18,13 +18,13 @@ export const keys = page({
   show: async ({ visit, query, address }) => {
     const { context } = visit;
     const isAdmin = visit.user.account.role === 'ADMIN';
-    const { data, meta } = await listKeys(context, { ...query, ...ownKeys(visit) });
+    const { data, meta } = await listKeys(context, { ...query, ...getOwnKeysFilter(visit) });
     const users = isAdmin ? await keyUsers(context) : [];
     const requests = await requestsByKey(context, { hours: 24, keyIds: data.map(({ id }) => id) });
     const rows = data.map((key) => [
       html`<a href="/developer/keys/${key.id}">${key.name}</a><small><code>…${key.lastFour}</code></small>`,
       stateBadge(key.state),
-      scopesOf(key),
+      summarizeScopes(key),
       sparkLine(requests.get(key.id)),
       visit.time(key.lastUsedAt, 'never'),
       html`${visit.time(key.createdAt)}<small>by ${key.user}</small>`,
@@ -36,14 +36,14 @@ export const keys = page({
       body: html`<p class="lead">Programs call the API with an API key. A key acts for the user who created it, within its scopes.</p>
 ${isAdmin ? html`<p class="actions">${linkButton('/developer/keys/new', 'Create API key', 'main')}</p>` : null}
 ${filters(query, users)}
-<div id="found" class="keys">${table('API keys', heads(query, address), rows, isFiltered ? noneFound() : none(isAdmin))}
+<div id="found" class="keys">${table('API keys', renderHeaders(query, address), rows, isFiltered ? emptySearch() : emptyList(isAdmin))}
 ${pager(meta, address)}</div>`,
     };
   },
 });
 
 /** Returns the filter for visible keys: all for administrators, their own for agents. */
-export function ownKeys({ user: { account } }: UserContext): { user?: number } {
+export function getOwnKeysFilter({ user: { account } }: UserContext): { user?: number } {
   return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
 }
 
@@ -54,7 +54,7 @@ export function stateBadge(state: KeyStatus): SafeHtml {
 }
 
 /** Summarizes the scopes of a key. */
-export function scopesOf({ scopes }: Pick<Key, 'scopes'>): string {
+export function summarizeScopes({ scopes }: Pick<Key, 'scopes'>): string {
   if (scopes.length === Scope.options.length) return 'All scopes';
   const [first, second, ...more] = scopes;
   return [first, second, more.length > 0 && `${more.length} more`].filter(Boolean).join(', ');
@@ -78,14 +78,14 @@ ${
 <button class="button plain">Filter</button></form>`;
 }
 
-const arrowOf = (path: string, description: string) =>
+const renderArrow = (path: string, description: string) =>
   html` <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true"><path d="${path}" fill="currentColor"/></svg><span
  class="unseen">, ${description}</span>`;
-const sortedUp = arrowOf('M0 7h8L4 1z', 'sorted ascending');
-const sortedDown = arrowOf('M0 1h8L4 7z', 'sorted descending');
+const sortedUp = renderArrow('M0 7h8L4 1z', 'sorted ascending');
+const sortedDown = renderArrow('M0 1h8L4 7z', 'sorted descending');
 
 /** Renders the column headers. Headers of sortable columns are links. */
-function heads({ sort = '-created' }: KeyQuery, address: string) {
+function renderHeaders({ sort = '-created' }: KeyQuery, address: string) {
   const sortable = (label: string, name: 'name' | 'used' | 'created' | 'expires', first: '' | '-') => {
     const [up, down] = [name, `-${name}`];
     const other = first === '-' ? up : down;
@@ -102,13 +102,13 @@ function heads({ sort = '-created' }: KeyQuery, address: string) {
   ];
 }
 
-function noneFound(): SafeHtml {
+function emptySearch(): SafeHtml {
   return html`<p>No API keys match your filters.</p><p><a href="/developer/keys">Show all API keys</a></p>`;
 }
 
-function none(isAdmin: boolean): SafeHtml {
-  return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : noneOfAgent;
+function emptyList(isAdmin: boolean): SafeHtml {
+  return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : emptyListOfAgent;
 }
 
 /** The empty list for agents. */
-export const noneOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;
+export const emptyListOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;

@@ -2,7 +2,7 @@ import { Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey, NewKey } from '../../../auth/api-keys/api-keys.ts';
 import { form, page } from '../../framework/page.ts';
-import { formOf, selectField, several, submit, textField } from '../../ui/form-fields.ts';
+import { renderForm, selectField, several, submit, textField } from '../../ui/form-fields.ts';
 import { html } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 
@@ -20,12 +20,12 @@ export const Life = z
 export const newKey = page({
   path: '/developer/keys/new',
   roles: ['ADMIN'],
-  show: async (asked) => ({
+  show: async (request) => ({
     title: 'Create API key',
-    body: html`<p class="lead">The API key acts for you, ${asked.visit.user.account.email}: its changes are made in your name. It
+    body: html`<p class="lead">The API key acts for you, ${request.visit.user.account.email}: its changes are made in your name. It
 stops working when your account is deactivated.</p><div class="pair">
-${formOf(
-  asked,
+${renderForm(
+  request,
   'create',
   (sent) => html`
 ${textField(sent, { name: 'name', label: 'Name', hint: 'The program that uses the key, such as "nightly export".', required: true })}

@@ -4,9 +4,9 @@ import { createProject, getProject, updateProject } from '../../../resources/pro
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId, getUser } from '../../../resources/users/queries.ts';
 import { UserReference } from '../../../resources/users/user-lookup.ts';
-import { State, stateField, whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
-import { emptyAsNull, formOf, selectField, submit, textArea, textField, unixLines } from '../../ui/form-fields.ts';
+import { emptyAsNull, renderForm, selectField, submit, textArea, textField, unixLines } from '../../ui/form-fields.ts';
 import { facts, html, type SafeHtml, section } from '../../ui/html.ts';
 
 const path = '/developer/projects';
@@ -26,13 +26,13 @@ const ProjectFields = z.strictObject({
 export const newProject = page({
   path: `${path}/new`,
   roles,
-  async show(asked) {
+  async show(request) {
     const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'key', label: 'Key', hint: "Uppercase letters and digits. Must be unique in the workspace. You can't change it later.", required: true })}
 ${inputs(sent)}${submit('Create')}`;
     return {
       title: 'New project',
-      body: html`<p><a href="${path}">All projects</a></p>${formOf(asked, 'create', fields)}`,
+      body: html`<p><a href="${path}">All projects</a></p>${renderForm(request, 'create', fields)}`,
     };
   },
   forms: {
@@ -41,7 +41,7 @@ ${inputs(sent)}${submit('Create')}`;
       audit: 'project.created',
       async run({ visit, fields }) {
         const managerId = await findUserId(visit.context, 'managerId', fields.managerId ?? undefined);
-        return changed(await createProject(visit.context, { ...fields, managerId }));
+        return toResult(await createProject(visit.context, { ...fields, managerId }));
       },
     }),
   },
@@ -52,29 +52,29 @@ export const project = page({
   path: `${path}/:id`,
   roles,
   params: IdParam,
-  async show(asked) {
-    const { visit, params } = asked;
+  async show(request) {
+    const { visit, params } = request;
     const project = await getProject(visit.context, params.id);
-    const manager = await managerOf(visit.context, project);
+    const manager = await getManager(visit.context, project);
     const fields = (sent: FormState | undefined) =>
-      html`${stateField(project)}${inputs(sent, project, manager)}${submit('Save')}`;
+      html`${etagField(project)}${inputs(sent, project, manager)}${submit('Save')}`;
     return {
       title: `${project.key}: ${project.name}`,
       body: html`<p><a href="${path}">All projects</a></p>
 ${facts({ ID: project.id, Created: visit.time(project.createdAt), Updated: visit.time(project.updatedAt) })}
-${section('Details', formOf(asked, 'change', fields))}`,
+${section('Details', renderForm(request, 'change', fields))}`,
     };
   },
   forms: {
     change: form({
       params: IdParam,
-      fields: ProjectFields.extend({ state: State }),
+      fields: ProjectFields.extend({ state: Etag }),
       audit: 'project.updated',
       async run({ visit, params, fields: { state, ...fields } }) {
         const managerId = await findUserId(visit.context, 'managerId', fields.managerId ?? undefined);
         const patch = { ...fields, managerId };
-        return changed(
-          await whileUnchanged(visit.context, state, (context) => updateProject(context, params.id, patch)),
+        return toResult(
+          await changeIfUnchanged(visit.context, state, (context) => updateProject(context, params.id, patch)),
         );
       },
     }),
@@ -96,12 +96,12 @@ function option(value: string) {
   return { value, label: value };
 }
 
-function changed({ id, key }: Project) {
+function toResult({ id, key }: Project) {
   return { redirect: `${path}/${id}`, subject: key };
 }
 
 /** Returns the manager for the form: the email address, or the ID of an inactive user, whose email address is not accepted. */
-async function managerOf(context: Context, { managerId }: Project): Promise<string> {
+async function getManager(context: Context, { managerId }: Project): Promise<string> {
   if (managerId === null) return '';
   const { active, email } = await getUser(context, managerId);
   return active ? email : String(managerId);

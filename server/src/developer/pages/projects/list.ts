@@ -4,7 +4,15 @@ import { projectCsv } from '../../../resources/projects/csv.ts';
 import { listProjects } from '../../../resources/projects/queries.ts';
 import { namesOf } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
-import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from '../../ui/filtered-list.ts';
+import {
+  PageNumber,
+  perPage,
+  renderEmptyList,
+  SearchText,
+  searchForm,
+  searchList,
+  withAnyOption,
+} from '../../ui/filtered-list.ts';
 import { optional, selectField } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, pager, table } from '../../ui/html.ts';
 import { csvFiles } from '../csv/csv-download.ts';
@@ -17,10 +25,10 @@ export const projects = page({
   path,
   menu: 'Projects',
   roles: ['ADMIN'],
-  query: z.strictObject({ page: PageNumber, q: Words, status: optional(ProjectStatus) }),
+  query: z.strictObject({ page: PageNumber, q: SearchText, status: optional(ProjectStatus) }),
   async show({ visit, query, address }) {
     const { q = '', status, page } = query;
-    const { list, words } = await searched(q, ProjectQuery.shape.q, (q) =>
+    const { list, words } = await searchList(q, ProjectQuery.shape.q, (q) =>
       listProjects(visit.context, { page, perPage, q, status: status && [status] }),
     );
     const names = await namesOf(
@@ -40,7 +48,7 @@ export const projects = page({
       q === '' && status === undefined
         ? html`No projects yet. <a href="${path}/new">Create a project</a> or <a href="${path}/import">import a CSV file</a>.`
         : 'No projects match your search.';
-    const options = anyOr(ProjectStatus.options, 'Any');
+    const options = withAnyOption(ProjectStatus.options, 'Any');
     return {
       title: 'Projects',
       body: html`<p class="lead">The projects of this workspace, newest first.</p>
@@ -48,7 +56,7 @@ ${importedNotice(projectCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New project', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Key, name or description', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
-<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'End date', 'Updated'], rows, noRow(words, none))}
+<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'End date', 'Updated'], rows, renderEmptyList(words, none))}
 ${pager(list.meta, address)}</div>`,
     };
   },

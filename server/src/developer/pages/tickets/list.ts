@@ -38,10 +38,10 @@ export const ticket = page({
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await namesOf(visit.context, people);
     const text: ShowText = (name, value, length) =>
-      cut(value, length, query.whole === name, withQuery(address, { whole: name }));
+      renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
       title: `${ticket.ticketNumber}: ${ticket.title}`,
-      body: html`${factsOf(visit, ticket, names)}
+      body: html`${renderFacts(visit, ticket, names)}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
@@ -53,7 +53,7 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
 /** Renders a text, or its beginning and a link to the full text. @param name value of the parameter `whole` */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
-function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
+function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
   const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
   return facts({
     Status: badge(ticket.status, ticket.status === 'OPEN' ? 'warn' : 'plain'),
@@ -64,7 +64,7 @@ function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, 
     Assignee: person(ticket.assigneeId) ?? 'Unassigned',
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
-    ...customFieldsOf(ticket.customFields),
+    ...formatCustomFields(ticket.customFields),
     Created: visit.time(ticket.createdAt),
     Updated: visit.time(ticket.updatedAt),
     Resolved: ticket.resolvedAt && visit.time(ticket.resolvedAt),
@@ -73,7 +73,7 @@ function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, 
   });
 }
 
-function customFieldsOf(fields: CustomFields): Record<string, string> {
+function formatCustomFields(fields: CustomFields): Record<string, string> {
   const entries = Object.entries(fields).map(([name, value]): [string, string] => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     // Quotes prevent a conflict with the names of other facts.
@@ -94,7 +94,7 @@ function commentList(
   })}</ol>`;
 }
 
-function cut(text: string, length: number, whole: boolean, more: string): SafeHtml {
+function renderText(text: string, length: number, whole: boolean, more: string): SafeHtml {
   if (whole || text.length <= length) return html`<div class="prose">${text}</div>`;
   return html`<div class="prose">${text.slice(0, length).toWellFormed()}…</div><p><a href="${more}">Show the full text</a></p>`;
 }

@@ -20,8 +20,8 @@ import type { UserContext } from '../../framework/request-context.ts';
 import { barChart, type Chart } from '../../ui/bar-chart.ts';
 import { optional, selectField, submit } from '../../ui/form-fields.ts';
 import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from '../../ui/html.ts';
-import { noneOfAgent } from '../keys/list.ts';
-import { answersChart, groupsChart, latencyChart, refusalsChart } from './usage-charts.ts';
+import { emptyListOfAgent } from '../keys/list.ts';
+import { groupsChart, latencyChart, rejectionsChart, statusChart } from './usage-charts.ts';
 
 const here = '/developer/usage';
 const roles = ['ADMIN', 'AGENT'] as const;
@@ -45,20 +45,20 @@ export const usage = page({
   roles,
   query: Shown,
   async show({ visit, query }) {
-    const keys = await keysOf(visit);
-    const of = await usageOf(visit, query, keys);
+    const keys = await listVisibleKeys(visit);
+    const of = await getUsageFilter(visit, query, keys);
     const { context } = visit;
     const counts = await countUsage(context, of);
     const slowest = await slowestEndpoints(context, of);
     const near = await keysNearLimits(context, of);
     const parts =
       counts.byOutcome.size === 0
-        ? [nothing(visit, keys)]
+        ? [renderEmpty(visit, keys)]
         : [
-            inNumbers(counts),
-            ...byStep({ visit, query, counts }),
-            ofEndpoints(latencyChart(slowest)),
-            ofLimits({ visit, query, keys, near }),
+            renderTotals(counts),
+            ...renderCharts({ visit, query, counts }),
+            renderEndpoints(latencyChart(slowest)),
+            renderLimits({ visit, query, keys, near }),
           ];
     return {
       title: 'Usage',
@@ -73,12 +73,12 @@ function isAdmin({ user }: UserContext): boolean {
 }
 
 /** Returns the keys whose usage the visitor may see. */
-function keysOf(visit: UserContext): Promise<NamedKey[]> {
+function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
 /** Returns the selected keys and range. @throws ApiError NOT_FOUND if the visitor may not see the key */
-async function usageOf(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
+async function getUsageFilter(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
   if (key !== undefined) {
     const owner = isAdmin(visit) ? {} : { user: serializeId(visit.context.userId) };
     const { id } = await getKey(visit.context, key, owner);
@@ -100,17 +100,17 @@ ${selectField(undefined, {
   name: 'key',
   label: 'API key',
   value: key,
-  options: [all, ...keys.map((each) => ({ value: String(each.id), label: nameOf(each) }))],
+  options: [all, ...keys.map((each) => ({ value: String(each.id), label: formatKeyName(each) }))],
 })}
 ${submit('Show', 'plain')}</form>`;
 }
 
-function nameOf({ name, lastFour }: NamedKey): string {
+function formatKeyName({ name, lastFour }: NamedKey): string {
   return `${name} (…${lastFour})`;
 }
 
-function nothing(visit: UserContext, keys: NamedKey[]): SafeHtml {
-  if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : noneOfAgent);
+function renderEmpty(visit: UserContext, keys: NamedKey[]): SafeHtml {
+  if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : emptyListOfAgent);
   return emptyState(
     html`<p>No requests in this time range. Choose a longer range, or send your first request.</p>${linkButton('/docs/guides/first-request', 'Send your first request')}`,
   );
@@ -119,13 +119,13 @@ function nothing(visit: UserContext, keys: NamedKey[]): SafeHtml {
 const noKey = html`<p>No API keys yet. Create one to see its requests here.</p>
 ${linkButton('/developer/keys', 'Create API key', 'main')}`;
 
-function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
+function renderTotals({ byOutcome }: UsageCounts): SafeHtml {
   const count = (...outcomes: Outcome[]) =>
-    outcomes.reduce((sum, outcome) => sum + sumOf(byOutcome.get(outcome) ?? []), 0);
+    outcomes.reduce((sum, outcome) => sum + addUp(byOutcome.get(outcome) ?? []), 0);
   const all = count(...byOutcome.keys());
-  const part = (some: number) => (some === 0 ? '0' : `${written(some)} (${percentOf(some, all)})`);
+  const part = (some: number) => (some === 0 ? '0' : `${formatNumber(some)} (${formatPercent(some, all)})`);
   const numbers = facts({
-    Requests: written(all),
+    Requests: formatNumber(all),
     Successful: part(count('SUCCESSFUL', 'REDIRECTION')),
     'Client errors': part(count('CLIENT_ERROR')),
     'Rejected by a limit': part(count(...refusals)),
@@ -141,18 +141,18 @@ interface Report {
 }
 
 /** Renders the charts over time. */
-function byStep({ visit, query, counts }: Report): SafeHtml[] {
+function renderCharts({ visit, query, counts }: Report): SafeHtml[] {
   const zone = visit.user.account.timeZone;
   const step = stepNames[query.range];
   const parts: [string, CountsChart][] = [
-    [`Requests per ${step}, by status`, answersChart],
+    [`Requests per ${step}, by status`, statusChart],
     [`Requests per ${step}, by endpoint group`, groupsChart],
-    [`Rejected requests per ${step}, by limit`, refusalsChart],
+    [`Rejected requests per ${step}, by limit`, rejectionsChart],
   ];
   return parts.map(([title, chartOf]) => {
     const chart = chartOf(counts, zone);
     if (chart.bars.length === 0) return section(title, html`<p>No requests were rejected by a limit.</p>`);
-    return section(title, [figure(title, chart), figures(title, chart, { visit, query, counts })]);
+    return section(title, [figure(title, chart), chartTable(title, chart, { visit, query, counts })]);
   });
 }
 
@@ -161,10 +161,10 @@ function figure(title: string, chart: Chart): SafeHtml {
 }
 
 /** Renders the values of a chart as a table, without empty steps. */
-function figures(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
+function chartTable(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
   const rows = counts.steps.flatMap((step, place) => {
     const values = bars.map(({ values }) => values[place] ?? 0);
-    return sumOf(values) === 0 ? [] : [[visit.time(step.toISOString()), ...values.map(written)]];
+    return addUp(values) === 0 ? [] : [[visit.time(step.toISOString()), ...values.map(formatNumber)]];
   });
   const start = `Start of the ${stepNames[query.range]}`;
   return asTable(table(title, [start, ...bars.map(({ name }) => name)], rows, 'No data.'));
@@ -174,12 +174,12 @@ function asTable(shown: SafeHtml): SafeHtml {
   return html`<details class="figures"><summary>Show as table</summary>${shown}</details>`;
 }
 
-function ofEndpoints(chart: Chart): SafeHtml {
+function renderEndpoints(chart: Chart): SafeHtml {
   const title = 'Slowest endpoints';
   if (chart.labels.length === 0) return section(title, html`<p>No latency data in this time range.</p>`);
   const rows = chart.labels.map((endpoint, place) => [
     html`<code>${endpoint}</code>`,
-    ...chart.bars.map(({ values }) => `${written(values[place] ?? 0)} ms`),
+    ...chart.bars.map(({ values }) => `${formatNumber(values[place] ?? 0)} ms`),
   ]);
   return section(title, [
     figure(title, chart),
@@ -194,14 +194,14 @@ interface Limits {
   near: NearLimit[];
 }
 
-function ofLimits({ visit, query, keys, near }: Limits): SafeHtml {
+function renderLimits({ visit, query, keys, near }: Limits): SafeHtml {
   const title = 'API keys near a limit';
-  const names = new Map(keys.map((key) => [key.id, nameOf(key)]));
+  const names = new Map(keys.map((key) => [key.id, formatKeyName(key)]));
   const rows = near.map(({ keyId, limit, peak, refused, lastAt }) => [
     html`<a href="${withQuery(here, { range: query.range, key: keyId })}">${names.get(keyId) ?? `API key ${keyId}`}</a>`,
     limit === 'global' ? 'all endpoints' : `${limit} endpoints`,
     peak >= 100 ? badge('100 %', 'bad') : badge(`${peak} %`, 'warn'),
-    written(refused),
+    formatNumber(refused),
     visit.time(lastAt.toISOString()),
   ]);
   const none = `No API key used ${nearPercent} % or more of a limit.`;
@@ -216,15 +216,15 @@ function ofLimits({ visit, query, keys, near }: Limits): SafeHtml {
   ]);
 }
 
-function sumOf(values: readonly number[]): number {
+function addUp(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-function written(value: number): string {
+function formatNumber(value: number): string {
   return value.toLocaleString('en');
 }
 
-function percentOf(some: number, all: number): string {
+function formatPercent(some: number, all: number): string {
   const percent = (some / all) * 100;
   return percent < 1 ? 'below 1 %' : `${Math.floor(percent)} %`;
 }

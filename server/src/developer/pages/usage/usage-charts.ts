@@ -2,10 +2,10 @@ import { type Group, groups } from '@itsm-api/contract';
 import type { EndpointLatency, UsageCounts } from '../../../resources/usage/queries.ts';
 import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../../../usage/dimensions.ts';
 import type { Bars, Chart } from '../../ui/bar-chart.ts';
-import { marksIn } from '../../ui/format-time.ts';
+import { createAxisFormatter } from '../../ui/format-time.ts';
 
 /** The series of the chart by status. */
-const answers: { name: string; color: string; of: readonly Outcome[] }[] = [
+const statusSeries: { name: string; color: string; of: readonly Outcome[] }[] = [
   { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
   { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
   { name: 'Client errors (4xx)', color: '#d97706', of: ['CLIENT_ERROR'] },
@@ -19,7 +19,7 @@ const limits: Record<Refusal, { name: string; color: string }> = {
   FAIR_USE: { name: 'Concurrency limit', color: '#0891b2' },
 };
 
-const colorOf: Record<Group, string> = {
+const groupColors: Record<Group, string> = {
   tickets: '#2563eb',
   assets: '#d97706',
   projects: '#16a34a',
@@ -28,8 +28,8 @@ const colorOf: Record<Group, string> = {
 };
 
 /** Returns the chart of requests by status. @param zone time zone of the axis labels */
-export function answersChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
-  const bars = answers.map(({ name, color, of }) => ({
+export function statusChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
+  const bars = statusSeries.map(({ name, color, of }) => ({
     name,
     color,
     values: steps.map((_, step) => of.reduce((sum, outcome) => sum + (byOutcome.get(outcome)?.[step] ?? 0), 0)),
@@ -39,38 +39,38 @@ export function answersChart({ steps, byOutcome }: UsageCounts, zone: string | n
 
 /** Returns the chart of requests by endpoint group. */
 export function groupsChart({ steps, byGroup }: UsageCounts, zone: string | null): Chart {
-  const bars = groups.map((group) => ({ name: group, color: colorOf[group], values: byGroup.get(group) ?? [] }));
+  const bars = groups.map((group) => ({ name: group, color: groupColors[group], values: byGroup.get(group) ?? [] }));
   return columns(steps, zone, bars);
 }
 
 /** Returns the chart of rejected requests by limit. */
-export function refusalsChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
+export function rejectionsChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
   const bars = refusals.map((refusal) => ({ ...limits[refusal], values: byOutcome.get(refusal) ?? [] }));
   return columns(steps, zone, bars);
 }
 
-const callOf = new Map(keyedEndpoints.map(({ id, call }) => [id, call]));
+const endpointNames = new Map(keyedEndpoints.map(({ id, call }) => [id, call]));
 
 /** Returns the chart of the slowest endpoints. */
 export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   return {
     form: 'rows',
-    labels: endpoints.map(({ endpoint }) => callOf.get(endpoint) ?? endpoint),
+    labels: endpoints.map(({ endpoint }) => endpointNames.get(endpoint) ?? endpoint),
     unit: 'ms',
     bars: [
-      { name: 'p50 (50 % of requests)', color: '#60a5fa', values: endpoints.map(({ p50 }) => rounded(p50)) },
-      { name: 'p95 (95 % of requests)', color: '#2563eb', values: endpoints.map(({ p95 }) => rounded(p95)) },
+      { name: 'p50 (50 % of requests)', color: '#60a5fa', values: endpoints.map(({ p50 }) => round(p50)) },
+      { name: 'p95 (95 % of requests)', color: '#2563eb', values: endpoints.map(({ p95 }) => round(p95)) },
     ],
   };
 }
 
 /** Rounds to two significant digits, the resolution of the latency buckets. */
-function rounded(milliseconds: number): number {
+function round(milliseconds: number): number {
   return Number(milliseconds.toPrecision(2));
 }
 
 /** Returns a column chart without empty series. */
 function columns(steps: Date[], zone: string | null, bars: Bars[]): Chart {
-  const labels = steps.map(marksIn(zone, { days: steps.length > 60 }));
+  const labels = steps.map(createAxisFormatter(zone, { days: steps.length > 60 }));
   return { form: 'columns', labels, bars: bars.filter(({ values }) => values.some((value) => value > 0)) };
 }

@@ -4,10 +4,10 @@ import { createInvitation } from '../../../auth/accounts/invitations.ts';
 import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
 import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
-import { State, stateField, whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { checkbox, checked, emptyAsNull, formOf, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { checkbox, checked, emptyAsNull, renderForm, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section } from '../../ui/html.ts';
 
 const path = '/developer/users';
@@ -27,7 +27,7 @@ const role = {
 export const newUser = page({
   path: `${path}/new`,
   roles,
-  async show(asked) {
+  async show(request) {
     const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'name', label: 'Name', required: true })}
 ${textField(sent, { name: 'email', label: 'Email', type: 'email', required: true })}
@@ -36,7 +36,7 @@ ${submit('Invite')}`;
     return {
       title: 'Invite a user',
       body: html`<p class="lead">You get a link to send to the user. It works once, for a week. The user opens it to choose how to sign in.</p>
-${formOf(asked, 'create', fields)}`,
+${renderForm(request, 'create', fields)}`,
     };
   },
   forms: {
@@ -45,7 +45,7 @@ ${formOf(asked, 'create', fields)}`,
       audit: 'user.created',
       async run({ visit, fields }) {
         const user = await createUser(visit.context, fields);
-        return invited(visit, user);
+        return inviteUser(visit, user);
       },
     }),
   },
@@ -56,20 +56,20 @@ export const user = page({
   path: `${path}/:id`,
   roles,
   params: IdParam,
-  async show(asked) {
-    const { visit, params } = asked;
+  async show(request) {
+    const { visit, params } = request;
     const user = await getUser(visit.context, params.id);
     const keys = await listUserKeys(visit.context, user.id);
     return {
       title: user.name,
       body: html`<p><a href="${path}">All users</a></p>
 ${linkNotice(visit.flash)}
-${facts({ Email: user.email, Status: stateOf(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
+${facts({ Email: user.email, Status: renderStatus(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
 ${section(
   'Details',
-  formOf(asked, 'change', (sent) => details(sent, user, keys)),
+  renderForm(request, 'change', (sent) => details(sent, user, keys)),
 )}
-${section('Access', access(asked, user, keys))}`,
+${section('Access', access(request, user, keys))}`,
     };
   },
   forms: {
@@ -82,14 +82,14 @@ ${section('Access', access(asked, user, keys))}`,
         department: emptyAsNull(NewUser.shape.department),
         phone: emptyAsNull(NewUser.shape.phone),
         timeZone: emptyAsNull(TimeZone),
-        state: State,
+        state: Etag,
         keepKeys: checked,
       }),
       audit: 'user.updated',
       async run({ visit, params, fields: { state, keepKeys, ...fields } }) {
         const choice = { keepKeys, from: visit.from };
-        return changed(
-          await whileUnchanged(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
+        return toResult(
+          await changeIfUnchanged(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
         );
       },
     }),
@@ -98,26 +98,26 @@ ${section('Access', access(asked, user, keys))}`,
       fields: z.strictObject({ keepKeys: checked }),
       audit: 'user.deactivated',
       run: async ({ visit, params, fields: { keepKeys } }) =>
-        changed(await deactivateUser(visit.context, params.id, { keepKeys, from: visit.from })),
+        toResult(await deactivateUser(visit.context, params.id, { keepKeys, from: visit.from })),
     }),
     activate: form({
       params: IdParam,
       fields: z.strictObject({}),
       audit: 'user.activated',
-      run: async ({ visit, params }) => changed(await activateUser(visit.context, params.id)),
+      run: async ({ visit, params }) => toResult(await activateUser(visit.context, params.id)),
     }),
     invite: form({
       params: IdParam,
       fields: z.strictObject({}),
       audit: 'user.invited',
-      run: async ({ visit, params }) => invited(visit, await getUser(visit.context, params.id)),
+      run: async ({ visit, params }) => inviteUser(visit, await getUser(visit.context, params.id)),
     }),
   },
 });
 
 function details(sent: FormState | undefined, user: User, keys: UserKey[]): SafeHtml {
   const { name, jobTitle, department, phone, timeZone } = user;
-  return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
+  return html`${etagField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
 ${selectField(sent, { ...role, value: user.role })}
 ${user.role === 'REQUESTER' ? null : keysField(sent, keys, "A role with fewer permissions revokes this user's API keys:")}
 ${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
@@ -137,35 +137,35 @@ function keysField(sent: FormState | undefined, keys: UserKey[], what: string): 
 ${checkbox('keepKeys', 'yes', 'Keep these API keys', sent !== undefined && 'keepKeys' in sent.values)}`;
 }
 
-function access(asked: PageRequest<UserContext>, user: User, keys: UserKey[]): SafeHtml {
+function access(request: PageRequest<UserContext>, user: User, keys: UserKey[]): SafeHtml {
   if (!user.active) {
     return html`<p>This user can't sign in, their API keys don't work, and nothing can be assigned to them.</p>
-${formOf(asked, 'activate', () => submit('Activate', 'plain'))}`;
+${renderForm(request, 'activate', () => submit('Activate', 'plain'))}`;
   }
   const deactivation = (sent: FormState | undefined) => html`
 ${keysField(sent, keys, "Deactivation revokes this user's API keys. Keys that you keep work again after you activate the user:")}
 ${submit('Deactivate', 'danger')}`;
   const invite = html`<p>A new link lets the user choose a new way to sign in. Earlier links stop working.</p>
-${formOf(asked, 'invite', () => submit('Create link', 'plain'))}`;
+${renderForm(request, 'invite', () => submit('Create link', 'plain'))}`;
   return html`${user.role === 'REQUESTER' ? null : invite}
 <p>After deactivation, the user is signed out within a second, their API keys stop working, and nothing can be assigned to them.</p>
-${formOf(asked, 'deactivate', deactivation)}`;
+${renderForm(request, 'deactivate', deactivation)}`;
 }
 
 /** Renders whether a user is active. */
-export function stateOf({ active }: User): SafeHtml {
+export function renderStatus({ active }: User): SafeHtml {
   return active ? badge('active', 'good') : badge('inactive');
 }
 
-function changed({ id, email }: User) {
+function toResult({ id, email }: User) {
   return { redirect: `${path}/${id}`, subject: email };
 }
 
 /** Redirects to the page of the user, which shows the invitation link once. A REQUESTER gets no link. */
-async function invited(visit: UserContext, user: User) {
-  if (user.role === 'REQUESTER') return changed(user);
+async function inviteUser(visit: UserContext, user: User) {
+  if (user.role === 'REQUESTER') return toResult(user);
   const token = await createInvitation(visit.context, user.id);
-  return { ...changed(user), flash: { link: `${visit.site.origin}/developer/join?token=${token}` } };
+  return { ...toResult(user), flash: { link: `${visit.site.origin}/developer/join?token=${token}` } };
 }
 
 const Flash = z.object({ link: z.string() });

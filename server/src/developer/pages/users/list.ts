@@ -2,10 +2,18 @@ import { UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { listUsers } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
-import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from '../../ui/filtered-list.ts';
+import {
+  PageNumber,
+  perPage,
+  renderEmptyList,
+  SearchText,
+  searchForm,
+  searchList,
+  withAnyOption,
+} from '../../ui/filtered-list.ts';
 import { optional, selectField } from '../../ui/form-fields.ts';
 import { html, linkButton, pager, table } from '../../ui/html.ts';
-import { stateOf } from './detail.ts';
+import { renderStatus } from './detail.ts';
 
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
@@ -17,24 +25,29 @@ export const users = page({
   roles,
   query: z.strictObject({
     page: PageNumber,
-    q: Words,
+    q: SearchText,
     role: optional(UserRole),
     active: optional(z.enum(['true', 'false'])),
   }),
   async show({ visit, query, address }) {
     const { q, role, active, page } = query;
-    const { list, words } = await searched(q, UserQuery.shape.q, (q) =>
+    const { list, words } = await searchList(q, UserQuery.shape.q, (q) =>
       listUsers(visit.context, { page, perPage, q, role: role && [role], active: active && [active === 'true'] }),
     );
     const rows = list.data.map((user) => [
       html`<a href="${path}/${user.id}">${user.name}</a>`,
       user.email,
       user.role,
-      stateOf(user),
+      renderStatus(user),
       visit.time(user.createdAt),
     ]);
     const filters = [
-      selectField(undefined, { name: 'role', label: 'Role', value: role, options: anyOr(UserRole.options, 'Any') }),
+      selectField(undefined, {
+        name: 'role',
+        label: 'Role',
+        value: role,
+        options: withAnyOption(UserRole.options, 'Any'),
+      }),
       selectField(undefined, { name: 'active', label: 'Status', value: active, options: states }),
     ];
     return {
@@ -42,7 +55,7 @@ export const users = page({
       body: html`<p class="lead">The users of this workspace, newest first.</p>
 <p>${linkButton(`${path}/new`, 'Invite a user', 'main')}</p>
 ${searchForm(path, words, 'Name or email', filters)}
-<div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Created'], rows, noRow(words, 'No users match your search.'))}
+<div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Created'], rows, renderEmptyList(words, 'No users match your search.'))}
 ${pager(list.meta, address)}</div>`,
     };
   },

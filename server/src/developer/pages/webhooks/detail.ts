@@ -14,17 +14,17 @@ import {
 import { etagOf } from '../../../shared/etag.ts';
 import { detailsOf, validationError } from '../../../shared/validation.ts';
 import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
-import { parseLocalTime, WallTime, wallTimeOf, zoneOf } from '../../framework/local-datetime.ts';
-import { whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { formatLocalTime, getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
+import { changeIfUnchanged } from '../../framework/optimistic-lock.ts';
 import { form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { checkboxes, formOf, optional, submit, textField } from '../../ui/form-fields.ts';
+import { checkboxes, optional, renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from '../deliveries/delivery-table.ts';
-import { resultOf } from '../deliveries/detail.ts';
+import { renderResult } from '../deliveries/detail.ts';
 import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
-import { healthOf } from './webhook-health.ts';
-import { progressOf } from './webhook-replay.ts';
+import { renderHealth } from './webhook-health.ts';
+import { describeProgress } from './webhook-replay.ts';
 
 const Params = z.object({ id: integerFromText() });
 /** The delivery of the test event that was just sent. */
@@ -36,7 +36,7 @@ const shownDeliveries = 10;
 const shownReplays = 5;
 const dayMs = 86_400_000;
 
-type Here = PageRequest<UserContext, z.output<typeof Params>, z.output<typeof Query>>;
+type WebhookRequest = PageRequest<UserContext, z.output<typeof Params>, z.output<typeof Query>>;
 
 /** The page of a webhook: health, deliveries and the forms that manage it. */
 export const webhook = page({
@@ -44,12 +44,12 @@ export const webhook = page({
   roles: ['ADMIN'],
   params: Params,
   query: Query,
-  async show(asked) {
-    const { visit, params, query } = asked;
+  async show(request) {
+    const { visit, params, query } = request;
     const webhook = await getWebhook(visit.context, params.id);
     const secret = Flash.safeParse(visit.flash).data?.secret;
-    const test = query.test === undefined ? undefined : await testOf(visit, query.test);
-    const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
+    const test = query.test === undefined ? undefined : await getTestResult(visit, query.test);
+    const part = (title: string, name: string, body: SafeHtml) => folded(title, request.sent[name] !== undefined, body);
     const { data: last } = await findDeliveries(visit.context, { subscription: webhook.id }, { take: shownDeliveries });
     return {
       title: `Webhook to ${new URL(webhook.url).host}`,
@@ -58,12 +58,12 @@ export const webhook = page({
       body: html`<p class="lead">${webhook.url}</p>
 ${secret === undefined ? null : newSecretNotice(secret)}${test?.outcome}
 <div id="health" data-watched>${health(visit, webhook)}</div>
-${webhook.active ? controls(asked, webhook) : reactivation(asked)}
+${webhook.active ? controls(request, webhook) : reactivation(request)}
 ${section('Deliveries', lastDeliveries(visit, webhook, last))}
 ${
   webhook.active
-    ? html`${part('Replay failed deliveries', 'replay', await replays(asked))}
-${part('Edit webhook', 'change', change(asked, webhook))}${part('Rotate signing secret', 'secret', rotation(asked))}${part('Deactivate webhook', 'delete', deletion(asked))}`
+    ? html`${part('Replay failed deliveries', 'replay', await replays(request))}
+${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signing secret', 'secret', rotation(request))}${part('Deactivate webhook', 'delete', deletion(request))}`
     : null
 }`,
     };
@@ -75,18 +75,18 @@ ${part('Edit webhook', 'change', change(asked, webhook))}${part('Rotate signing 
       audit: 'webhook.tested',
       async run({ visit, params: { id } }) {
         const test = await sendTestEvent(visit.context, id);
-        return { redirect: `${pathOf(id)}?test=${test.id}`, subject: `webhook ${id}` };
+        return { redirect: `${toPath(id)}?test=${test.id}`, subject: `webhook ${id}` };
       },
     }),
-    pause: form({ params: Params, fields: z.object({}), audit: 'webhook.paused', run: pausing(true) }),
-    resume: form({ params: Params, fields: z.object({}), audit: 'webhook.resumed', run: pausing(false) }),
+    pause: form({ params: Params, fields: z.object({}), audit: 'webhook.paused', run: setPaused(true) }),
+    resume: form({ params: Params, fields: z.object({}), audit: 'webhook.resumed', run: setPaused(false) }),
     change: form({
       params: Params,
       fields: WebhookFields.extend({ version: z.string().max(200) }),
       audit: 'webhook.changed',
       async run({ visit, params: { id }, fields: { version, ...patch } }) {
-        await whileUnchanged(visit.context, version, (context) => updateWebhook(context, id, patch));
-        return { redirect: pathOf(id), subject: `webhook ${id}` };
+        await changeIfUnchanged(visit.context, version, (context) => updateWebhook(context, id, patch));
+        return { redirect: toPath(id), subject: `webhook ${id}` };
       },
     }),
     secret: form({
@@ -97,19 +97,19 @@ ${part('Edit webhook', 'change', change(asked, webhook))}${part('Rotate signing 
         const secret = fields.secret ?? newSecret();
         await updateWebhook(visit.context, id, { secret });
         const flash = fields.secret === undefined ? { flash: { secret } } : {};
-        return { redirect: pathOf(id), subject: `webhook ${id}`, ...flash };
+        return { redirect: toPath(id), subject: `webhook ${id}`, ...flash };
       },
     }),
     replay: form({
       params: Params,
-      fields: z.object({ since: WallTime }),
+      fields: z.object({ since: LocalTime }),
       audit: 'webhook.replayed',
       async run({ visit, params: { id }, fields }) {
         const since = parseLocalTime(fields.since, visit.user.account.timeZone).toISOString();
         const { data, error } = WebhookReplay.safeParse({ since });
         if (data === undefined) throw validationError(detailsOf(error.issues, 'is unknown'));
         const replay = await replayWebhook(visit.context, id, data);
-        return { redirect: `${pathOf(id)}/replays/${replay.id}`, subject: `webhook ${id}, failed since ${since}` };
+        return { redirect: `${toPath(id)}/replays/${replay.id}`, subject: `webhook ${id}, failed since ${since}` };
       },
     }),
     delete: form({
@@ -128,20 +128,20 @@ ${part('Edit webhook', 'change', change(asked, webhook))}${part('Rotate signing 
       audit: 'webhook.activated',
       async run({ visit, params: { id } }) {
         await activateWebhook(visit.context, id);
-        return { redirect: pathOf(id), subject: `webhook ${id}` };
+        return { redirect: toPath(id), subject: `webhook ${id}` };
       },
     }),
   },
 });
 
-function pathOf(id: number): string {
+function toPath(id: number): string {
   return `/developer/webhooks/${id}`;
 }
 
-function pausing(paused: boolean) {
+function setPaused(paused: boolean) {
   return async ({ visit, params: { id } }: PageRequest<UserContext, z.output<typeof Params>>) => {
     await updateWebhook(visit.context, id, { paused });
-    return { redirect: pathOf(id), subject: `webhook ${id}` };
+    return { redirect: toPath(id), subject: `webhook ${id}` };
   };
 }
 
@@ -151,11 +151,11 @@ function newSecretNotice(secret: string): SafeHtml {
 }
 
 /** Renders the result of a test event. */
-async function testOf(visit: UserContext, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
+async function getTestResult(visit: UserContext, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
   const { attempts, state } = await getDelivery(visit.context, id);
   const last = attempts.at(-1);
   const link = html`<a href="/developer/deliveries/${id}">View the test event</a>`;
-  const result = last === undefined ? html`Sending.` : html`${resultOf(last)} in ${last.durationMs} ms.`;
+  const result = last === undefined ? html`Sending.` : html`${renderResult(last)} in ${last.durationMs} ms.`;
   const answer = last?.answer ? code(last.answer.slice(0, 1000), 'Response') : null;
   const kind = state === 'DELIVERED' ? 'good' : 'warn';
   const outcome = notice(html`<p><b>Test event:</b> ${result} ${link}</p>${answer}`, kind);
@@ -168,7 +168,7 @@ async function testOf(visit: UserContext, id: number): Promise<{ outcome: SafeHt
 function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
   const { events, filter, skipOwn, lastSuccessAt, lastFailureAt, pausedAt, createdAt } = webhook;
   return facts({
-    Health: healthOf(visit, webhook),
+    Health: renderHealth(visit, webhook),
     'Paused since': pausedAt === null ? null : visit.time(pausedAt),
     'Last success': visit.time(lastSuccessAt),
     'Last failure': visit.time(lastFailureAt),
@@ -180,16 +180,16 @@ function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
 }
 
 /** Renders the forms without fields. */
-function controls(asked: Here, { health }: TrackedWebhook): SafeHtml {
+function controls(request: WebhookRequest, { health }: TrackedWebhook): SafeHtml {
   const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
-  return html`<div class="actions">${formOf(asked, 'test', () => submit('Send test event', 'plain'))}
-${isHeldBack ? formOf(asked, 'resume', () => submit(health === 'PAUSED' ? 'Resume' : 'Retry now', 'plain')) : null}
-${health === 'PAUSED' ? null : formOf(asked, 'pause', () => submit('Pause', 'plain'))}</div>`;
+  return html`<div class="actions">${renderForm(request, 'test', () => submit('Send test event', 'plain'))}
+${isHeldBack ? renderForm(request, 'resume', () => submit(health === 'PAUSED' ? 'Resume' : 'Retry now', 'plain')) : null}
+${health === 'PAUSED' ? null : renderForm(request, 'pause', () => submit('Pause', 'plain'))}</div>`;
 }
 
-function reactivation(asked: Here): SafeHtml {
+function reactivation(request: WebhookRequest): SafeHtml {
   return html`${notice('This webhook was deactivated. Pending deliveries were cancelled.', 'warn')}
-<div class="actions">${formOf(asked, 'activate', () => submit('Activate', 'plain'))}</div>`;
+<div class="actions">${renderForm(request, 'activate', () => submit('Activate', 'plain'))}</div>`;
 }
 
 function lastDeliveries(visit: UserContext, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
@@ -199,39 +199,47 @@ ${found.length === 0 ? null : html`<p>${more}</p>`}`;
 }
 
 /** Renders the replay form and the progress of recent replays. */
-async function replays(asked: Here): Promise<SafeHtml> {
-  const { visit, params } = asked;
+async function replays(request: WebhookRequest): Promise<SafeHtml> {
+  const { visit, params } = request;
   const { timeZone } = visit.user.account;
   const recent = await listReplays(visit.context, params.id, shownReplays);
   const dayAgo = new Date(visit.context.now().getTime() - dayMs);
   const field = {
     name: 'since',
-    label: `Created since (${zoneOf(timeZone)})`,
+    label: `Created since (${getZoneName(timeZone)})`,
     type: 'datetime-local',
     required: true,
-    value: wallTimeOf(dayAgo, timeZone).slice(0, 16),
+    value: formatLocalTime(dayAgo, timeZone).slice(0, 16),
   } as const;
   const items = recent.map(
     (replay) =>
-      html`<li><a href="${pathOf(params.id)}/replays/${replay.id}">${visit.time(replay.askedAt)}</a>: ${progressOf(replay)}</li>`,
+      html`<li><a href="${toPath(params.id)}/replays/${replay.id}">${visit.time(replay.askedAt)}</a>: ${describeProgress(replay)}</li>`,
   );
   return html`<p>Sends exhausted deliveries again, oldest first. Each keeps its <code>webhook-id</code>.</p>
-${formOf(asked, 'replay', (sent) => html`${textField(sent, field)}${submit('Replay', 'plain')}`)}
+${renderForm(request, 'replay', (sent) => html`${textField(sent, field)}${submit('Replay', 'plain')}`)}
 ${items.length === 0 ? null : html`<ul>${items}</ul>`}`;
 }
 
-function change(asked: Here, webhook: TrackedWebhook): SafeHtml {
+function change(request: WebhookRequest, webhook: TrackedWebhook): SafeHtml {
   const version = html`<input type="hidden" name="version" value="${etagOf(webhook) ?? ''}">`;
-  return formOf(asked, 'change', (sent) => html`${version}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`);
+  return renderForm(
+    request,
+    'change',
+    (sent) => html`${version}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`,
+  );
 }
 
-function rotation(asked: Here): SafeHtml {
+function rotation(request: WebhookRequest): SafeHtml {
   return html`<p>The previous secret also signs deliveries for ${secretOverlapHours} hours, in <code>webhook-signature</code>.</p>
-${formOf(asked, 'secret', (sent) => html`${secretField(sent)}${submit('Rotate secret', 'plain')}`)}`;
+${renderForm(request, 'secret', (sent) => html`${secretField(sent)}${submit('Rotate secret', 'plain')}`)}`;
 }
 
-function deletion(asked: Here): SafeHtml {
+function deletion(request: WebhookRequest): SafeHtml {
   const label = 'Yes, deactivate this webhook. It stops receiving events, and pending deliveries are cancelled.';
   const box = { name: 'sure', label: 'Confirmation', options: [{ value: 'yes', label }] };
-  return formOf(asked, 'delete', (sent) => html`${checkboxes(sent, box)}${submit('Deactivate webhook', 'danger')}`);
+  return renderForm(
+    request,
+    'delete',
+    (sent) => html`${checkboxes(sent, box)}${submit('Deactivate webhook', 'danger')}`,
+  );
 }

@@ -3,11 +3,11 @@ import { sendTestEvent } from '../../../resources/deliveries/queries.ts';
 import { createWebhook, listWebhooks } from '../../../resources/webhooks/queries.ts';
 import { form, page } from '../../framework/page.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
-import { formOf, optional, submit } from '../../ui/form-fields.ts';
+import { optional, renderForm, submit } from '../../ui/form-fields.ts';
 import { html, linkButton, pager, table } from '../../ui/html.ts';
-import { shortened } from '../deliveries/list.ts';
+import { shortenUrl } from '../deliveries/list.ts';
 import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
-import { healthOf } from './webhook-health.ts';
+import { renderHealth } from './webhook-health.ts';
 
 const perPage = 50;
 
@@ -27,8 +27,8 @@ export const webhooks = page({
     const rows = data.map((webhook) => {
       const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
       return [
-        html`<a href="/developer/webhooks/${id}">${shortened(url)}</a>`,
-        healthOf(visit, webhook),
+        html`<a href="/developer/webhooks/${id}">${shortenUrl(url)}</a>`,
+        renderHealth(visit, webhook),
         html`<ul class="plain">${events.map((event) => html`<li><code>${event}</code></li>`)}</ul>`,
         visit.time(lastSuccessAt),
         visit.time(lastFailureAt),
@@ -55,11 +55,11 @@ ${meta.totalCount === 0 ? null : pager(meta, address)}`,
 export const newWebhook = page({
   path: '/developer/webhooks/new',
   roles: ['ADMIN'],
-  async show(asked) {
+  async show(request) {
     return {
       title: 'Create webhook',
       body: html`<p class="lead">The server sends a test event when you create the webhook and shows the response of your endpoint.</p>
-${formOf(asked, 'create', (sent) => html`${webhookFields(sent)}${secretField(sent)}${submit('Create and send test event')}`)}`,
+${renderForm(request, 'create', (sent) => html`${webhookFields(sent)}${secretField(sent)}${submit('Create and send test event')}`)}`,
     };
   },
   forms: {

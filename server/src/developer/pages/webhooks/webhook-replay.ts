@@ -16,7 +16,7 @@ export const webhookReplay = page({
     return {
       title: 'Replay',
       reload: finishedAt === null ? 1 : undefined,
-      body: html`<div id="progress" data-watched>${barOf(found)}<p role="status">${progressOf(found)}</p></div>
+      body: html`<div id="progress" data-watched>${renderProgressBar(found)}<p role="status">${describeProgress(found)}</p></div>
 ${facts({ 'Created since': visit.time(since), Requested: visit.time(askedAt) })}
 <div class="actions">${linkButton(`/developer/deliveries?subscription=${id}`, 'Deliveries of this webhook')}
 ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
@@ -25,7 +25,7 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
 });
 
 /** Describes the progress of a replay. */
-export function progressOf({ matching, sent, finishedAt }: ReplayProgress): string {
+export function describeProgress({ matching, sent, finishedAt }: ReplayProgress): string {
   if (finishedAt !== null) return sent === 0 ? 'No failed deliveries to replay.' : `${sent} deliveries queued again.`;
   if (matching === null) return 'Counting failed deliveries.';
   return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} deliveries queued again.`;
@@ -36,7 +36,7 @@ function isCapped(matching: number): boolean {
   return matching >= maxReplayCounted;
 }
 
-function barOf({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
+function renderProgressBar({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
   const label = html`aria-label="Progress of the replay"`;
   if (finishedAt !== null) return html`<progress max="1" value="1" ${label}></progress>`;
   if (matching === null || isCapped(matching)) return html`<progress ${label}></progress>`;
