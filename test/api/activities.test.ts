@@ -17,29 +17,29 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-async function activityOf(path: string): Promise<Activity[]> {
+async function listActivity(path: string): Promise<Activity[]> {
   const { status, body, text } = await workspace.call('GET', `${path}/activity`);
   expect(status, text).toBe(200);
   expect(body.meta.totalCount).toBe(body.data.length);
   return body.data;
 }
 
-/** Without what differs from run to run. */
-const told = (all: Activity[]) => all.map(({ action, actor, changes }) => ({ action, actor, changes }));
+/** Drops the fields that differ between runs. */
+const withoutIds = (all: Activity[]) => all.map(({ action, actor, changes }) => ({ action, actor, changes }));
 
 describe('GET /tickets/{id}/activity', () => {
-  it('tells who did what, the newest first', async () => {
+  it('lists who changed a ticket and what changed, newest first', async () => {
     const ticket = await workspace.createTicket();
     const patched = (await workspace.call('PATCH', `/tickets/${ticket.id}`, { status: 'RESOLVED', title: 'Other' }))
       .body;
     await workspace.createComment(ticket.id);
-    const all = await activityOf(`/tickets/${ticket.id}`);
+    const all = await listActivity(`/tickets/${ticket.id}`);
     const changes = {
       status: { from: 'OPEN', to: 'RESOLVED' },
       title: { from: ticket.title, to: 'Other' },
       resolvedAt: { from: null, to: patched.data.resolvedAt },
     };
-    expect(told(all)).toEqual([
+    expect(withoutIds(all)).toEqual([
       { action: 'COMMENTED', actor, changes: { commentCount: { from: 0, to: 1 } } },
       { action: 'UPDATED', actor, changes },
       { action: 'CREATED', actor, changes: {} },
@@ -49,7 +49,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
   });
 
-  it('is the same where somebody subscribes', async () => {
+  it('records the same activity when a webhook is subscribed', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook();
     const { id } = await owner.createTicket();
@@ -58,31 +58,31 @@ describe('GET /tickets/{id}/activity', () => {
     expect(data.map(({ action }: Activity) => action)).toEqual(['UPDATED', 'CREATED']);
   });
 
-  it('tells nothing of what was refused or changed nothing', async () => {
+  it('records no activity for a rejected or empty change', async () => {
     const { id, title } = await workspace.createTicket();
     for (const body of [{ title }, { status: 'CLOSED' }, { assigneeId: 1e15 }, { title: '' }]) {
       await workspace.call('PATCH', `/tickets/${id}`, body);
     }
-    expect(await activityOf(`/tickets/${id}`)).toHaveLength(1);
+    expect(await listActivity(`/tickets/${id}`)).toHaveLength(1);
   });
 
-  it('keeps of long texts the beginning', async () => {
+  it('truncates long texts in changes to their beginning', async () => {
     const description = `${'a'.repeat(999)}😀${'b'.repeat(60_000)}`;
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { description });
-    const [{ changes }] = (await activityOf(`/tickets/${id}`)) as [Activity];
+    const [{ changes }] = (await listActivity(`/tickets/${id}`)) as [Activity];
     expect(changes.description).toEqual({ from: 'Every ten minutes.', to: `${'a'.repeat(999)}\ufffd…` });
   });
 
   it.each(['tickets', 'assets'])(
-    'keeps of the custom fields of %s those that differ, and not more of them',
+    'records only the custom fields of %s that differ, and truncates long values',
     async (of) => {
       const given = { same: 'x'.repeat(5000), gone: 1, list: ['a', 'b'], text: 'before' };
       const { id } = await (of === 'tickets' ? workspace.createTicket : workspace.createAsset)({ customFields: given });
       const list = Array.from({ length: 500 }, (_, i) => i);
       const customFields = { gone: null, list, text: 'c'.repeat(9000), made: [true, null] };
       await workspace.call('PATCH', `/${of}/${id}`, { customFields });
-      const [{ changes }] = (await activityOf(`/${of}/${id}`)) as [Activity];
+      const [{ changes }] = (await listActivity(`/${of}/${id}`)) as [Activity];
       expect(changes.customFields).toEqual({
         from: { gone: 1, list: ['a', 'b'], text: 'before' },
         to: { list: `${JSON.stringify(list).slice(0, 250)}…`, text: `${'c'.repeat(250)}…`, made: [true, null] },
@@ -90,7 +90,7 @@ describe('GET /tickets/{id}/activity', () => {
     },
   );
 
-  it('counts at most 100,000, and pages end there', async () => {
+  it('caps totalCount and the pages of an activity list at 100,000', async () => {
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       SELECT ${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now() FROM generate_series(1, 100000)`);
@@ -99,13 +99,13 @@ describe('GET /tickets/{id}/activity', () => {
     expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000, totalCountCapped: true });
     const [last, beyond] = [await list('perPage=60&page=1667'), await list('perPage=60&page=1668')];
     expect([last.data.length, beyond.data.length]).toEqual([40, 0]);
-    // The first of all, that it was created, lies behind.
+    // The oldest activity, CREATED, is beyond the limit.
     expect(last.data.at(-1).action).toBe('UPDATED');
     await api.prisma.$executeRaw`DELETE FROM activities WHERE resource_id = ${id} AND action = 'CREATED'`;
     expect((await list('')).meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
   });
 
-  it('is paged as lists are', async () => {
+  it('returns the requested page of an activity list', async () => {
     const { id } = await workspace.createTicket();
     for (const title of ['A', 'B', 'C']) await workspace.call('PATCH', `/tickets/${id}`, { title });
     const { data, meta } = (await workspace.call('GET', `/tickets/${id}/activity?page=2&perPage=3`)).body;
@@ -113,20 +113,20 @@ describe('GET /tickets/{id}/activity', () => {
     expect(data.map(({ action }: Activity) => action)).toEqual(['CREATED']);
   });
 
-  it('is empty for a ticket that was made before there was any', async () => {
+  it('returns an empty activity list for a ticket that predates activities', async () => {
     const { id } = await workspace.createTicket();
     await api.prisma.activity.deleteMany({ where: { resource: 'TICKET', resourceId: id } });
-    expect(await activityOf(`/tickets/${id}`)).toEqual([]);
+    expect(await listActivity(`/tickets/${id}`)).toEqual([]);
   });
 });
 
 describe('GET /assets/{id}/activity', () => {
-  it('tells who did what; nobody is known of the command line', async () => {
+  it('lists who changed an asset, with a null actor for command line changes', async () => {
     const { userId: _, keyId: __, ...nobody } = workspace.context;
     const { id } = await workspace.createAsset();
     await workspace.call('PATCH', `/assets/${id}`, { status: 'LOST' });
     await updateAsset(nobody, id, { status: 'IN_USE', location: 'Berlin' });
-    expect(told(await activityOf(`/assets/${id}`))).toEqual([
+    expect(withoutIds(await listActivity(`/assets/${id}`))).toEqual([
       {
         action: 'UPDATED',
         actor: null,
@@ -137,10 +137,10 @@ describe('GET /assets/{id}/activity', () => {
     ]);
   });
 
-  it('is not that of the ticket with the same id', async () => {
+  it('excludes the activity of a ticket with the same id as the asset', async () => {
     const { id } = await workspace.createAsset();
     await api.prisma.$executeRaw`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       VALUES (${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now())`;
-    expect(told(await activityOf(`/assets/${id}`)).map(({ action }) => action)).toEqual(['CREATED']);
+    expect(withoutIds(await listActivity(`/assets/${id}`)).map(({ action }) => action)).toEqual(['CREATED']);
   });
 });

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/assets/${id}`, body);
 
-/** An asset as it stands. There is no endpoint for one, so it must be among the newest. */
+/** Returns the stored asset. Searches the first page of the list, so it must be one of the newest 5 assets. */
 async function read({ id }: Asset): Promise<Asset> {
   const { body } = await workspace.call('GET', '/assets?perPage=5');
   return body.data.find((asset: Asset) => asset.id === id);
@@ -44,7 +44,7 @@ describe('GET /assets', () => {
     }
   });
 
-  it('lists newest first, and pages without gap or repetition', async () => {
+  it('lists assets newest first, without gaps or duplicates between pages', async () => {
     expect((await owner.call('GET', '/assets')).body).toEqual({
       success: true,
       data: made,
@@ -67,7 +67,7 @@ describe('GET /assets', () => {
     ['type=LAPTOP&assignedToId=ADA,OWNER', 'c a'],
     ['type=LAPTOP,PRINTER&assignedToId=ADA,OWNER&status=IN_USE', 'd a'],
     ['type=SERVER&status=IN_USE', ''],
-  ])('filters by %s', async (query, names) => {
+  ])('filters assets by %s', async (query, names) => {
     const filters = query.replace('ADA', String(ada)).replace('OWNER', String(owner.userId));
     const { body } = await owner.call('GET', `/assets?${filters}`);
     expect(body.data.map(({ name }: Asset) => name).join(' ')).toBe(names);
@@ -90,7 +90,7 @@ describe('PATCH /assets/:id', () => {
     ]),
     ['purchaseCost', '1499.00'],
     ['customFields', { a: [1, null], b: 'ä' }],
-  ])('changes the %s and nothing else', async (name, value) => {
+  ])('changes only %s of an asset', async (name, value) => {
     const before = await workspace.createAsset();
     const answer = await patch(before.id, { [name]: value });
     expect(answer.status, answer.text).toBe(200);
@@ -100,12 +100,12 @@ describe('PATCH /assets/:id', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('trims the name, and only then measures it', async () => {
+  it('trims an asset name before it checks the length', async () => {
     const { id } = await workspace.createAsset();
     expect((await patch(id, { name: `\t${'x'.repeat(255)} ` })).body.data.name).toBe('x'.repeat(255));
   });
 
-  it('clears by null', async () => {
+  it('clears optional asset fields that are set to null', async () => {
     const before = await workspace.createAsset({
       serialNumber: 'S',
       manufacturer: 'M',
@@ -187,7 +187,7 @@ describe('PATCH /assets/:id', () => {
       'soon',
       1_800_000_000,
     ].map((value): [string, unknown] => ['warrantyExpiresAt', value]),
-  ])('rejects %s %j', async (path, value) => {
+  ])('rejects an asset change with %s %j', async (path, value) => {
     const before = await workspace.createAsset();
     const answer = await patch(before.id, { notes: 'Changed', [path]: value });
     expect(answer.status, answer.text).toBe(400);
@@ -195,7 +195,7 @@ describe('PATCH /assets/:id', () => {
     expect(await read(before)).toEqual(before);
   });
 
-  it.each(texts)('rejects a %s that is too long', async (path) => {
+  it.each(texts)('rejects an asset change with a %s that is too long', async (path) => {
     const { id } = await workspace.createAsset();
     const answer = await patch(id, { [path]: 'x'.repeat(path === 'notes' ? 65_536 : 256) });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
@@ -209,7 +209,7 @@ describe('PATCH /assets/:id', () => {
     ['0.01', '0.01'],
     ['999999999999', '999999999999.00'],
     ['999999999999.99', '999999999999.99'],
-  ])('answers purchaseCost %s as %s', async (given, answered) => {
+  ])('returns purchaseCost %s as %s', async (given, answered) => {
     const asset = await workspace.createAsset();
     expect((await patch(asset.id, { purchaseCost: given })).body.data.purchaseCost).toBe(answered);
     expect((await read(asset)).purchaseCost).toBe(answered);
@@ -226,7 +226,7 @@ describe('PATCH /assets/:id', () => {
     ['0099-06-01T00:00:00Z', '0099-06-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['9999-12-31T23:59:59.999+01:00', '9999-12-31T22:59:59.999Z'],
-  ])('answers warrantyExpiresAt %s in UTC', async (given, answered) => {
+  ])('returns warrantyExpiresAt %s in UTC', async (given, answered) => {
     const asset = await workspace.createAsset();
     const answer = await patch(asset.id, { warrantyExpiresAt: given });
     expect(answer.status, answer.text).toBe(200);
@@ -234,7 +234,7 @@ describe('PATCH /assets/:id', () => {
     expect((await read(asset)).warrantyExpiresAt).toBe(answered);
   });
 
-  it('leaves updatedAt when it changes nothing', async () => {
+  it('keeps updatedAt of an asset when no field changes', async () => {
     const before = await workspace.createAsset({
       assignedToId: workspace.userId,
       purchaseDate: '2026-11-20',
@@ -257,7 +257,7 @@ describe('PATCH /assets/:id', () => {
   });
 
   describe('status', () => {
-    it.each(AssetStatus.options)('can go from %s wherever the contract says', async (from) => {
+    it.each(AssetStatus.options)("allows exactly the contract's asset status transitions from %s", async (from) => {
       expect(assetTransitions(from)).toEqual(
         from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from),
       );
@@ -295,24 +295,27 @@ describe('PATCH /assets/:id', () => {
       ['LOST', 'ada', null, undefined, 'LOST'],
       ['DISPOSED', 'ada', null, undefined, 'DISPOSED'],
       ['DISPOSED', null, 'ada', 'DISPOSED', 'DISPOSED'],
-      // Nothing is assigned or taken back: the holder stays who it was.
+      // The holder doesn't change, so the status doesn't follow an assignment.
       ['MAINTENANCE', 'ada', 'ada', undefined, 'MAINTENANCE'],
       ['IN_USE', null, null, undefined, 'IN_USE'],
-    ])('%s held by %s, assigned to %s with the status %s, is %s', async (status, before, after, given, expected) => {
-      const { id } = await workspace.createAsset({ status, assignedToId: idOf(before) });
-      const answer = await patch(id, { assignedToId: idOf(after), ...(given && { status: given }) });
-      expect(answer.status, answer.text).toBe(200);
-      expect(answer.body.data).toMatchObject({ status: expected, assignedToId: idOf(after) });
-    });
+    ])(
+      'changes the status of an asset in %s from holder %s to %s with the status %s to %s',
+      async (status, before, after, given, expected) => {
+        const { id } = await workspace.createAsset({ status, assignedToId: idOf(before) });
+        const answer = await patch(id, { assignedToId: idOf(after), ...(given && { status: given }) });
+        expect(answer.status, answer.text).toBe(200);
+        expect(answer.body.data).toMatchObject({ status: expected, assignedToId: idOf(after) });
+      },
+    );
 
-    it('cannot leave DISPOSED by an assignment', async () => {
+    it('rejects an assignment of a DISPOSED asset with INVALID_TRANSITION', async () => {
       const before = await workspace.createAsset({ status: 'DISPOSED', assignedToId: users.ada });
       expect(errorOf(await patch(before.id, { assignedToId: users.bo })).code).toBe('INVALID_TRANSITION');
       expect(await read(before)).toEqual(before);
     });
   });
 
-  it('refuses a newly named inactive holder, and lets one stay', async () => {
+  it('rejects an inactive user as a new holder but keeps an existing one', async () => {
     const user = await workspace.createUser();
     const { id } = await workspace.createAsset({ assignedToId: user.id });
     await deactivateUser(workspace.context, user.email);
@@ -331,7 +334,7 @@ describe('PATCH /assets/:id', () => {
     { $type: 'Param', name: 'x' },
     { toJSON: 'x', _ref: 'x', _container: 'x' },
     { set: 1, push: 1, increment: 1, equals: 1 },
-  ])('keeps customFields that the layers below know something else by: %j', async (customFields) => {
+  ])('keeps customFields that look like Prisma arguments: %j', async (customFields) => {
     const made = await workspace.createAsset({ customFields });
     expect(made.customFields).toEqual(customFields);
     expect((await read(made)).customFields).toEqual(customFields);
@@ -341,7 +344,7 @@ describe('PATCH /assets/:id', () => {
     expect((await read(bare)).customFields).toEqual({ values: 'kept', ...customFields });
   });
 
-  it('merges customFields, removes by null and holds the result to the limits', async () => {
+  it('merges asset customFields, removes null ones and checks the limits of the result', async () => {
     const fields = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, i]));
     const { id } = await workspace.createAsset({ customFields: fields });
     expect(errorOf(await patch(id, { customFields: { more: 1 } }))).toMatchObject({
@@ -353,7 +356,7 @@ describe('PATCH /assets/:id', () => {
     expect(answer.body.data.customFields).toEqual({ ...kept, k1: ['x'], more: 1e15 });
   });
 
-  it('loses nothing when many come at once', async () => {
+  it('keeps all of 10 concurrent changes to the customFields of an asset', async () => {
     const asset = await workspace.createAsset();
     const names = Array.from({ length: 10 }, (_, i) => `k${i}`);
     await Promise.all(names.map((name) => patch(asset.id, { customFields: { [name]: 1 } })));
@@ -364,7 +367,7 @@ describe('PATCH /assets/:id', () => {
 describe('POST /assets and GET /assets/:id', () => {
   const post = (fields: object) => workspace.call('POST', '/assets', { name: 'Server', type: 'SERVER', ...fields });
 
-  it('makes an asset and answers it', async () => {
+  it('creates an asset and returns it by id', async () => {
     const fields = {
       assetTag: 'SV-POST',
       purchaseCost: '7.5',
@@ -378,13 +381,13 @@ describe('POST /assets and GET /assets/:id', () => {
   });
 
   it.each<[string, object, string, string]>([
-    ['a tag that is taken', { assetTag: 'SV-TAKEN' }, 'VALIDATION_ERROR', 'assetTag'],
+    ['a tag that already exists', { assetTag: 'SV-TAKEN' }, 'VALIDATION_ERROR', 'assetTag'],
     ['no tag', {}, 'VALIDATION_ERROR', 'assetTag'],
     ['an unknown type', { assetTag: 'SV-X', type: 'CAR' }, 'VALIDATION_ERROR', 'type'],
     ['a cost that is a number', { assetTag: 'SV-X', purchaseCost: 7.5 }, 'VALIDATION_ERROR', 'purchaseCost'],
     ['an id', { assetTag: 'SV-X', id: 5 }, 'VALIDATION_ERROR', 'id'],
-    ['a holder who is nobody', { assetTag: 'SV-X', assignedToId: 2 ** 50 }, 'INVALID_REFERENCE', 'assignedToId'],
-  ])('refuses %s', async (_, fields, code, path) => {
+    ['an unknown holder', { assetTag: 'SV-X', assignedToId: 2 ** 50 }, 'INVALID_REFERENCE', 'assignedToId'],
+  ])('rejects a new asset with %s', async (_, fields, code, path) => {
     if (path === 'assetTag') await post({ assetTag: 'SV-TAKEN' });
     const answer = await post(fields);
     expect(answer.status, answer.text).toBe(400);
@@ -396,7 +399,7 @@ describe('createAsset, which the command line calls', () => {
   const create = (fields: object) =>
     createAsset(workspace.context, NewAsset.parse({ name: 'Server', type: 'SERVER', ...fields }));
 
-  it('keeps every field, and the list answers it', async () => {
+  it('creates an asset with every field and lists it', async () => {
     const fields = {
       name: 'Laptop of the front desk',
       assetTag: 'LT-0311',
@@ -423,7 +426,7 @@ describe('createAsset, which the command line calls', () => {
     expect(await read(made)).toEqual(made);
   });
 
-  it('fills in what is not given', async () => {
+  it('fills in the defaults of a new asset', async () => {
     expect(await create({ assetTag: 'SV-1' })).toEqual({
       id: expect.any(Number),
       name: 'Server',
@@ -446,7 +449,7 @@ describe('createAsset, which the command line calls', () => {
     expect((await create({ assetTag: 'SV-2', assignedToId: workspace.userId })).status).toBe('IN_USE');
   });
 
-  it('refuses a tag that is taken in the workspace, and takes it in another', async () => {
+  it('rejects an asset tag that exists in the workspace but accepts it in another workspace', async () => {
     await create({ assetTag: 'TWICE' });
     await expect(create({ assetTag: ' TWICE ' })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',

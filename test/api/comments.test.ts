@@ -14,7 +14,7 @@ afterAll(() => api.close());
 const post = (id: number, body: unknown) => workspace.call('POST', `/tickets/${id}/comments`, body);
 
 describe('POST /tickets/{id}/comments', () => {
-  it('answers the comment, written by the user of the key', async () => {
+  it('returns the new comment with the user of the API key as its author', async () => {
     const { id } = await workspace.createTicket();
     const { status, body, headers } = await post(id, { body: ' As given.\n', visibility: 'INTERNAL' });
     expect(status).toBe(201);
@@ -29,7 +29,7 @@ describe('POST /tickets/{id}/comments', () => {
     expect(headers.etag).toBeUndefined();
   });
 
-  it('moves the commentCount and updatedAt of its ticket', async () => {
+  it('updates commentCount and updatedAt of the ticket when a comment is added', async () => {
     const before = await workspace.createTicket();
     expect(before.commentCount).toBe(0);
     const { createdAt } = await workspace.createComment(before.id);
@@ -39,13 +39,13 @@ describe('POST /tickets/{id}/comments', () => {
     expect(data.updatedAt >= createdAt).toBe(true);
   });
 
-  it('takes one on a ticket in a final status', async () => {
+  it('accepts a comment on a ticket in a final status', async () => {
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { status: 'CANCELLED' });
     expect((await post(id, comment)).status).toBe(201);
   });
 
-  it('counts every one of many at once', async () => {
+  it('counts every one of 10 concurrent comments', async () => {
     const { id } = await workspace.createTicket();
     await Promise.all(Array.from({ length: 10 }, () => workspace.createComment(id)));
     expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(10);
@@ -55,15 +55,15 @@ describe('POST /tickets/{id}/comments', () => {
 
   it.each<[what: string, body: object, path: string]>([
     ['no visibility', { body: 'x' }, 'visibility'],
-    ['another visibility', { ...comment, visibility: 'SECRET' }, 'visibility'],
+    ['an unknown visibility', { ...comment, visibility: 'SECRET' }, 'visibility'],
     ['null as visibility', { ...comment, visibility: null }, 'visibility'],
     ['no body', { visibility: 'PUBLIC' }, 'body'],
     ['an empty body', { ...comment, body: '' }, 'body'],
     ['NUL', { ...comment, body: 'a\0b' }, 'body'],
-    ['half a surrogate pair', { ...comment, body: 'a\ud800' }, 'body'],
+    ['a lone surrogate', { ...comment, body: 'a\ud800' }, 'body'],
     ['more than 65,535 bytes', { ...comment, body: 'é'.repeat(32_768) }, 'body'],
     ['an author', { ...comment, authorId: 1 }, 'authorId'],
-  ])('refuses %s', async (_, body, path) => {
+  ])('rejects a comment with %s', async (_, body, path) => {
     const { id } = await workspace.createTicket();
     const answer = await post(id, body);
     expect(answer.status, answer.text).toBe(400);
@@ -71,13 +71,13 @@ describe('POST /tickets/{id}/comments', () => {
     expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(0);
   });
 
-  it('takes 65,535 bytes', async () => {
+  it('accepts a comment of 65,535 bytes', async () => {
     const { id } = await workspace.createTicket();
     const body = `${'é'.repeat(32_767)}x`;
     expect((await workspace.createComment(id, { body })).body).toBe(body);
   });
 
-  it('emits ticket.updated with the ticket as it is then, and no fifth event', async () => {
+  it('emits only ticket.updated with the current ticket when a comment is added', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook({ events: ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'] });
     const { id } = await owner.createTicket();
@@ -93,7 +93,7 @@ describe('POST /tickets/{id}/comments', () => {
 });
 
 describe('GET /tickets/{id}/comments', () => {
-  it('answers the newest first, both visibilities to any key that may read', async () => {
+  it('lists comments of both visibilities, newest first, for a read-only key', async () => {
     const { id } = await workspace.createTicket();
     const made = [];
     for (const visibility of ['PUBLIC', 'INTERNAL', 'PUBLIC'] as const) {

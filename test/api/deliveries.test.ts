@@ -8,14 +8,14 @@ let api: Api;
 let workspace: Workspace;
 
 beforeAll(async () => {
-  // Its deliveries are nobody's to take.
+  // A database of its own keeps workers of other tests from claiming the deliveries.
   api = await startApi({ ownDatabase: true });
   workspace = await createWorkspace(api);
 });
 afterAll(() => api.close());
 
-/** A subscription with a delivery in each of these states, oldest first. */
-async function withDeliveries(...states: DeliveryState[]): Promise<{ id: number; made: Delivery[] }> {
+/** Creates a subscription with one delivery in each given state, oldest first. */
+async function createDeliveries(...states: DeliveryState[]): Promise<{ id: number; made: Delivery[] }> {
   const { id } = await workspace.createWebhook();
   const made: Delivery[] = [];
   for (const state of states) {
@@ -31,9 +31,9 @@ const get = (id: number) => workspace.call('GET', `/deliveries/${id}`);
 const list = (id: number, query = '') => workspace.call('GET', `/webhooks/${id}/deliveries${query}`);
 
 describe('GET /webhooks/:id/deliveries', () => {
-  it('lists them newest first, by state where asked', async () => {
-    const { id, made } = await withDeliveries('DELIVERED', 'EXHAUSTED', 'PENDING', 'EXHAUSTED');
-    await withDeliveries('EXHAUSTED');
+  it('lists deliveries newest first and filters them by state', async () => {
+    const { id, made } = await createDeliveries('DELIVERED', 'EXHAUSTED', 'PENDING', 'EXHAUSTED');
+    await createDeliveries('EXHAUSTED');
     const rows = made.map(({ body: _, attempts: __, ...row }: Delivery & { body?: string; attempts?: unknown }) => row);
     const answer = await list(id);
     expect(answer.body).toEqual({
@@ -62,7 +62,7 @@ describe('GET /webhooks/:id/deliveries', () => {
     expect((await list(id, '?page=9')).body).toMatchObject({ data: [], meta: { totalCount: 4 } });
   });
 
-  it('counts 100,000, and says so where there are more', { timeout: 60_000 }, async () => {
+  it('caps the totalCount of a delivery list at 100,000', { timeout: 60_000 }, async () => {
     const { id } = await workspace.createWebhook();
     await execute(
       api.databaseUrl,
@@ -79,8 +79,8 @@ describe('GET /webhooks/:id/deliveries', () => {
 });
 
 describe('GET /deliveries/:id', () => {
-  it('tells what is sent and every attempt, and answers only of public addresses', async () => {
-    const { made } = await withDeliveries('EXHAUSTED');
+  it('returns the body and attempts of a delivery, with responses from public addresses only', async () => {
+    const { made } = await createDeliveries('EXHAUSTED');
     const deliveryId = made[0]?.id ?? 0;
     const startedAt = new Date('2026-11-20T10:00:00Z');
     const attempt = { tenantId: workspace.tenantId, deliveryId: BigInt(deliveryId), startedAt, durationMs: 12 };
@@ -88,7 +88,7 @@ describe('GET /deliveries/:id', () => {
       data: [
         { ...attempt, number: 1, error: 'no response within 15 seconds' },
         { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
-        // It may come from a private network.
+        // The response may come from a private network, so the API hides it.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
       ],
     });
@@ -106,8 +106,8 @@ describe('GET /deliveries/:id', () => {
     expect(answer.text).not.toContain('hidden');
   });
 
-  it('tells the last hundred attempts of one that was replayed over and over', async () => {
-    const { made } = await withDeliveries('EXHAUSTED');
+  it('returns the last 100 attempts of a delivery', async () => {
+    const { made } = await createDeliveries('EXHAUSTED');
     const deliveryId = made[0]?.id ?? 0;
     await execute(
       api.databaseUrl,
@@ -122,17 +122,20 @@ describe('GET /deliveries/:id', () => {
 });
 
 describe('POST /deliveries/:id/replay', () => {
-  it.each(['DELIVERED', 'EXHAUSTED', 'CANCELLED', 'PENDING'] as const)('sends one again that is %s', async (state) => {
-    const { made } = await withDeliveries(state);
-    const { id, eventId } = made[0] as Delivery;
-    const answer = await workspace.call('POST', `/deliveries/${id}/replay`);
-    expect(answer.status).toBe(200);
-    expect(answer.body.data).toMatchObject({ id, eventId, state: 'PENDING', attemptCount: 0, settledAt: null });
-    expect(Date.parse(answer.body.data.nextAttemptAt)).toBeLessThanOrEqual(Date.now());
-  });
+  it.each(['DELIVERED', 'EXHAUSTED', 'CANCELLED', 'PENDING'] as const)(
+    'replays a delivery that is %s',
+    async (state) => {
+      const { made } = await createDeliveries(state);
+      const { id, eventId } = made[0] as Delivery;
+      const answer = await workspace.call('POST', `/deliveries/${id}/replay`);
+      expect(answer.status).toBe(200);
+      expect(answer.body.data).toMatchObject({ id, eventId, state: 'PENDING', attemptCount: 0, settledAt: null });
+      expect(Date.parse(answer.body.data.nextAttemptAt)).toBeLessThanOrEqual(Date.now());
+    },
+  );
 
-  it('leaves one alone that is being sent', async () => {
-    const { made } = await withDeliveries('PENDING');
+  it('leaves a delivery that is in progress unchanged when it is replayed', async () => {
+    const { made } = await createDeliveries('PENDING');
     const { id } = made[0] as Delivery;
     const claim = '00000000-0000-4000-8000-000000000000';
     await api.prisma.delivery.updateMany({ where: { id }, data: { claim } });
@@ -141,8 +144,8 @@ describe('POST /deliveries/:id/replay', () => {
     expect(await api.prisma.delivery.findFirst({ where: { id } })).toMatchObject({ claim });
   });
 
-  it('is refused where the subscription is deactivated, and changes nothing', async () => {
-    const { id: webhookId, made } = await withDeliveries('EXHAUSTED');
+  it('rejects a replay for a deactivated subscription and changes nothing', async () => {
+    const { id: webhookId, made } = await createDeliveries('EXHAUSTED');
     await workspace.call('DELETE', `/webhooks/${webhookId}`);
     const answer = await workspace.call('POST', `/deliveries/${made[0]?.id}/replay`);
     expect(answer.status).toBe(400);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('GET /projects/:id', () => {
-  it('answers every field', async () => {
+  it('returns every field of a project', async () => {
     const fields = {
       key: 'OFFICE2',
       name: 'Umzug 🏢',
@@ -33,7 +33,7 @@ describe('GET /projects/:id', () => {
     expect(body).toEqual({ success: true, data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp } });
   });
 
-  it('answers null for what is absent, and the defaults', async () => {
+  it('returns null for absent project fields and the default values', async () => {
     const { id } = await workspace.createProject();
     expect((await workspace.call('GET', `/projects/${id}`)).body.data).toMatchObject({
       description: null,
@@ -58,7 +58,7 @@ describe('GET /projects', () => {
     }
   });
 
-  it('lists newest first, as the detail, and pages without gap or repetition', async () => {
+  it('lists projects newest first, without gaps or duplicates between pages', async () => {
     expect((await owner.call('GET', '/projects')).body).toEqual({
       success: true,
       data: made,
@@ -74,7 +74,7 @@ describe('GET /projects', () => {
     ['status=ON_HOLD', []],
     ['status=PLANNED,CANCELLED', ['CANCELLED', 'PLANNED']],
     ['status=PLANNED&status=COMPLETED,CANCELLED', ['CANCELLED', 'COMPLETED', 'PLANNED']],
-  ])('filters by %s', async (query, statuses) => {
+  ])('filters projects by %s', async (query, statuses) => {
     const { body } = await owner.call('GET', `/projects?${query}`);
     expect(body.data.map(({ status }: Project) => status)).toEqual(statuses);
     expect(body.meta.totalCount).toBe(statuses.length);
@@ -82,21 +82,21 @@ describe('GET /projects', () => {
 });
 
 describe('createProject, which the command line calls', () => {
-  it.each(['key', 'name'])('needs a %s', (name) => {
+  it.each(['key', 'name'])('requires the field %s of a new project', (name) => {
     const fields = { key: 'OFFICE', name: 'New office' };
     expect(NewProject.safeParse(fields).success).toBe(true);
     expect(NewProject.safeParse({ ...fields, [name]: undefined }).success).toBe(false);
     expect(NewProject.safeParse({ ...fields, [name]: 'A\0' }).success).toBe(false);
   });
 
-  it('refuses a key that is taken in the workspace, and takes it in another', async () => {
+  it('rejects a project key that exists in the workspace but accepts it in another workspace', async () => {
     await workspace.createProject({ key: 'TWICE' });
     const again = workspace.createProject({ key: 'TWICE' });
     await expect(again).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'key' }] });
     expect((await (await createWorkspace(api)).createProject({ key: 'TWICE' })).key).toBe('TWICE');
   });
 
-  it("refuses an inactive manager and another tenant's", async () => {
+  it('rejects an inactive manager and a manager of another tenant', async () => {
     const inactive = await deactivateUser(workspace.context, (await workspace.createUser()).email);
     const foreign = await (await createWorkspace(api)).createUser();
     for (const { id: managerId } of [inactive, foreign]) {

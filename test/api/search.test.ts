@@ -6,17 +6,17 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
-let stranger: Workspace;
+let otherWorkspace: Workspace;
 
 beforeAll(async () => {
   api = await startApi();
-  [workspace, stranger] = [await createWorkspace(api), await createWorkspace(api)];
+  [workspace, otherWorkspace] = [await createWorkspace(api), await createWorkspace(api)];
 });
 afterAll(() => api.close());
 
 const find = (path: string, q: string, owner = workspace) => owner.call('GET', `${path}q=${encodeURIComponent(q)}`);
 
-/** The titles of the tickets found, in their order. */
+/** Returns the titles of the matching tickets in list order. */
 async function titles(q: string, filters = ''): Promise<string> {
   const { status, body, text } = await find(`/tickets?perPage=100&${filters}`, q);
   expect(status, text).toBe(200);
@@ -24,7 +24,7 @@ async function titles(q: string, filters = ''): Promise<string> {
   return body.data.map(({ title }: Ticket) => title).join(' | ');
 }
 
-describe('q on tickets', () => {
+describe('search on tickets', () => {
   let first: Ticket;
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('q on tickets', () => {
       title: 'Re\u0301sume\u0301',
       description: 'Crème bru\u0302le\u0301e, 10~20 g at ~5%; မြန်မာ၊စာ',
     });
-    await stranger.createTicket({ title: 'VPN of strangers', description: 'printer' });
+    await otherWorkspace.createTicket({ title: 'VPN of strangers', description: 'printer' });
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe('q on tickets', () => {
     ['drops vpn', 'VPN drops'],
     ['vpn  printer', 'Printer'],
     ['vpn toner', ''],
-    // The last word may be the beginning of one, the others not.
+    // Only the last word of a query matches as a prefix.
     ['vp', 'Printer | VPN drops'],
     ['vpn dr', 'VPN drops'],
     ['vp drops', ''],
@@ -61,7 +61,7 @@ describe('q on tickets', () => {
     ['köln', 'VPN drops'],
     ['KÖLN', 'VPN drops'],
     ['koln', ''],
-    // Whatever is neither letter nor digit separates words, on both sides.
+    // Characters other than letters and digits separate words in the query and in the text.
     ['e-mail', 'E-mail'],
     ['mail', 'E-mail'],
     ['ada.okafor@example.com', 'E-mail'],
@@ -78,13 +78,13 @@ describe('q on tickets', () => {
     ["won't", '„Dock“ – won’t wake… 😀 → see «Hub»'],
     ['naïve straße', '„Dock“ – won’t wake… 😀 → see «Hub»'],
     ['東京 öl', '„Dock“ – won’t wake… 😀 → see «Hub»'],
-    // A letter and its accent may be one character or two.
+    // A letter and its accent can be one code point or two.
     ['résumé brûlée', 'Re\u0301sume\u0301'],
     ['cre\u0300me RE\u0301SUM', 'Re\u0301sume\u0301'],
     ['re', ''],
     ['20 5 g', 'Re\u0301sume\u0301'],
     ['စာ', 'Re\u0301sume\u0301'],
-    // Operators of full text are characters like others.
+    // Operators of full-text queries have no special meaning.
     ['vpn & !printer', 'Printer'],
     ['vpn | toner', ''],
     ["'vpn':*", 'Printer | VPN drops'],
@@ -95,11 +95,11 @@ describe('q on tickets', () => {
     ["'; DROP TABLE texts; --", ''],
     ['(vpn', 'Printer | VPN drops'],
     ['x'.repeat(200), ''],
-  ])('%j finds %j', async (q, found) => {
+  ])('finds tickets by %j: %j', async (q, found) => {
     expect(await titles(q)).toBe(found);
   });
 
-  it('takes a number for one word, and finds what mentions it, too', async () => {
+  it('finds a ticket and its mentions by ticket number', async () => {
     expect(first.ticketNumber).toBe('INC-1');
     for (let i = 7; i <= 12; i++) await workspace.createTicket({ title: `Number ${i}`, description: 'x' });
     expect(await titles('INC-1')).toBe('Follow-up | VPN drops');
@@ -109,7 +109,7 @@ describe('q on tickets', () => {
     expect(await titles('PRB-1')).toBe('');
   });
 
-  it('follows what is changed, and combines with filters, order and pages', async () => {
+  it('finds updated tickets and combines search with filters, sorting and pages', async () => {
     const owner = await createWorkspace(api);
     const made: Ticket[] = [];
     for (const title of ['scanner a', 'scanner b', 'scanner c', 'scanner d']) {
@@ -130,7 +130,7 @@ describe('q on tickets', () => {
     expect(await ids('q=mouse&page=9')).toEqual([2]);
   });
 
-  it('takes texts of any words', async () => {
+  it('accepts texts with 10,000 words and words of 60,000 characters', async () => {
     const words = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`).join(' ');
     const long = `zzz${'y'.repeat(60_000)}`;
     await workspace.createTicket({ title: 'Many words', description: words });
@@ -143,10 +143,10 @@ describe('q on tickets', () => {
     expect(await titles(`qqq${'y'.repeat(150)}`)).toBe('A longer word');
   });
 
-  it('counts at most 10,000, over all that came before and after', async () => {
+  it('caps the total of a search at 10,000 and still finds older matches with filters', async () => {
     const owner = await createWorkspace(api);
     const { tenantId, userId } = owner;
-    // More than one place holds.
+    // More rows than one partition of the index covers.
     const insert = (sql: string) => api.owner.pool.query(`INSERT INTO ${sql}`);
     await insert(`ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 40000, 40000)`);
     for (let from = 1; from < 40_000; from += 5000) {
@@ -172,7 +172,7 @@ describe('q on tickets', () => {
     expect(rare.meta).toEqual({ page: 1, perPage: 20, totalCount: 2 });
     expect(numbers((await list('q=rare&sort=id')).data)).toEqual([20_000, 40_000]);
 
-    // What the other filters leave is found, however many newer ones have the words.
+    // Filters are applied before the cap, so older matches are found.
     await api.owner.pool.query(
       `UPDATE tickets SET type = 'PROBLEM' WHERE tenant_id = ${tenantId} AND ordinal IN (7, 9)`,
     );
@@ -185,7 +185,7 @@ describe('q on tickets', () => {
     await insert(`ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, ${userId} FROM tickets
       WHERE tenant_id = ${tenantId} AND ordinal < 3`);
     expect(numbers((await list(`q=common&watcherUserId=${userId}`)).data)).toEqual([2, 1]);
-    // Where both leave more than are looked at, others may match as well, and it is said so.
+    // When each condition alone exceeds the cap, more tickets may match, so the total is marked as capped.
     const madeAt = (ordinal: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ordinal * 1000).toISOString();
     const broad = await list(`q=common&createdBefore=${madeAt(25_000)}`);
     expect(broad.meta).toMatchObject({ totalCount: 0, totalCountCapped: true });
@@ -195,9 +195,9 @@ describe('q on tickets', () => {
   }, 180_000);
 });
 
-describe('q on the other lists', () => {
+describe('search on the other lists', () => {
   it('finds assets by name, tag and serial number', async () => {
-    for (const owner of [workspace, stranger]) {
+    for (const owner of [workspace, otherWorkspace]) {
       await owner.createAsset({ name: 'Laptop of Ada', assetTag: 'LT-0311', serialNumber: 'PF3K9XZ1', type: 'LAPTOP' });
       await owner.createAsset({ name: 'Laptop of Bo', assetTag: 'LT-0312', type: 'OTHER', notes: 'PF3K9XZ1' });
     }
@@ -216,7 +216,7 @@ describe('q on the other lists', () => {
     expect(await names('tablet bo')).toEqual(['Tablet of Bo', 1]);
   });
 
-  it('finds users by name and e-mail address', async () => {
+  it('finds users by name and email address', async () => {
     await workspace.createUser({ name: 'Ada Okafor', email: 'ada.okafor@example.com', jobTitle: 'Plumber' });
     const emails = async (q: string, filter = '') =>
       (await find(`/users?${filter}`, q)).body.data.map(({ email }: User) => email);
@@ -242,7 +242,7 @@ describe('q on the other lists', () => {
     expect(await tasks('floor')).toEqual([]);
   });
 
-  it('finds all of a project, however many newer tasks of others have the words', async () => {
+  it('finds all tasks of a project when other projects have 10,050 newer matches', async () => {
     const owner = await createWorkspace(api);
     const [mine, other] = [await owner.createProject(), await owner.createProject()];
     for (const title of ['Order cables', 'Lay cables', 'Order desks']) await owner.createTask({ title }, mine);
@@ -260,7 +260,7 @@ describe('q on the other lists', () => {
   }, 60_000);
 });
 
-describe.each(['/tickets', '/assets', '/users', '/projects'])('q on %s', (path) => {
+describe.each(['/tickets', '/assets', '/users', '/projects'])('search on %s', (path) => {
   it.each([
     ['', 'at least 1'],
     ['   ', 'letter or a digit'],
@@ -271,7 +271,7 @@ describe.each(['/tickets', '/assets', '/users', '/projects'])('q on %s', (path) 
     ['x'.repeat(201), 'at most 200'],
     ['x'.repeat(10_000), 'at most 200'],
     ['a\0b', 'control characters'],
-  ])('refuses %j', async (q, message) => {
+  ])('rejects the search query %j', async (q, message) => {
     const answer = await find(`${path}?`, q);
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
@@ -280,8 +280,8 @@ describe.each(['/tickets', '/assets', '/users', '/projects'])('q on %s', (path) 
   });
 });
 
-describe('a list that takes too long to find', () => {
-  it('is QUERY_TOO_BROAD, and what is found in time is not', async () => {
+describe('a list query that exceeds the statement timeout', () => {
+  it('returns QUERY_TOO_BROAD when a list query exceeds the statement timeout', async () => {
     const logged: { msg: string }[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
     const slow = await startApi({ databaseUrl: api.databaseUrl, env: { STATEMENT_TIMEOUT_MS: '1000' }, logger });
@@ -310,8 +310,8 @@ describe('a list that takes too long to find', () => {
   });
 });
 
-describe('the function that searches', () => {
-  it('refuses whoever names no tenant, and serves nobody but requests', async () => {
+describe('search_texts()', () => {
+  it('rejects search_texts without a tenant and denies it to the system role', async () => {
     const call = "SELECT * FROM search_texts('tickets', 'vpn', true, 10)";
     await expect(api.owner.pool.query(call)).rejects.toThrow('without a tenant');
     await expect(api.databases.system.pool.query(call)).rejects.toThrow('permission denied');

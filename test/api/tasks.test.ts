@@ -20,25 +20,27 @@ const create = (fields: object = {}) =>
   workspace.call('POST', `/projects/${project.id}/tasks`, { title: 'Order cables', ...fields });
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tasks/${id}`, body);
 
-/** A task as it stands. There is no endpoint for one, so it must be among the newest of its project. */
+/**
+ * Returns the stored task. Searches the first page of the list, so it must be one of the newest 5 tasks of its project.
+ */
 async function read({ id, projectId }: Task): Promise<Task> {
   const { body } = await workspace.call('GET', `/projects/${projectId}/tasks?perPage=5`);
   return body.data.find((task: Task) => task.id === id);
 }
 
-/** What both POST and PATCH refuse. */
-const refused: [string, object, string][] = [
+/** Fields that both POST and PATCH reject. */
+const invalidFields: [string, object, string][] = [
   ['null as title', { title: null }, 'title'],
   ['a blank title', { title: ' \n' }, 'title'],
-  ['a title of 256', { title: 'x'.repeat(256) }, 'title'],
+  ['a title of 256 characters', { title: 'x'.repeat(256) }, 'title'],
   ['NUL in the title', { title: 'a\0b' }, 'title'],
-  ['half a surrogate pair in the title', { title: 'a\ud800' }, 'title'],
+  ['a lone surrogate in the title', { title: 'a\ud800' }, 'title'],
   ['an empty description', { description: '' }, 'description'],
-  ['a description of 65,536', { description: 'x'.repeat(65_536) }, 'description'],
+  ['a description of 65,536 characters', { description: 'x'.repeat(65_536) }, 'description'],
   ['NUL in the description', { description: '\0' }, 'description'],
-  ['half a surrogate pair in the description', { description: '\udfff' }, 'description'],
+  ['a lone surrogate in the description', { description: '\udfff' }, 'description'],
   ['an unknown priority', { priority: 'URGENT' }, 'priority'],
-  ['assigneeId as text', { assigneeId: '1' }, 'assigneeId'],
+  ['assigneeId as a string', { assigneeId: '1' }, 'assigneeId'],
   ['a day that does not exist', { dueDate: '2023-02-29' }, 'dueDate'],
   ['the year 0', { startDate: '0000-12-31' }, 'startDate'],
   ['the year 10000', { dueDate: '10000-01-01' }, 'dueDate'],
@@ -51,7 +53,7 @@ const refused: [string, object, string][] = [
 ];
 
 describe('POST /projects/:id/tasks', () => {
-  it('fills in what is not given', async () => {
+  it('fills in the defaults of a new task', async () => {
     const answer = await create();
     expect(answer.status).toBe(201);
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -74,7 +76,7 @@ describe('POST /projects/:id/tasks', () => {
     });
   });
 
-  it('keeps every field', async () => {
+  it('creates a task with every field', async () => {
     const fields = {
       title: '配線 🔌',
       description: '  Ten metres.\n',
@@ -88,7 +90,7 @@ describe('POST /projects/:id/tasks', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('takes null for absent', async () => {
+  it('treats null as absent in a new task', async () => {
     const fields = { description: null, assigneeId: null, startDate: null, dueDate: null };
     const answer = await create({ ...fields, priority: null });
     expect(answer.status, answer.text).toBe(201);
@@ -97,30 +99,30 @@ describe('POST /projects/:id/tasks', () => {
 
   it.each<[string, object]>([
     ...Priority.options.map((priority): [string, object] => [`the priority ${priority}`, { priority }]),
-    ['a title of 255', { title: 'x'.repeat(255) }],
-    ['a description of 65,535', { description: 'x'.repeat(65_535) }],
+    ['a title of 255 characters', { title: 'x'.repeat(255) }],
+    ['a description of 65,535 characters', { description: 'x'.repeat(65_535) }],
     ['the first and the last date', { startDate: '0001-01-01', dueDate: '9999-12-31' }],
     ['dates of early centuries', { startDate: '0099-12-31', dueDate: '1582-10-10' }],
-  ])('takes %s', async (_, fields) => {
+  ])('creates a task with %s', async (_, fields) => {
     const answer = await create(fields);
     expect(answer.status, answer.text).toBe(201);
     expect(answer.body.data).toMatchObject(fields);
     expect(await read(answer.body.data)).toEqual(answer.body.data);
   });
 
-  it('trims the title, and only then measures it', async () => {
+  it('trims a task title before it checks the length', async () => {
     expect((await create({ title: ` ${'x'.repeat(255)}\n` })).body.data.title).toBe('x'.repeat(255));
   });
 
   it.each([
     ['a missing title', { title: undefined }, 'title'],
     ['a status', { status: 'DONE' }, 'status'],
-    ...refused,
-  ] as [string, object, string][])('rejects %s', async (_, fields, path) => {
+    ...invalidFields,
+  ] as [string, object, string][])('rejects a new task with %s', async (_, fields, path) => {
     expect(errorOf(await create(fields))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('rejects an inactive assignee', async () => {
+  it('rejects an inactive assignee of a new task', async () => {
     const { id } = await deactivateUser(workspace.context, (await workspace.createUser()).email);
     expect(errorOf(await create({ assigneeId: id }))).toMatchObject({
       code: 'INVALID_REFERENCE',
@@ -130,7 +132,7 @@ describe('POST /projects/:id/tasks', () => {
 });
 
 describe('GET /tasks/:taskId', () => {
-  it('answers a task as the list of its project does', async () => {
+  it('returns a task by id as in the list of its project', async () => {
     const task = await workspace.createTask();
     expect((await workspace.call('GET', `/tasks/${task.id}`)).body).toEqual({ success: true, data: task });
     expect(await read(task)).toEqual(task);
@@ -160,7 +162,7 @@ describe('GET /projects/:id/tasks', () => {
     await workspace.createTask({ title: 'of another project', priority: 'HIGH', assigneeId: ada });
   });
 
-  it("lists the project's own, newest first, and pages without gap or repetition", async () => {
+  it('lists the tasks of a project newest first, without gaps or duplicates between pages', async () => {
     expect((await workspace.call('GET', path)).body).toEqual({
       success: true,
       data: made,
@@ -183,7 +185,7 @@ describe('GET /projects/:id/tasks', () => {
     ['priority=HIGH&assigneeId=ADA', 'a'],
     ['priority=HIGH,MEDIUM&assigneeId=ADA&status=TODO', 'd'],
     ['priority=LOW&status=DONE', ''],
-  ])('filters by %s', async (query, titles) => {
+  ])('filters tasks by %s', async (query, titles) => {
     const filters = query.replace('ADA', String(ada)).replace('OWNER', String(workspace.userId));
     const { body } = await workspace.call('GET', `${path}?${filters}`);
     expect(body.data.map(({ title }: Task) => title).join(' ')).toBe(titles);
@@ -199,7 +201,7 @@ describe('PATCH /tasks/:taskId', () => {
     ['startDate', '2024-02-29'],
     ['dueDate', '0001-01-01'],
     ['status', 'BLOCKED'],
-  ])('changes the %s and nothing else', async (name, value) => {
+  ])('changes only %s of a task', async (name, value) => {
     const before = (await create()).body.data;
     const answer = await patch(before.id, { [name]: value });
     expect(answer.status, answer.text).toBe(200);
@@ -209,7 +211,7 @@ describe('PATCH /tasks/:taskId', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('clears by null', async () => {
+  it('clears optional task fields that are set to null', async () => {
     const fields = { description: 'x', assigneeId: workspace.userId, startDate: '2026-11-20', dueDate: '2026-11-27' };
     const { data: before } = (await create(fields)).body;
     const cleared = { description: null, assigneeId: null, startDate: null, dueDate: null };
@@ -222,8 +224,8 @@ describe('PATCH /tasks/:taskId', () => {
     ['null as status', { status: null }, 'status'],
     ['null as priority', { priority: null }, 'priority'],
     ['an unknown status', { status: 'OPEN' }, 'status'],
-    ...refused,
-  ] as [string, object, string][])('rejects %s', async (_, fields, path) => {
+    ...invalidFields,
+  ] as [string, object, string][])('rejects a task change with %s', async (_, fields, path) => {
     const before = await workspace.createTask();
     const answer = await patch(before.id, { priority: 'LOW', ...fields });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
@@ -231,7 +233,7 @@ describe('PATCH /tasks/:taskId', () => {
   });
 
   it.each(TaskStatus.options)(
-    'lets the status move from %s to every other, and keeps completedAt in step',
+    'allows the task status %s to change to any other and updates completedAt',
     async (from) => {
       for (const to of TaskStatus.options) {
         const { id } = (await create()).body.data;
@@ -251,7 +253,7 @@ describe('PATCH /tasks/:taskId', () => {
     },
   );
 
-  it('leaves updatedAt when it changes nothing', async () => {
+  it('keeps updatedAt of a task when no field changes', async () => {
     const made = await workspace.createTask({ assigneeId: workspace.userId, dueDate: '2026-11-27' });
     const { data: before } = (await patch(made.id, { status: 'DONE' })).body;
     now = new Date(now.getTime() + 60_000);
@@ -265,7 +267,7 @@ describe('PATCH /tasks/:taskId', () => {
     }
   });
 
-  it('refuses a newly named inactive assignee, and lets one stay', async () => {
+  it('rejects an inactive user as a new assignee but keeps an existing one', async () => {
     const user = await workspace.createUser();
     const { id } = await workspace.createTask({ assigneeId: user.id });
     await deactivateUser(workspace.context, user.email);
@@ -277,7 +279,7 @@ describe('PATCH /tasks/:taskId', () => {
     });
   });
 
-  it('loses nothing when many come at once', async () => {
+  it('keeps all of 6 concurrent changes to a task', async () => {
     const task = await workspace.createTask();
     const fields = {
       title: 'T',

@@ -3,9 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
-/*
- * Many tickets in one request: each is answered what the single request would have been (docs/decisions/tickets.md).
- */
+/** Each item gets the same response as the equivalent single request (docs/decisions/tickets.md). */
 let api: Api;
 let workspace: Workspace;
 let other: Workspace;
@@ -17,28 +15,28 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** An item's answer; a test reads what it expects of it. */
+/** The result of one item. */
 // biome-ignore lint/suspicious/noExplicitAny: a test fails when what it reads isn't there
-type ItemAnswer = any;
+type ItemResult = any;
 
-const nothing = 9007199254740991;
+const unknownId = 9007199254740991;
 
-async function bulk(method: 'POST' | 'PATCH', tickets: unknown, of = workspace): Promise<ItemAnswer[]> {
+async function bulk(method: 'POST' | 'PATCH', tickets: unknown, of = workspace): Promise<ItemResult[]> {
   const answer = await of.call(method, '/tickets/bulk', { tickets });
   expect(answer.status, answer.text).toBe(200);
   expect(Object.keys(answer.body)).toEqual(['success', 'data']);
   return answer.body.data;
 }
 
-/** What the answer to a single request is as that of an item. */
-function asItem({ status, body }: Answer): ItemAnswer {
+/** Converts the response of a single request to an item result. */
+function asItem({ status, body }: Answer): ItemResult {
   if (body.success) return { status, data: body.data };
   const { requestId: _, ...error } = body.error;
   return { status, error };
 }
 
 describe('POST /tickets/bulk', () => {
-  it('makes tickets in their order, numbered on without a gap', async () => {
+  it('creates tickets in request order with consecutive numbers', async () => {
     const own = await createWorkspace(api);
     await own.createTicket();
     const types = ['INCIDENT', 'CHANGE', 'INCIDENT', 'SERVICE_REQUEST', 'PROBLEM', 'CHANGE'];
@@ -64,7 +62,7 @@ describe('POST /tickets/bulk', () => {
     expect((await own.createTicket()).ticketNumber).toBe('INC-4');
   });
 
-  it('takes all fields of each', async () => {
+  it('accepts all ticket fields for each new ticket', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const full = {
       ...ticket,
@@ -86,25 +84,22 @@ describe('POST /tickets/bulk', () => {
   const faults: [string, () => Promise<unknown>][] = [
     ['no title', async () => ({ ...ticket, title: undefined })],
     ['an unknown field', async () => ({ ...ticket, surprise: 1 })],
-    ['several faults', async () => ({ title: '', type: 'NONSENSE', customFields: { x: {} } })],
+    ['several errors', async () => ({ title: '', type: 'NONSENSE', customFields: { x: {} } })],
     ['no category', async () => ({ ...ticket, category: null })],
     ['a title of control characters', async () => ({ ...ticket, title: 'a\u0000b' })],
-    ['an id of nothing', async () => ({ ...ticket, id: 1 })],
-    ['an assignee who is nobody', async () => ({ ...ticket, assigneeId: nothing })],
+    ['an id', async () => ({ ...ticket, id: 1 })],
+    ['an unknown assignee', async () => ({ ...ticket, assigneeId: unknownId })],
     ["another workspace's user", async () => ({ ...ticket, assigneeId: other.userId })],
-    [
-      'watchers of whom some are nobody',
-      async () => ({ ...ticket, watcherUserIds: [workspace.userId, nothing, other.userId] }),
-    ],
-    ['a parent that is nothing', async () => ({ ...ticket, parentId: nothing })],
+    ['some unknown watchers', async () => ({ ...ticket, watcherUserIds: [workspace.userId, unknownId, other.userId] })],
+    ['an unknown parent', async () => ({ ...ticket, parentId: unknownId })],
     ["another workspace's parent", async () => ({ ...ticket, parentId: (await other.createTicket()).id })],
-    ['a parent by a number that was not given out', async () => ({ ...ticket, parentId: 'PRB-99' })],
-    ['a parent by what is no number', async () => ({ ...ticket, parentId: 'INC-01' })],
+    ['a parent with an unknown ticket number', async () => ({ ...ticket, parentId: 'PRB-99' })],
+    ['a parent with a malformed ticket number', async () => ({ ...ticket, parentId: 'INC-01' })],
     ['an inactive assignee', async () => ({ ...ticket, assigneeId: await inactiveUser() })],
-    ['nothing', async () => ({})],
+    ['no fields', async () => ({})],
   ];
 
-  it('refuses an item as the single request is refused, and makes the others', async () => {
+  it('rejects an invalid new ticket like a single POST and creates the other items', async () => {
     for (const [name, fault] of faults) {
       const wrong = await fault();
       const single = asItem(await workspace.call('POST', '/tickets', wrong));
@@ -119,15 +114,15 @@ describe('POST /tickets/bulk', () => {
   it.each([
     ['null', null],
     ['a number', 7],
-    ['text', 'x'],
+    ['a string', 'x'],
     ['an array', []],
-  ])('refuses %s by itself', async (_, wrong) => {
+  ])('rejects %s as a new ticket and creates the other items', async (_, wrong) => {
     const [made, refused] = await bulk('POST', [ticket, wrong]);
     expect(made.status).toBe(201);
     expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
-  it('answers when all are wrong', async () => {
+  it('returns a result for each ticket when all 100 are invalid', async () => {
     const answers = await bulk(
       'POST',
       Array.from({ length: 100 }, () => ({})),
@@ -136,13 +131,13 @@ describe('POST /tickets/bulk', () => {
     for (const { status } of answers) expect(status).toBe(400);
   });
 
-  it('tells of each that was made, in their order, once for each who wants to know', async () => {
+  it('emits ticket.created for each new ticket in order, once per subscription', async () => {
     const own = await createWorkspace(api);
     const hooks = [await own.createWebhook(), await own.createWebhook({ events: ['ticket.updated'] })];
     const answers = await bulk('POST', [ticket, {}, { ...ticket, title: 'Second' }], own);
     const made = answers.flatMap(({ data }) => data ?? []);
-    expect(await told(own)).toEqual(
-      made.map((data) => ({ type: 'ticket.created', actor: actorOf(own), ticket: data })),
+    expect(await readEvents(own)).toEqual(
+      made.map((data) => ({ type: 'ticket.created', actor: getActor(own), ticket: data })),
     );
     const deliveries = await api.prisma.delivery.findMany({ where: { tenantId: own.tenantId } });
     expect(deliveries.map(({ subscriptionId }) => Number(subscriptionId))).toEqual([hooks[0]?.id, hooks[0]?.id]);
@@ -150,7 +145,7 @@ describe('POST /tickets/bulk', () => {
 });
 
 describe('PATCH /tickets/bulk', () => {
-  it('changes each, and answers as they are', async () => {
+  it('updates each ticket and returns its new fields', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const [a, b, c] = [await workspace.createTicket(), await workspace.createTicket(), await workspace.createTicket()];
     const answers = await bulk('PATCH', [
@@ -167,14 +162,14 @@ describe('PATCH /tickets/bulk', () => {
       watcherUserIds: [user.id],
     });
     expect(answers[1].data).toMatchObject({ id: a.id, title: 'Changed', customFields: { site: 'Bonn' } });
-    // What changes nothing leaves `updatedAt`.
+    // An item without changes keeps `updatedAt`.
     expect(answers[2].data).toEqual(b);
     for (const { data } of answers) {
       expect((await workspace.call('GET', `/tickets/${data.id}`)).body.data).toEqual(data);
     }
   });
 
-  it('takes watchers away and leaves those of others alone', async () => {
+  it('removes watchers of one ticket and keeps those of the others', async () => {
     const users = await Promise.all([1, 2, 3].map(async () => (await workspace.createUser()).id));
     const watcherUserIds = users.toSorted((x, y) => x - y);
     const [a, b] = [await workspace.createTicket({ watcherUserIds }), await workspace.createTicket({ watcherUserIds })];
@@ -186,7 +181,7 @@ describe('PATCH /tickets/bulk', () => {
     expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
   });
 
-  it('refuses an item as the single request is refused, and changes the others', async () => {
+  it('rejects an invalid change like a single PATCH and applies the other items', async () => {
     const closed = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${closed.id}`, { status: 'CANCELLED' });
     const full = await workspace.createTicket({
@@ -202,18 +197,18 @@ describe('PATCH /tickets/bulk', () => {
       [mine.id, { title: '' }],
       [mine.id, { type: 'CHANGE' }],
       [mine.id, {}],
-      [mine.id, { assigneeId: nothing }],
+      [mine.id, { assigneeId: unknownId }],
       [mine.id, { watcherUserIds: [other.userId] }],
-      [mine.id, { parentId: nothing }],
+      [mine.id, { parentId: unknownId }],
       [mine.id, { parentId: theirs.id }],
       [mine.id, { parentId: mine.id }],
       [mine.id, { parentId: mine.ticketNumber }],
       [mine.id, { parentId: 'PRB-99' }],
-      [nothing, { parentId: 'PRB-99' }],
+      [unknownId, { parentId: 'PRB-99' }],
       ['PRB-99', { title: 'x' }],
       [theirs.id, { title: 'x' }],
-      [nothing, { title: 'x' }],
-      [nothing, { title: '' }],
+      [unknownId, { title: 'x' }],
+      [unknownId, { title: '' }],
     ];
     for (const [id, patch] of faults) {
       const single = asItem(await workspace.call('PATCH', `/tickets/${id}`, patch));
@@ -237,14 +232,14 @@ describe('PATCH /tickets/bulk', () => {
     [{ id: '1', title: 'x' }],
     [{ id: 1.5, title: 'x' }],
     [{ id: 0, title: 'x' }],
-  ])('refuses %j by itself', async (wrong) => {
+  ])('rejects the change %j and applies the other items', async (wrong) => {
     const made = await workspace.createTicket();
     const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
     expect(changed.status).toBe(200);
     expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
-  it('takes numbers for ids', async () => {
+  it('accepts ticket numbers as ids in a bulk update', async () => {
     const own = await createWorkspace(api);
     const [above, a, b] = [
       await own.createTicket({ type: 'PROBLEM' }),
@@ -265,13 +260,13 @@ describe('PATCH /tickets/bulk', () => {
     expect(answers[2].data).toMatchObject({ id: a.id, parentId: above.id });
     const [made] = await bulk('POST', [{ ...ticket, parentId: 'PRB-1' }], own);
     expect(made.data.parentId).toBe(above.id);
-    // The same numbers are other tickets' elsewhere.
+    // The same numbers are unknown in another workspace.
     expect(await bulk('PATCH', [{ id: 'PRB-1', title: 'x' }], await createWorkspace(api))).toMatchObject([
       { status: 404 },
     ]);
   });
 
-  it('knows a ticket by both of its names', async () => {
+  it('rejects a bulk update that has one ticket by id and by number', async () => {
     const made = await workspace.createTicket();
     const tickets = [{ id: made.id, title: 'x' }, {}, { id: made.ticketNumber, title: 'y' }];
     expect(errorOf(await workspace.call('PATCH', '/tickets/bulk', { tickets }))).toMatchObject({
@@ -286,18 +281,21 @@ describe('PATCH /tickets/bulk', () => {
     expect((await workspace.call('GET', `/tickets/${made.id}`)).body.data).toEqual(made);
   });
 
-  it.each([null, '', 'n/a', 0, 1.5])('takes %j for no name, however often it comes', async (id) => {
-    const { id: made } = await workspace.createTicket();
-    const answers = await bulk('PATCH', [
-      { id, title: 'x' },
-      { id: made, title: 'y' },
-      { id, title: 'x' },
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([400, 200, 400]);
-    expect(answers[0].error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'id' }] });
-  });
+  it.each([null, '', 'n/a', 0, 1.5])(
+    'allows the invalid id %j more than once and rejects each such item',
+    async (id) => {
+      const { id: made } = await workspace.createTicket();
+      const answers = await bulk('PATCH', [
+        { id, title: 'x' },
+        { id: made, title: 'y' },
+        { id, title: 'x' },
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([400, 200, 400]);
+      expect(answers[0].error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'id' }] });
+    },
+  );
 
-  it('sees the parents that items before it have given', async () => {
+  it('checks parent cycles against the previous items of the bulk update', async () => {
     const make = async (parentId?: number) => (await workspace.createTicket({ parentId })).id;
     const [a, b, c] = [await make(), await make(), await make()];
     const circle = [
@@ -308,7 +306,7 @@ describe('PATCH /tickets/bulk', () => {
     const answers = await bulk('PATCH', circle);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(answers[2].error.message).toBe('parentId must not be the ticket itself or one of its descendants');
-    // One that is freed may stand below.
+    // A ticket that has no parent any more can become a parent.
     const [top, below] = [await make(), await make()];
     await workspace.call('PATCH', `/tickets/${below}`, { parentId: top });
     const turned = await bulk('PATCH', [
@@ -318,22 +316,22 @@ describe('PATCH /tickets/bulk', () => {
     expect(turned.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('tells of each that changed, with what changed', async () => {
+  it('emits ticket.updated with the changes for each changed ticket', async () => {
     const own = await createWorkspace(api);
     const [a, b] = [await own.createTicket(), await own.createTicket()];
     await own.createWebhook();
     const answers = await bulk('PATCH', [{ id: b.id, title: 'B' }, { id: a.id, title: a.title }, { id: 7 }], own);
-    expect(await told(own)).toEqual([
+    expect(await readEvents(own)).toEqual([
       {
         type: 'ticket.updated',
-        actor: actorOf(own),
+        actor: getActor(own),
         ticket: answers[0].data,
         changes: { title: { from: b.title, to: 'B' } },
       },
     ]);
   });
 
-  it('locks in the order of ids, whatever order they come in', async () => {
+  it('locks tickets in the order of their ids', async () => {
     const ids = (
       await bulk(
         'POST',
@@ -342,7 +340,7 @@ describe('PATCH /tickets/bulk', () => {
     ).map(({ data }) => data.id);
     const client = new pg.Client({ connectionString: api.databaseUrl });
     await client.connect();
-    // Without an order each would have taken half of them, and wait for the other's.
+    // Without a fixed order, each request would lock half of the tickets and wait for the other request.
     await client.query(`BEGIN; SELECT FROM tickets WHERE id = ${ids[4]} FOR UPDATE`);
     const change = (title: string) => ids.map((id) => ({ id, title }));
     const both = Promise.all([bulk('PATCH', change('Up')), bulk('PATCH', change('Down').toReversed())]);
@@ -353,7 +351,7 @@ describe('PATCH /tickets/bulk', () => {
     for (const answers of await both) for (const { status } of answers) expect(status).toBe(200);
   });
 
-  it('keeps totals exact when many are changed at once', async () => {
+  it('keeps totals exact during concurrent bulk updates', async () => {
     const own = await createWorkspace(api);
     const made = (
       await bulk(
@@ -384,14 +382,14 @@ describe('PATCH /tickets/bulk', () => {
 describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method) => {
   it.each([
     ['no tickets', {}, 'tickets'],
-    ['none', { tickets: [] }, 'tickets'],
-    ['101', { tickets: Array.from({ length: 101 }, () => ticket) }, 'tickets'],
-    ['a great many', { tickets: Array.from({ length: 19_000 }, () => 0) }, 'tickets'],
-    ['an object', { tickets: { 0: ticket } }, 'tickets'],
-    ['text', { tickets: 'x' }, 'tickets'],
-    ['another field', { tickets: [ticket], atomic: true }, 'atomic'],
+    ['an empty array', { tickets: [] }, 'tickets'],
+    ['101 tickets', { tickets: Array.from({ length: 101 }, () => ticket) }, 'tickets'],
+    ['19,000 items', { tickets: Array.from({ length: 19_000 }, () => 0) }, 'tickets'],
+    ['an object as tickets', { tickets: { 0: ticket } }, 'tickets'],
+    ['a string as tickets', { tickets: 'x' }, 'tickets'],
+    ['an unknown field', { tickets: [ticket], atomic: true }, 'atomic'],
     [
-      'an id twice',
+      'a duplicate id',
       {
         tickets: [
           { id: 5, title: 'x' },
@@ -401,7 +399,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
       },
       'tickets.2.id',
     ],
-  ])('refuses %s', async (_, body, path) => {
+  ])('rejects a bulk request with %s', async (_, body, path) => {
     const before = await api.prisma.ticket.count();
     const answer = await workspace.call(method, '/tickets/bulk', body);
     expect(answer.status, answer.text).toBe(400);
@@ -409,7 +407,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count()).toBe(before);
   });
 
-  it('writes nothing when the database fails', async () => {
+  it('writes unknownId when the database fails during a bulk request', async () => {
     const title = `Fails ${unique()}`;
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`ALTER TABLE tickets ADD CONSTRAINT none CHECK (title <> '${title}') NOT VALID`);
@@ -425,7 +423,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count({ where: { tenantId: workspace.tenantId, title: 'Good' } })).toBe(0);
   });
 
-  it('is one request of the limits', async () => {
+  it('counts a bulk request as one request in the rate limit', async () => {
     const tickets = [
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'x' },
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'y' },
@@ -445,12 +443,12 @@ async function inactiveUser(): Promise<number> {
 }
 
 /** What the events of a workspace say, in the order of their ids. */
-/** Who asks with the workspace's key, as events tell it. */
-function actorOf({ context: { userId, keyId } }: Workspace): object {
+/** Returns the actor in events for requests with the workspace's key. */
+function getActor({ context: { userId, keyId } }: Workspace): object {
   return { userId: Number(userId), keyId: Number(keyId) };
 }
 
-async function told({ tenantId }: Workspace): Promise<unknown[]> {
+async function readEvents({ tenantId }: Workspace): Promise<unknown[]> {
   const events = await api.prisma.event.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
   return events.map(({ body }) => {
     const { id: _, timestamp, ...rest } = JSON.parse(body);

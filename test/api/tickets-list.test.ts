@@ -41,7 +41,7 @@ describe('GET /tickets', () => {
     }
   });
 
-  it('lists newest first, whatever was changed last, and pages without gap or repetition', async () => {
+  it('lists tickets by creation time, without gaps or duplicates between pages', async () => {
     expect((await owner.call('GET', '/tickets')).body).toEqual({
       success: true,
       data: made,
@@ -75,7 +75,7 @@ describe('GET /tickets', () => {
     ['status=OPEN&assigneeId=ADA&priority=HIGH', 'a'],
     ['type=INCIDENT&category=EMAIL,NETWORK&status=PENDING,OPEN&priority=HIGH,LOW&assigneeId=OWNER', 'b'],
     ['priority=HIGH&category=ACCESS', ''],
-  ])('filters by %s', async (query, titles) => {
+  ])('filters tickets by %s', async (query, titles) => {
     const path = `/tickets?${query.replaceAll('ADA', String(ada)).replaceAll('OWNER', String(owner.userId))}`;
     const { body } = await owner.call('GET', path);
     expect(body.data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
@@ -86,7 +86,7 @@ describe('GET /tickets', () => {
   });
 });
 
-describe('GET /tickets by what the totals do not tell', () => {
+describe('GET /tickets with filters that have no stored totals', () => {
   let owner: Workspace;
   let ada: number;
   const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString();
@@ -98,7 +98,7 @@ describe('GET /tickets by what the totals do not tell', () => {
     await owner.createTicket({ title: 'b', requesterId: ada, parentId, watcherUserIds: [ada, owner.userId] });
     await owner.createTicket({ title: 'c', parentId, assigneeId: owner.userId, priority: 'HIGH' });
     await owner.createTicket({ title: 'd', requesterId: ada, watcherUserIds: [owner.userId] });
-    // The second was made before the first, elsewhere.
+    // Sets creation times in a different order than the ids.
     for (const [title, created] of Object.entries({ a: day(2), b: day(1), c: day(3), d: day(4) })) {
       await api.prisma.ticket.updateMany({ where: { tenantId: owner.tenantId, title }, data: { createdAt: created } });
     }
@@ -126,13 +126,13 @@ describe('GET /tickets by what the totals do not tell', () => {
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
-    // Behind the one that was made at the beginning of the millisecond.
+    // A fraction of a millisecond after a ticket's creation time excludes that ticket.
     [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
     [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
     ['createdSince=2026-01-02T01:00:00%2B01:00', 'd c a'],
     [`createdSince=${day(2)}&requesterId=ADA`, 'd'],
     ['createdSince=9999-01-01T00:00:00Z', ''],
-  ])('finds %s', async (query, titles) => {
+  ])('finds tickets by %s', async (query, titles) => {
     const [first] = (await owner.call('GET', '/tickets?sort=id')).body.data;
     const names = { ADA: ada, OWNER: owner.userId, FIRST: first.id };
     const path = `/tickets?${query.replace(/ADA|OWNER|FIRST/g, (name) => String(names[name as keyof typeof names]))}`;
@@ -160,13 +160,13 @@ describe('GET /tickets by what the totals do not tell', () => {
     ['sort=createdAt', 'sort'],
     ['sort=id,-id', 'sort'],
     ['q=a&q=b', 'q'],
-  ])('refuses %s', async (query, path) => {
+  ])('rejects the ticket list query %s', async (query, path) => {
     const answer = await owner.call('GET', `/tickets?${query}`);
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('counts at most 100,000, and answers the pages of those', async () => {
+  it('caps the totalCount of a ticket list at 100,000 and returns those pages', async () => {
     const many = await createWorkspace(api);
     const { tenantId, userId } = many;
     const load = (from: number, to: number) =>
@@ -200,7 +200,7 @@ describe('GET /tickets, oldest first', () => {
     ['status=OPEN,PENDING', 'a b c d'],
     ['type=INCIDENT&status=OPEN', 'a b d'],
     ['status=CLOSED', ''],
-  ])('with %s, pages without gap or repetition', async (query, titles) => {
+  ])('pages through tickets oldest first without gaps or duplicates, filtered by "%s"', async (query, titles) => {
     const owner = await createWorkspace(api);
     for (const title of 'abcde') await owner.createTicket({ title });
     const [e, , c] = (await owner.call('GET', '/tickets')).body.data;

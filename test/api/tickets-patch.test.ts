@@ -26,8 +26,8 @@ async function inactiveUser(): Promise<User> {
   return deactivateUser(workspace.context, (await workspace.createUser()).email);
 }
 
-/** A new ticket that has gone the shortest way to a status. */
-async function ticketIn(status: TicketStatus): Promise<Ticket> {
+/** Creates a ticket and moves it to a status with as few changes as possible. */
+async function createTicketIn(status: TicketStatus): Promise<Ticket> {
   const made = await workspace.createTicket();
   if (status === 'OPEN') return made;
   const steps = ticketTransitions.OPEN.includes(status) ? [status] : (['RESOLVED', status] as const);
@@ -45,7 +45,7 @@ describe('PATCH /tickets/:id', () => {
     ['resolution', ' Restarted.\n'],
     ['resolution', 'x'.repeat(65_535)],
     ['customFields', { a: 1 }],
-  ])('changes the %s and nothing else', async (name, value) => {
+  ])('changes only %s of a ticket', async (name, value) => {
     const before = await workspace.createTicket();
     const answer = await patch(before.id, { [name]: value });
     expect(answer.status, answer.text).toBe(200);
@@ -55,7 +55,7 @@ describe('PATCH /tickets/:id', () => {
     expect(await read(before.id)).toEqual(data);
   });
 
-  it('takes the number of a parent for its id', async () => {
+  it('accepts a ticket number as parentId', async () => {
     const owner = await createWorkspace(api);
     const [parent, before] = [await owner.createTicket({ type: 'PROBLEM' }), await owner.createTicket()];
     const made = await owner.call('POST', '/tickets', { ...ticket, parentId: 'PRB-1' });
@@ -71,7 +71,7 @@ describe('PATCH /tickets/:id', () => {
     expect(errorOf(await theirs.call('POST', '/tickets', { ...ticket, parentId: 'PRB-1' }))).toMatchObject(unknown);
   });
 
-  it('sets assignee, watchers and parent, and clears by null what may be absent', async () => {
+  it('sets assignee, watchers and parent, and clears optional fields with null', async () => {
     const { id: parentId } = await workspace.createTicket();
     const before = await workspace.createTicket({ categoryConfigId: 'cfg', customFields: { a: 1 } });
     const fields = { assigneeId: workspace.userId, watcherUserIds: [workspace.userId], parentId, resolution: 'Done.' };
@@ -98,24 +98,28 @@ describe('PATCH /tickets/:id', () => {
       closedAt: null,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
-    }).map(([name, value]): [string, object, string] => [`${name}, which cannot change`, { [name]: value }, name]),
+    }).map(([name, value]): [string, object, string] => [`the read-only field ${name}`, { [name]: value }, name]),
     ['a blank title', { title: '  ' }, 'title'],
-    ['a title of 256', { title: 'x'.repeat(256) }, 'title'],
+    ['a title of 256 characters', { title: 'x'.repeat(256) }, 'title'],
     ['an empty description', { description: '' }, 'description'],
-    ['a description of 65,536', { description: 'x'.repeat(65_536) }, 'description'],
+    ['a description of 65,536 characters', { description: 'x'.repeat(65_536) }, 'description'],
     ['an empty resolution', { resolution: '' }, 'resolution'],
-    ['a resolution of 65,536', { resolution: 'x'.repeat(65_536) }, 'resolution'],
+    ['a resolution of 65,536 characters', { resolution: 'x'.repeat(65_536) }, 'resolution'],
     ['an empty categoryConfigId', { categoryConfigId: '' }, 'categoryConfigId'],
     ['an unknown status', { status: 'DONE' }, 'status'],
-    ...unstorable.map((resolution): [string, object, string] => ['NUL or half a pair', { resolution }, 'resolution']),
-  ])('rejects %s', async (_, fields, path) => {
+    ...unstorable.map((resolution): [string, object, string] => [
+      'NUL or a lone surrogate',
+      { resolution },
+      'resolution',
+    ]),
+  ])('rejects a ticket change with %s', async (_, fields, path) => {
     const before = await workspace.createTicket();
     const answer = await patch(before.id, { priority: 'LOW', ...fields });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('must keep category or categoryConfigId', async () => {
+  it('requires either category or categoryConfigId after a change', async () => {
     const { id } = await workspace.createTicket();
     const refused = [{ category: null }, { category: null, categoryConfigId: null }];
     for (const body of refused) {
@@ -129,7 +133,7 @@ describe('PATCH /tickets/:id', () => {
     expect((await patch(id, { category: 'OTHER', categoryConfigId: null })).status).toBe(200);
   });
 
-  it('leaves updatedAt when it changes nothing', async () => {
+  it('keeps updatedAt of a ticket when no field changes', async () => {
     const { id: watcher } = await workspace.createUser();
     const { id } = await workspace.createTicket({
       watcherUserIds: [watcher, workspace.userId],
@@ -156,7 +160,7 @@ describe('PATCH /tickets/:id', () => {
     }
   });
 
-  it('takes -0 for 0, as it is stored and answered', async () => {
+  it('treats -0 as 0 in customFields', async () => {
     const before = await workspace.createTicket({ customFields: { n: 0 } });
     const answer = await patch(before.id, '{"customFields":{"n":-0}}');
     expect(answer.body.data).toEqual(before);
@@ -166,25 +170,28 @@ describe('PATCH /tickets/:id', () => {
     const moves = TicketStatus.options.flatMap((from) => TicketStatus.options.map((to) => ({ from, to })));
     const allowed = (from: TicketStatus, to: TicketStatus) => ticketTransitions[from].includes(to);
 
-    it.each(moves.filter(({ from, to }) => allowed(from, to)))('can go from $from to $to', async ({ from, to }) => {
-      const before = await ticketIn(from);
-      now = new Date(now.getTime() + 60_000);
-      const { data } = (await patch(before.id, { status: to })).body;
-      const moment = now.toISOString();
-      expect(data).toEqual({
-        ...before,
-        status: to,
-        resolvedAt: to === 'RESOLVED' ? moment : to === 'CLOSED' ? before.resolvedAt : null,
-        closedAt: to === 'CLOSED' ? moment : null,
-        updatedAt: data.updatedAt,
-      });
-      expect(await read(before.id)).toEqual(data);
-    });
+    it.each(moves.filter(({ from, to }) => allowed(from, to)))(
+      'changes the ticket status from $from to $to',
+      async ({ from, to }) => {
+        const before = await createTicketIn(from);
+        now = new Date(now.getTime() + 60_000);
+        const { data } = (await patch(before.id, { status: to })).body;
+        const moment = now.toISOString();
+        expect(data).toEqual({
+          ...before,
+          status: to,
+          resolvedAt: to === 'RESOLVED' ? moment : to === 'CLOSED' ? before.resolvedAt : null,
+          closedAt: to === 'CLOSED' ? moment : null,
+          updatedAt: data.updatedAt,
+        });
+        expect(await read(before.id)).toEqual(data);
+      },
+    );
 
     it.each(moves.filter(({ from, to }) => from !== to && !allowed(from, to)))(
-      'cannot go from $from to $to',
+      'rejects a ticket status change from $from to $to',
       async ({ from, to }) => {
-        const before = await ticketIn(from);
+        const before = await createTicketIn(from);
         const { code, message, details } = errorOf(await patch(before.id, { status: to, title: 'Changed' }));
         expect(code).toBe('INVALID_TRANSITION');
         expect(details).toEqual([{ path: 'status', message: expect.any(String) }]);
@@ -199,16 +206,16 @@ describe('PATCH /tickets/:id', () => {
       },
     );
 
-    it.each(TicketStatus.options)('stays %s without a change when given again', async (status) => {
-      const before = await ticketIn(status);
+    it.each(TicketStatus.options)('keeps a ticket unchanged when its status %s is set again', async (status) => {
+      const before = await createTicketIn(status);
       now = new Date(now.getTime() + 60_000);
       const answer = await patch(before.id, { status });
       expect(answer.status).toBe(200);
       expect(answer.body.data).toEqual(before);
     });
 
-    it.each(['CLOSED', 'CANCELLED'] as const)('lets the other fields of a %s ticket change', async (status) => {
-      const { id, resolvedAt, closedAt } = await ticketIn(status);
+    it.each(['CLOSED', 'CANCELLED'] as const)('allows changes to other fields of a %s ticket', async (status) => {
+      const { id, resolvedAt, closedAt } = await createTicketIn(status);
       const fields = { title: 'Changed', priority: 'LOW', resolution: 'As said.', customFields: { a: 1 } };
       expect((await patch(id, { ...fields, status })).body.data).toMatchObject({
         ...fields,
@@ -220,7 +227,7 @@ describe('PATCH /tickets/:id', () => {
   });
 
   describe('customFields', () => {
-    it('are merged; null removes', async () => {
+    it('merges ticket customFields and removes those set to null', async () => {
       const { id } = await workspace.createTicket({ customFields: { a: 1, b: [1, 2], c: 'x' } });
       expect((await patch(id, { customFields: { b: [3], d: true } })).body.data.customFields).toEqual({
         a: 1,
@@ -232,7 +239,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual({ b: [3], d: true, e: [null] });
     });
 
-    it('are held to the limits after merging', async () => {
+    it('checks the limits of customFields after it merges them', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
       const refused = await patch(id, { customFields: { k50: 1 } });
       expect(errorOf(refused)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'customFields' }] });
@@ -246,7 +253,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await patch(large.id, { customFields: { k: null, l: 'x'.repeat(16_000) } })).status).toBe(200);
     });
 
-    it('may be named in any number, when the merged ones are within the limits', async () => {
+    it('accepts any number of customFields if the merged ones are within the limits', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
       const removed = Object.fromEntries(Object.keys(keys(50)).map((name) => [name, null]));
       const answer = await patch(id, { customFields: { ...removed, ...keys(10, 50) } });
@@ -256,7 +263,7 @@ describe('PATCH /tickets/:id', () => {
   });
 
   describe('an inactive user', () => {
-    it('cannot be newly named', async () => {
+    it('rejects an inactive user as a new assignee or watcher', async () => {
       const { id: userId } = await inactiveUser();
       const { id } = await workspace.createTicket({ watcherUserIds: [workspace.userId] });
       for (const [body, path] of [
@@ -269,7 +276,7 @@ describe('PATCH /tickets/:id', () => {
       }
     });
 
-    it('may stay where they are already', async () => {
+    it('keeps an inactive user who is already an assignee or watcher', async () => {
       const user = await workspace.createUser();
       const { id } = await workspace.createTicket({ assigneeId: user.id, watcherUserIds: [user.id] });
       await deactivateUser(workspace.context, user.email);
@@ -285,7 +292,7 @@ describe('PATCH /tickets/:id', () => {
   describe('parentId', () => {
     const made = (count: number) => Promise.all(Array.from({ length: count }, () => workspace.createTicket()));
 
-    it.each([1, 2, 3])('cannot close a cycle of %i', async (length) => {
+    it.each([1, 2, 3])('rejects a parentId that closes a cycle of %i tickets', async (length) => {
       const chain = await made(length);
       const ids = chain.map(({ id }) => id);
       for (const [i, id] of ids.slice(1).entries()) expect((await patch(id, { parentId: ids[i] })).status).toBe(200);
@@ -295,7 +302,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(first)).toEqual(chain[0]);
     });
 
-    it('may be any ticket that is not below, and the same again', async () => {
+    it('accepts as parentId any ticket that is not a descendant, more than once', async () => {
       const [a, b, c] = (await made(3)).map(({ id }) => id) as [number, number, number];
       for (const [child, parentId] of [
         [b, a],
@@ -309,7 +316,7 @@ describe('PATCH /tickets/:id', () => {
       }
     });
 
-    it.each([2, 3])('cannot close a cycle by %i moves at once', async (length) => {
+    it.each([2, 3])('rejects one of %i concurrent parent changes that would close a cycle', async (length) => {
       for (let round = 0; round < 10; round++) {
         const ids = (await made(length)).map(({ id }) => id);
         const answers = await Promise.all(ids.map((id, i) => patch(id, { parentId: ids[(i + 1) % length] })));
@@ -321,10 +328,10 @@ describe('PATCH /tickets/:id', () => {
     });
   });
 
-  describe('many at once', () => {
+  describe('concurrent changes', () => {
     const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 
-    it('lose nothing', async () => {
+    it('keeps all of 20 concurrent changes to customFields', async () => {
       const { id } = await workspace.createTicket();
       const fields = Object.entries(keys(20));
       const answers = await Promise.all(fields.map(([name, value]) => patch(id, { customFields: { [name]: value } })));
@@ -332,7 +339,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual(keys(20));
     });
 
-    it('tell of each change as it followed the one before', async () => {
+    it('emits events of concurrent changes in the order in which they are applied', async () => {
       const owner = await createWorkspace(api);
       await owner.createWebhook();
       const { id } = await owner.createTicket();
@@ -345,7 +352,7 @@ describe('PATCH /tickets/:id', () => {
       expect(changes.slice(1).map(({ from }) => from)).toEqual(changes.slice(0, -1).map(({ to }) => to));
     });
 
-    it('tell who has subscribed while they waited', async () => {
+    it('notifies a webhook that was created while the change waited for a lock', async () => {
       const owner = await createWorkspace(api);
       const { id } = await owner.createTicket();
       let answer: Promise<Answer> | undefined;
@@ -361,7 +368,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await api.prisma.event.count({ where })).toBe(1);
     });
 
-    it('see what the one before has left, watchers too', async () => {
+    it('applies a change to the fields and watchers that a concurrent transaction committed', async () => {
       const { id } = (await create()).body.data;
       let answer: Promise<Answer> | undefined;
       await api.prisma.$transaction(async (tx) => {
@@ -377,9 +384,9 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(id)).toEqual((await answer)?.body.data);
     });
 
-    it('cannot do together what neither may do after the other', async () => {
+    it('rejects one of two concurrent changes that are invalid in sequence', async () => {
       for (let round = 0; round < 5; round++) {
-        const { id } = await ticketIn('RESOLVED');
+        const { id } = await createTicketIn('RESOLVED');
         await patch(id, { categoryConfigId: 'cfg' });
         const moves = ['CLOSED', 'IN_PROGRESS'].map((status) => patch(id, { status }));
         expect(statuses(await Promise.all(moves))).toEqual([200, 400]);

@@ -27,7 +27,7 @@ async function inactiveUser(): Promise<User> {
 }
 
 describe('POST /tickets', () => {
-  it('fills in what is not given', async () => {
+  it('fills in the defaults of a new ticket', async () => {
     const answer = await create();
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -54,7 +54,7 @@ describe('POST /tickets', () => {
     });
   });
 
-  it('keeps every field, and answers the same in detail and list', async () => {
+  it('creates a ticket with every field and returns the same in detail and list', async () => {
     const owner = await createWorkspace(api);
     const parent = await owner.createTicket();
     const fields = {
@@ -75,7 +75,7 @@ describe('POST /tickets', () => {
     expect((await owner.call('GET', '/tickets')).body.data).toEqual([data, parent]);
   });
 
-  it('takes null for absent', async () => {
+  it('treats null as absent in a new ticket', async () => {
     const optional = ['priority', 'categoryConfigId', 'assigneeId', 'watcherUserIds', 'parentId', 'customFields'];
     const answer = await create(Object.fromEntries(optional.map((name) => [name, null])));
     expect(answer.status, answer.text).toBe(201);
@@ -95,14 +95,14 @@ describe('POST /tickets', () => {
     ...Priority.options.map((priority): [string, object] => [`the priority ${priority}`, { priority }]),
     ...TicketCategory.options.map((category): [string, object] => [`the category ${category}`, { category }]),
     ['categoryConfigId alone', { category: undefined, categoryConfigId: 'only this' }],
-    ['categoryConfigId beside category', { category: 'EMAIL', categoryConfigId: 'and this' }],
-    ['a title of 255', { title: 'x'.repeat(255) }],
-    ['a description of 65,535', { description: 'x'.repeat(65_535) }],
-    ['a categoryConfigId of 255', { categoryConfigId: 'x'.repeat(255) }],
-  ])('takes %s', async (_, fields) => {
+    ['both categoryConfigId and category', { category: 'EMAIL', categoryConfigId: 'and this' }],
+    ['a title of 255 characters', { title: 'x'.repeat(255) }],
+    ['a description of 65,535 characters', { description: 'x'.repeat(65_535) }],
+    ['a categoryConfigId of 255 characters', { categoryConfigId: 'x'.repeat(255) }],
+  ])('creates a ticket with %s', async (_, fields) => {
     const answer = await create(fields);
     expect(answer.status, answer.text).toBe(201);
-    // Sent as JSON, a field that is undefined is absent.
+    // JSON.stringify drops undefined fields.
     expect(answer.body.data).toMatchObject(JSON.parse(JSON.stringify(fields)));
   });
 
@@ -117,40 +117,46 @@ describe('POST /tickets', () => {
     ['null as type', { type: null }, 'type'],
     ['an empty title', { title: '' }, 'title'],
     ['a blank title', { title: ' \t\n\u00a0' }, 'title'],
-    ['a title of 256', { title: 'x'.repeat(256) }, 'title'],
-    ['a title that is no text', { title: 5 }, 'title'],
+    ['a title of 256 characters', { title: 'x'.repeat(256) }, 'title'],
+    ['a title that is not a string', { title: 5 }, 'title'],
     ['an empty description', { description: '' }, 'description'],
-    ['a description of 65,536', { description: 'x'.repeat(65_536) }, 'description'],
+    ['a description of 65,536 characters', { description: 'x'.repeat(65_536) }, 'description'],
     ['an unknown type', { type: 'INCIDENTS' }, 'type'],
     ['a type in lower case', { type: 'incident' }, 'type'],
     ['an unknown category', { category: 'PRINTER' }, 'category'],
     ['an empty categoryConfigId', { categoryConfigId: '' }, 'categoryConfigId'],
-    ['a categoryConfigId of 256', { categoryConfigId: 'x'.repeat(256) }, 'categoryConfigId'],
+    ['a categoryConfigId of 256 characters', { categoryConfigId: 'x'.repeat(256) }, 'categoryConfigId'],
     ['a categoryConfigId that is a number', { categoryConfigId: 5 }, 'categoryConfigId'],
     ['an unknown priority', { priority: 'URGENT' }, 'priority'],
     ['assigneeId 0', { assigneeId: 0 }, 'assigneeId'],
     ['assigneeId 1.5', { assigneeId: 1.5 }, 'assigneeId'],
     ['assigneeId 2^53', { assigneeId: 2 ** 53 }, 'assigneeId'],
-    ['assigneeId as text', { assigneeId: '1' }, 'assigneeId'],
+    ['assigneeId as a string', { assigneeId: '1' }, 'assigneeId'],
     ['parentId -1', { parentId: -1 }, 'parentId'],
-    ['parentId as text', { parentId: '1' }, 'parentId'],
+    ['parentId as a string', { parentId: '1' }, 'parentId'],
     ['parentId INC-0', { parentId: 'INC-0' }, 'parentId'],
     ['one watcher without an array', { watcherUserIds: 1 }, 'watcherUserIds'],
     ['a watcher 0', { watcherUserIds: [1, 0] }, 'watcherUserIds.1'],
     ['a status', { status: 'RESOLVED' }, 'status'],
     ['a resolution', { resolution: 'Done.' }, 'resolution'],
     ['a ticket number', { ticketNumber: 'INC-1' }, 'ticketNumber'],
-  ])('rejects %s', async (_, fields, path) => {
+  ])('rejects a new ticket with %s', async (_, fields, path) => {
     expect(errorOf(await create(fields))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it.each(['title', 'description', 'categoryConfigId'])('rejects NUL and lone surrogates in the %s', async (path) => {
-    for (const value of unstorable) {
-      expect(errorOf(await create({ [path]: value }))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
-    }
-  });
+  it.each(['title', 'description', 'categoryConfigId'])(
+    'rejects NUL and lone surrogates in %s of a ticket',
+    async (path) => {
+      for (const value of unstorable) {
+        expect(errorOf(await create({ [path]: value }))).toMatchObject({
+          code: 'VALIDATION_ERROR',
+          details: [{ path }],
+        });
+      }
+    },
+  );
 
-  it('trims the title, and only then measures it; it trims nothing else', async () => {
+  it('trims a ticket title before it checks the length, and trims no other field', async () => {
     const fields = { title: ` \n${'x'.repeat(255)}\t `, description: ' \n', categoryConfigId: ' ' };
     expect((await create(fields)).body.data).toMatchObject({ ...fields, title: 'x'.repeat(255) });
   });
@@ -158,7 +164,7 @@ describe('POST /tickets', () => {
   describe('ticketNumber', () => {
     const numbers = async (owner: Workspace, fields: object) => (await create(fields, owner)).body.data.ticketNumber;
 
-    it('counts from 1 per tenant and type', async () => {
+    it('numbers tickets from 1 per tenant and type', async () => {
       for (const owner of [await createWorkspace(api), await createWorkspace(api)]) {
         for (const type of TicketType.options) {
           const prefix = ticketNumberPrefixes[type];
@@ -171,7 +177,7 @@ describe('POST /tickets', () => {
       expect(ticketNumberPrefixes).toEqual({ INCIDENT: 'INC', PROBLEM: 'PRB', CHANGE: 'CHG', SERVICE_REQUEST: 'REQ' });
     });
 
-    it('has no gap where a ticket was refused, and a ticket cannot be deleted', async () => {
+    it('leaves no gap in ticket numbers after a rejected ticket and never deletes tickets', async () => {
       const owner = await createWorkspace(api);
       expect((await create({ title: '' }, owner)).status).toBe(400);
       expect((await create({ watcherUserIds: [Number.MAX_SAFE_INTEGER] }, owner)).status).toBe(400);
@@ -181,7 +187,7 @@ describe('POST /tickets', () => {
       expect(await numbers(owner, {})).toBe('INC-2');
     });
 
-    it('has no gap and no repetition in 20 creates at once', async () => {
+    it('assigns consecutive unique numbers to 20 concurrent tickets', async () => {
       const owner = await createWorkspace(api);
       const made = await Promise.all(Array.from({ length: 20 }, () => numbers(owner, {})));
       expect(new Set(made)).toEqual(new Set(Array.from({ length: 20 }, (_, i) => `INC-${i + 1}`)));
@@ -202,7 +208,7 @@ describe('POST /tickets', () => {
       ids = rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
     });
 
-    it('are deduplicated and ascending', async () => {
+    it('deduplicates and sorts watcherUserIds', async () => {
       const [a, b, c] = ids;
       const { data } = (await create({ watcherUserIds: [c, a, c, b, a] })).body;
       expect(data.watcherUserIds).toEqual([a, b, c]);
@@ -213,7 +219,7 @@ describe('POST /tickets', () => {
       expect(await read(data.id)).toEqual(patched);
     });
 
-    it('are at most 100', async () => {
+    it('rejects more than 100 watchers', async () => {
       const { id } = (await create({ watcherUserIds: ids.slice(0, 100) })).body.data;
       expect((await read(id)).watcherUserIds).toEqual(ids.slice(0, 100));
       for (const answer of [await create({ watcherUserIds: ids }), await patch(id, { watcherUserIds: ids })]) {
@@ -222,14 +228,14 @@ describe('POST /tickets', () => {
     });
   });
 
-  it('names at most 20 of many watchers who are nobody', async () => {
-    const nobody = Array.from({ length: 100 }, (_, i) => Number.MAX_SAFE_INTEGER - i);
-    const { code, details = [] } = errorOf(await create({ watcherUserIds: nobody }));
+  it('reports at most 20 of 100 unknown watchers', async () => {
+    const unknownIds = Array.from({ length: 100 }, (_, i) => Number.MAX_SAFE_INTEGER - i);
+    const { code, details = [] } = errorOf(await create({ watcherUserIds: unknownIds }));
     expect(code).toBe('INVALID_REFERENCE');
-    expect(details.map(({ path }) => path)).toEqual(nobody.slice(0, 20).map((_, i) => `watcherUserIds.${i}`));
+    expect(details.map(({ path }) => path)).toEqual(unknownIds.slice(0, 20).map((_, i) => `watcherUserIds.${i}`));
   });
 
-  it('rejects an inactive assignee and watcher', async () => {
+  it('rejects an inactive assignee or watcher of a new ticket', async () => {
     const { id } = await inactiveUser();
     expect(errorOf(await create({ assigneeId: id }))).toMatchObject({
       code: 'INVALID_REFERENCE',
@@ -243,14 +249,14 @@ describe('POST /tickets', () => {
 
   describe('customFields', () => {
     it.each([
-      ['text', { text: '', long: 'x'.repeat(16_000) }],
+      ['strings', { text: '', long: 'x'.repeat(16_000) }],
       ['numbers', { zero: 0, most: 1e15, least: -1e15, tiny: 1e-9, minus: -1e-9, precise: 0.1 }],
       ['booleans and null', { yes: true, no: false, nothing: null }],
       ['arrays', { none: [], many: ['a', 1, false, null, 1e15] }],
       ['unusual names', { constructor: 'a', toString: 'b', hasOwnProperty: 1, 'dots.and spaces': 2, 'ä🙂': 3, 7: 4 }],
       ['50 keys', keys(50)],
       ['16 KiB', bytes(16_384)],
-    ])('keeps %s', async (_, customFields) => {
+    ])('keeps customFields with %s', async (_, customFields) => {
       const answer = await create({ customFields });
       expect(answer.status, answer.text).toBe(201);
       expect(answer.body.data.customFields).toEqual(customFields);
@@ -259,16 +265,16 @@ describe('POST /tickets', () => {
 
     it.each<[string, unknown, string]>([
       ['an array', ['a'], 'customFields'],
-      ['text', 'a', 'customFields'],
+      ['a string', 'a', 'customFields'],
       ['an object as value', { a: { b: 1 } }, 'customFields.a'],
       ['an array in an array', { a: [[1]] }, 'customFields.a'],
       ['an object in an array', { a: [{}] }, 'customFields.a'],
       ['a number above 1e15', { a: 1.0000000000000002e15 }, 'customFields.a'],
       ['a number below -1e15', { a: -1e308 }, 'customFields.a'],
-      ['a number nearer to 0 than 1e-9', { a: ['fine', 9.99e-10] }, 'customFields.a.1'],
+      ['a number closer to 0 than 1e-9', { a: ['fine', 9.99e-10] }, 'customFields.a.1'],
       ['51 keys', keys(51), 'customFields'],
       ['16,385 bytes, though fewer characters', bytes(16_385), 'customFields'],
-    ])('rejects %s', async (_, customFields, path) => {
+    ])('rejects customFields with %s', async (_, customFields, path) => {
       const { id } = await workspace.createTicket();
       for (const answer of [await create({ customFields }), await patch(id, { customFields })]) {
         expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
@@ -276,12 +282,12 @@ describe('POST /tickets', () => {
       }
     });
 
-    it('rejects a number that no JSON reader could hold', async () => {
+    it('rejects a number in customFields that is too large for JSON readers', async () => {
       const body = JSON.stringify({ ...ticket, customFields: { n: 0 } }).replace('"n":0', '"n":1e309');
       expect(errorOf(await workspace.call('POST', '/tickets', body)).code).toBe('VALIDATION_ERROR');
     });
 
-    it('rejects NUL and lone surrogates in names, values and arrays', async () => {
+    it('rejects NUL and lone surrogates in customFields', async () => {
       for (const text of unstorable) {
         for (const customFields of [{ [text]: 1 }, { a: text }, { a: ['fine', text] }]) {
           expect(errorOf(await create({ customFields })).code).toBe('VALIDATION_ERROR');
@@ -291,8 +297,8 @@ describe('POST /tickets', () => {
   });
 });
 
-describe('a ticket named by its number', () => {
-  it('is read and changed as by its id', async () => {
+describe('a ticket addressed by its number', () => {
+  it('reads and updates a ticket by its number', async () => {
     const owner = await createWorkspace(api);
     const made = await owner.createTicket({ type: 'SERVICE_REQUEST' });
     expect(made.ticketNumber).toBe('REQ-1');
@@ -304,7 +310,7 @@ describe('a ticket named by its number', () => {
   });
 
   it.each(['INC-999', 'PRB-1', 'INC-2147483648', 'INC-999999999999999'])(
-    'is 404 where there is no %s',
+    'returns 404 for the unknown ticket number %s',
     async (number) => {
       const owner = await createWorkspace(api);
       await owner.createTicket();
@@ -318,7 +324,7 @@ describe('a ticket named by its number', () => {
     },
   );
 
-  it("is not another workspace's", async () => {
+  it('returns 404 for the ticket number of another workspace', async () => {
     const [owner, other] = [await createWorkspace(api), await createWorkspace(api)];
     await other.createTicket();
     expect((await owner.call('GET', '/tickets/INC-1')).status).toBe(404);
@@ -337,7 +343,7 @@ describe('a ticket named by its number', () => {
     'XINC-1',
     'INC-1x',
     '-1',
-  ])('is 400 for %s', async (text) => {
+  ])('returns 400 for the malformed ticket number %s', async (text) => {
     const answer = await workspace.call('GET', `/tickets/${text}`);
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer).message).toBe('id must be a positive integer or a ticket number such as INC-17');
@@ -345,13 +351,13 @@ describe('a ticket named by its number', () => {
 });
 
 describe('POST /tickets with requesterId', () => {
-  it("makes it that user's, and the key's without one", async () => {
+  it('sets the requester to requesterId, or to the user of the key by default', async () => {
     const { id } = await workspace.createUser({ role: 'REQUESTER' });
     expect((await create({ requesterId: id })).body.data.requesterId).toBe(id);
     expect((await create({ requesterId: null })).body.data.requesterId).toBe(workspace.userId);
   });
 
-  it('rejects one who is inactive or nobody', async () => {
+  it('rejects an inactive or unknown requester', async () => {
     for (const requesterId of [(await inactiveUser()).id, Number.MAX_SAFE_INTEGER]) {
       expect(errorOf(await create({ requesterId }))).toMatchObject({
         code: 'INVALID_REFERENCE',

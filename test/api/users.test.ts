@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('GET /users/:id', () => {
-  it('answers a user as the list does, an inactive one, too', async () => {
+  it('returns active and inactive users by id as in the list', async () => {
     for (const user of made) {
       expect((await workspace.call('GET', `/users/${user.id}`)).body).toEqual({ success: true, data: user });
     }
@@ -35,7 +35,7 @@ describe('GET /users/:id', () => {
 });
 
 describe('GET /users', () => {
-  it('answers every field, and null for what is absent', async () => {
+  it('returns every field of a user and null for absent fields', async () => {
     const owner = await createWorkspace(api);
     const fields = {
       name: 'Åsa Öberg 🛠',
@@ -66,7 +66,7 @@ describe('GET /users', () => {
     ]);
   });
 
-  it('lists newest first, the inactive too, and pages without gap or repetition', async () => {
+  it('lists active and inactive users newest first, without gaps or duplicates between pages', async () => {
     expect((await workspace.call('GET', '/users')).body).toEqual({
       success: true,
       data: made,
@@ -96,13 +96,13 @@ describe('GET /users', () => {
     ['role=AGENT&active=true', 'Ada'],
     ['role=AGENT,REQUESTER&active=true&email=cy@example.com,dan@example.com', 'Dan'],
     ['role=REQUESTER&email=ada@example.com', ''],
-  ])('filters by %s', async (query, names) => {
+  ])('filters users by %s', async (query, names) => {
     const { body } = await workspace.call('GET', `/users?${query}`);
     expect(body.data.map(({ name }: User) => name).join(' ')).toBe(names);
     expect(body.meta.totalCount).toBe(body.data.length);
   });
 
-  it.each(['email=%00', 'active=TRUE', 'active=1', 'role=agent'])('refuses %s', async (query) => {
+  it.each(['email=%00', 'active=TRUE', 'active=1', 'role=agent'])('rejects the user list query %s', async (query) => {
     const { code, details } = errorOf(await workspace.call('GET', `/users?${query}`));
     expect(code).toBe('VALIDATION_ERROR');
     expect(details?.[0]?.path).toMatch(/^(email|active|role)/);
@@ -113,7 +113,7 @@ describe('createUser, which the command line calls', () => {
   const create = (owner: Workspace, email: string) =>
     createUser(owner.context, NewUser.parse({ name: ' Eve ', email, role: 'AGENT' }));
 
-  it('keeps the e-mail address in lower case and unique in the workspace, and trims the name', async () => {
+  it('lowercases the email address, keeps it unique per workspace and trims the name', async () => {
     expect(await create(workspace, 'Eve@Example.com')).toMatchObject({ name: 'Eve', email: 'eve@example.com' });
     await expect(create(workspace, 'EVE@example.com')).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -129,7 +129,7 @@ describe('createUser, which the command line calls', () => {
     { name: 'E\0' },
     { role: 'OWNER' },
     { phone: '\ud800' },
-  ])('refuses %o', (fields) => {
+  ])('rejects a new user with %o', (fields) => {
     const valid = { name: 'Eve', email: 'eve@example.com', role: 'AGENT' };
     expect(NewUser.safeParse({ ...valid, ...fields }).success).toBe(false);
   });

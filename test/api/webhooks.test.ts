@@ -19,7 +19,7 @@ const list = (owner: Workspace, query = '') => owner.call('GET', `/webhooks${que
 const storedRow = (id: number) => api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
 
 describe('POST /webhooks', () => {
-  it('answers the active subscription without its secret', async () => {
+  it('returns the new subscription as active and without its secret', async () => {
     const answer = await create({ url: 'https://hooks.example.com:8443/a%20b?x=1&y=ü#z' });
     expect(answer.status).toBe(201);
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -44,7 +44,7 @@ describe('POST /webhooks', () => {
     });
   });
 
-  it('generates a secret for a request without one, and returns it in this response only', async () => {
+  it('generates a signing secret if the request has none and returns it only once', async () => {
     const owner = await createWorkspace(api);
     const made = await create({ secret: undefined }, owner);
     expect(made.status, made.text).toBe(201);
@@ -58,7 +58,7 @@ describe('POST /webhooks', () => {
     expect((await create({ secret: undefined }, owner)).body.data.secret).not.toBe(secret);
   });
 
-  it('deduplicates events', async () => {
+  it('deduplicates the events of a subscription', async () => {
     const { data } = (await create({ events: ['task.updated', 'asset.created', 'task.updated'] })).body;
     expect(data.events).toEqual(['task.updated', 'asset.created']);
     expect((await create({ events: EventType.options })).body.data.events).toEqual(EventType.options);
@@ -69,16 +69,16 @@ describe('POST /webhooks', () => {
     ['missing events', { events: undefined }, 'events'],
     ['null as url', { url: null }, 'url'],
     ['an empty secret', { secret: '' }, 'secret'],
-    ['a secret of 257', { secret: 'x'.repeat(257) }, 'secret'],
+    ['a secret of 257 characters', { secret: 'x'.repeat(257) }, 'secret'],
     ['NUL in the secret', { secret: 'hidden\0' }, 'secret'],
-    ['half a surrogate pair in the secret', { secret: 'hidden\ud800' }, 'secret'],
-    ['a secret that is no text', { secret: 12345 }, 'secret'],
+    ['a lone surrogate in the secret', { secret: 'hidden\ud800' }, 'secret'],
+    ['a secret that is not a string', { secret: 12345 }, 'secret'],
     ['no events', { events: [] }, 'events'],
     ['an event without an array', { events: 'ticket.created' }, 'events'],
     ['an unknown event', { events: ['ticket.created', 'ticket.deleted'] }, 'events.1'],
-    ['every event by a star', { events: ['*'] }, 'events.0'],
+    ['a wildcard event', { events: ['*'] }, 'events.0'],
     ['active', { active: true }, 'active'],
-  ])('rejects %s', async (_, fields, path) => {
+  ])('rejects a subscription with %s', async (_, fields, path) => {
     const answer = await create(fields);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
     expect(answer.text).not.toMatch(/hidden|12345/);
@@ -88,31 +88,36 @@ describe('POST /webhooks', () => {
     ['one character', 's'],
     ['a space', ' '],
     ['spaces around it', '  not trimmed\n'],
-    ['other letters', 'ünïcödé 🔑'],
+    ['non-ASCII characters', 'ünïcödé 🔑'],
     ['256 characters', 's3cr3t!!'.repeat(32)],
-  ])('keeps a secret of %s as given, encrypted for the subscription, and answers it nowhere', async (_, secret) => {
-    const owner = await createWorkspace(api);
-    const made = await create({ secret }, owner);
-    expect(made.status, made.text).toBe(201);
-    const { id } = made.body.data;
-    const row = await storedRow(id);
-    const place = { tenantId: owner.tenantId, subscriptionId: BigInt(id) };
-    expect(api.services.secretCipher.decrypt(row.secret, place)).toBe(secret);
-    expect(() => api.services.secretCipher.decrypt(row.secret, { ...place, subscriptionId: BigInt(id + 1) })).toThrow();
-    expect(() =>
-      api.services.secretCipher.decrypt(row.secret, { ...place, tenantId: toTenantId(owner.tenantId + 1n) }),
-    ).toThrow();
-    for (const answer of [made, await list(owner), await owner.call('DELETE', `/webhooks/${id}`)]) {
-      expect(answer.text).not.toMatch(/secret/i);
-      if (secret.length > 1) expect(answer.text).not.toContain(JSON.stringify(secret).slice(1, -1));
-    }
-  });
+  ])(
+    'stores a signing secret with %s unchanged, encrypted for the subscription, and never returns it',
+    async (_, secret) => {
+      const owner = await createWorkspace(api);
+      const made = await create({ secret }, owner);
+      expect(made.status, made.text).toBe(201);
+      const { id } = made.body.data;
+      const row = await storedRow(id);
+      const place = { tenantId: owner.tenantId, subscriptionId: BigInt(id) };
+      expect(api.services.secretCipher.decrypt(row.secret, place)).toBe(secret);
+      expect(() =>
+        api.services.secretCipher.decrypt(row.secret, { ...place, subscriptionId: BigInt(id + 1) }),
+      ).toThrow();
+      expect(() =>
+        api.services.secretCipher.decrypt(row.secret, { ...place, tenantId: toTenantId(owner.tenantId + 1n) }),
+      ).toThrow();
+      for (const answer of [made, await list(owner), await owner.call('DELETE', `/webhooks/${id}`)]) {
+        expect(answer.text).not.toMatch(/secret/i);
+        if (secret.length > 1) expect(answer.text).not.toContain(JSON.stringify(secret).slice(1, -1));
+      }
+    },
+  );
 
-  it('stores no secret in clear text', async () => {
+  it('stores no signing secret in clear text', async () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const [first, second] = [(await create({ secret })).body.data, (await create({ secret })).body.data];
     const [a, b] = [await storedRow(first.id), await storedRow(second.id)];
-    // The same secret encrypted twice must not look the same either.
+    // The ciphertexts of the same secret must differ.
     expect(Buffer.from(a.secret).equals(Buffer.from(b.secret))).toBe(false);
     const [{ text } = { text: '' }] = await api.prisma.$queryRaw<{ text: string }[]>`
       SELECT encode(secret, 'escape') || row_to_json(w)::text AS text FROM webhook_subscriptions w WHERE id = ${first.id}`;
@@ -229,7 +234,7 @@ describe('POST /webhooks', () => {
       ...userInfo,
       'http://example.com',
       ...[...privateV4, ...privateV6.map((address) => `[${address}]`), ...names].map((host) => `https://${host}/hook`),
-    ])('may not be %j', async (url) => {
+    ])('rejects the webhook URL %j', async (url) => {
       const answer = await create({ url });
       expect(answer.status, answer.text).toBe(400);
       expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'url' }] });
@@ -243,20 +248,20 @@ describe('POST /webhooks', () => {
       'https://172.32.0.1',
       'https://[2606:4700:4700::1111]/',
       'https://localhost.example.com',
-    ])('may be %j, and is answered as given', async (url) => {
+    ])('accepts the webhook URL %j and returns it unchanged', async (url) => {
       const answer = await create({ url });
       expect(answer.status, answer.text).toBe(201);
       expect(answer.body.data.url).toBe(url);
     });
 
-    it('is at most 2,048 characters long', async () => {
+    it('rejects a webhook URL of more than 2,048 characters', async () => {
       const urls = [2048, 2049].map((length) => 'https://example.com/'.padEnd(length, 'x'));
       const [longest, tooLong] = [await create({ url: urls[0] }), await create({ url: urls[1] })];
       expect(longest.body.data.url).toBe(urls[0]);
       expect(errorOf(tooLong)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'url' }] });
     });
 
-    it('may be http and private where WEBHOOK_ALLOW_PRIVATE_TARGETS says so, and still nothing else', async () => {
+    it('allows http and private targets if WEBHOOK_ALLOW_PRIVATE_TARGETS is set, and no other scheme', async () => {
       const open = await startApi({ env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
       const owner = await createWorkspace(open);
       const hosts = ['localhost:8080', '127.0.0.1', '10.0.0.1', '[::1]', 'intranet', 'hooks.example.com'];
@@ -272,7 +277,7 @@ describe('POST /webhooks', () => {
     });
   });
 
-  it('makes at most 100 active ones, also when many come at once', async () => {
+  it('limits a workspace to 100 active subscriptions, also with concurrent requests', async () => {
     const owner = await createWorkspace(api);
     const others = await createWorkspace(api);
     for (let i = 0; i < 19; i++) await Promise.all(Array.from({ length: 5 }, () => owner.createWebhook()));
@@ -292,7 +297,7 @@ describe('POST /webhooks', () => {
 });
 
 describe('GET /webhooks', () => {
-  it('lists the active ones newest first, and pages without gap or repetition', async () => {
+  it('lists active subscriptions newest first, without gaps or duplicates between pages', async () => {
     const owner = await createWorkspace(api);
     const made: Webhook[] = [];
     for (let i = 0; i < 5; i++) made.unshift(await owner.createWebhook());
@@ -307,7 +312,7 @@ describe('GET /webhooks', () => {
     expect(pages.map(({ body }) => body.data)).toEqual([made.slice(0, 3), made.slice(3)]);
   });
 
-  it('tells the delivery health, and lists a paused one as active', async () => {
+  it('returns the delivery health of a subscription and lists a paused one as active', async () => {
     const owner = await createWorkspace(api);
     const made = await owner.createWebhook();
     const health = { lastSuccessAt: 1, lastFailureAt: 2, pausedAt: 3 };
@@ -320,7 +325,7 @@ describe('GET /webhooks', () => {
 });
 
 describe('GET /webhooks/:id', () => {
-  it('answers a subscription without its secret, one that was deactivated, too', async () => {
+  it('returns an active or deactivated subscription by id without its secret', async () => {
     const owner = await createWorkspace(api);
     const made = await owner.createWebhook();
     expect((await owner.call('GET', `/webhooks/${made.id}`)).body).toEqual({ success: true, data: made });
@@ -330,7 +335,7 @@ describe('GET /webhooks/:id', () => {
 });
 
 describe('DELETE /webhooks/:id', () => {
-  it('answers the deactivated subscription, again when repeated, and lists it no more', async () => {
+  it('returns the deactivated subscription for each DELETE and removes it from the list', async () => {
     const owner = await createWorkspace(api);
     const { id, ...made } = await owner.createWebhook();
     const first = await owner.call('DELETE', `/webhooks/${id}`);
@@ -343,8 +348,8 @@ describe('DELETE /webhooks/:id', () => {
 });
 
 describe('the events in the outbox', () => {
-  /** The events of a workspace, oldest first: the body as receivers will get it, and the subscriptions it goes to. */
-  async function outbox({ tenantId }: Workspace) {
+  /** Returns the events of a workspace, oldest first: the webhook body and the ids of the receiving subscriptions. */
+  async function readOutbox({ tenantId }: Workspace) {
     const rows = await api.prisma.event.findMany({
       where: { tenantId },
       include: { deliveries: { orderBy: { subscriptionId: 'asc' } } },
@@ -352,7 +357,7 @@ describe('the events in the outbox', () => {
     });
     return rows.map(({ type, body, publicId, deliveries }) => {
       const sent = JSON.parse(body);
-      // Nothing but what the contract says is in it.
+      // The strict schema rejects fields that are not in the contract.
       expect(deliveryBody(EventType.parse(type)).parse(sent)).toEqual(sent);
       expect(sent).toMatchObject({ id: publicId, type });
       expect(deliveries.every(({ state, tenantId: owner }) => state === 'PENDING' && owner === tenantId)).toBe(true);
@@ -360,8 +365,8 @@ describe('the events in the outbox', () => {
     });
   }
 
-  /** A workspace with one subscription, to every event unless others are given. */
-  async function subscribed(events: EventType[] = EventType.options) {
+  /** Creates a workspace with one subscription, by default to all events. */
+  async function createSubscribedWorkspace(events: EventType[] = EventType.options) {
     const owner = await createWorkspace(api);
     return { owner, hook: await owner.createWebhook({ events }) };
   }
@@ -373,16 +378,16 @@ describe('the events in the outbox', () => {
     actor: { userId: Number(userId), keyId: Number(keyId) },
   });
 
-  it('tell of a new ticket as it was answered', async () => {
-    const { owner, hook } = await subscribed();
+  it('writes ticket.created with the ticket as the API returned it', async () => {
+    const { owner, hook } = await createSubscribedWorkspace();
     const made = await owner.createTicket({ watcherUserIds: [owner.userId], customFields: { a: [1, 'ä', null] } });
-    expect(await outbox(owner)).toEqual([
+    expect(await readOutbox(owner)).toEqual([
       { sent: { ...envelope('ticket.created', owner), ticket: made }, to: [hook.id] },
     ]);
   });
 
-  it('tell of a changed ticket as it was answered, and what changed', async () => {
-    const { owner, hook } = await subscribed(['ticket.updated']);
+  it('writes ticket.updated with the ticket as the API returned it and its changes', async () => {
+    const { owner, hook } = await createSubscribedWorkspace(['ticket.updated']);
     const { id: parentId } = await owner.createTicket();
     const { id: assigneeId } = await owner.createUser();
     const before = await owner.createTicket({ customFields: { a: 1 } });
@@ -402,13 +407,13 @@ describe('the events in the outbox', () => {
       customFields: { from: { a: 1 }, to: { a: 1, b: [2] } },
       resolvedAt: { from: null, to: data.resolvedAt },
     };
-    expect(await outbox(owner)).toEqual([
+    expect(await readOutbox(owner)).toEqual([
       { sent: { ...envelope('ticket.updated', owner), ticket: data, changes }, to: [hook.id] },
     ]);
   });
 
-  it('tell of a changed task as it was answered, and what changed', async () => {
-    const { owner, hook } = await subscribed();
+  it('writes task.updated with the task as the API returned it and its changes', async () => {
+    const { owner, hook } = await createSubscribedWorkspace();
     const { id } = await owner.createTask({ dueDate: '2026-11-27' });
     const body = { status: 'DONE', dueDate: '2026-11-28', title: 'Order cables' };
     const { data } = (await owner.call('PATCH', `/tasks/${id}`, body)).body;
@@ -417,21 +422,21 @@ describe('the events in the outbox', () => {
       dueDate: { from: '2026-11-27', to: '2026-11-28' },
       completedAt: { from: null, to: data.completedAt },
     };
-    expect(await outbox(owner)).toEqual([
+    expect(await readOutbox(owner)).toEqual([
       { sent: { ...envelope('task.updated', owner), task: data, changes }, to: [hook.id] },
     ]);
   });
 
-  it('tell of a new asset as the list answers it', async () => {
-    const { owner, hook } = await subscribed();
+  it('writes asset.created with the asset as the list returns it', async () => {
+    const { owner, hook } = await createSubscribedWorkspace();
     await owner.createAsset({ purchaseCost: '7.5', purchaseDate: '2026-11-20', customFields: { a: 1 } });
     const [asset] = (await owner.call('GET', '/assets')).body.data;
-    expect(await outbox(owner)).toEqual([{ sent: { ...envelope('asset.created', owner), asset }, to: [hook.id] }]);
+    expect(await readOutbox(owner)).toEqual([{ sent: { ...envelope('asset.created', owner), asset }, to: [hook.id] }]);
   });
 
-  it('go once to each active subscription that wants them, and to no other', async () => {
+  it('creates one delivery per active subscription to the event type, and no other', async () => {
     const owner = await createWorkspace(api);
-    await subscribed();
+    await createSubscribedWorkspace();
     const hooks: Webhook[] = [];
     for (const events of [
       ['ticket.created'],
@@ -449,21 +454,21 @@ describe('the events in the outbox', () => {
 
     const { id } = await owner.createTicket();
     await owner.call('PATCH', `/tickets/${id}`, { title: 'Changed' });
-    expect((await outbox(owner)).map(({ sent, to }) => [sent.type, to])).toEqual([
+    expect((await readOutbox(owner)).map(({ sent, to }) => [sent.type, to])).toEqual([
       ['ticket.created', [only, both, twice, paused]],
       ['ticket.updated', [both, other]],
     ]);
   });
 
   it.each<[string, (owner: Workspace) => Promise<unknown>, EventType[]]>([
-    ['a ticket that is refused', (owner) => owner.call('POST', '/tickets', { ...ticket, title: '' }), []],
+    ['a rejected ticket', (owner) => owner.call('POST', '/tickets', { ...ticket, title: '' }), []],
     [
-      'a ticket that names nobody',
+      'a ticket with an unknown assignee',
       (owner) => owner.call('POST', '/tickets', { ...ticket, assigneeId: Number.MAX_SAFE_INTEGER }),
       [],
     ],
     [
-      'changes to a ticket that are refused or none',
+      'ticket changes that are rejected or empty',
       async (owner) => {
         const { id } = await owner.createTicket();
         const patches = [
@@ -480,7 +485,7 @@ describe('the events in the outbox', () => {
       ['ticket.created'],
     ],
     [
-      'a new task, and changes to it that are refused or none',
+      'a new task and task changes that are rejected or empty',
       async (owner) => {
         const { id } = await owner.createTask();
         expect((await owner.call('PATCH', `/tasks/${id}`, { status: 'TODO', dueDate: null })).status).toBe(200);
@@ -498,7 +503,7 @@ describe('the events in the outbox', () => {
       ['asset.created'],
     ],
     [
-      'an asset made by the API',
+      'a second asset with the same tag in the API',
       async (owner) => {
         const body = { name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' };
         expect((await owner.call('POST', '/assets', body)).status).toBe(201);
@@ -507,7 +512,7 @@ describe('the events in the outbox', () => {
       ['asset.created'],
     ],
     [
-      'an asset that is refused',
+      'a rejected asset',
       async (owner) => {
         await owner.createAsset({ assetTag: 'TWICE' });
         await expect(owner.createAsset({ assetTag: 'TWICE' })).rejects.toThrow();
@@ -515,18 +520,18 @@ describe('the events in the outbox', () => {
       ['asset.created'],
     ],
     ['users, projects and subscriptions', async (owner) => [await owner.createUser(), await owner.createProject()], []],
-  ])('do not tell of %s', async (_, act, told) => {
-    const { owner } = await subscribed();
+  ])('writes no event for %s', async (_, act, types) => {
+    const { owner } = await createSubscribedWorkspace();
     await act(owner);
-    expect((await outbox(owner)).map(({ sent }) => sent.type)).toEqual(told);
+    expect((await readOutbox(owner)).map(({ sent }) => sent.type)).toEqual(types);
   });
 
-  it('tell of every one of many changes at once, each from what the one before left', async () => {
-    const { owner } = await subscribed(['ticket.updated']);
+  it('writes one event per concurrent change, each with the value that the previous change set', async () => {
+    const { owner } = await createSubscribedWorkspace(['ticket.updated']);
     const { id } = await owner.createTicket();
     const titles = Array.from({ length: 10 }, (_, i) => `Title ${i}`);
     await Promise.all(titles.map((title) => owner.call('PATCH', `/tickets/${id}`, { title })));
-    const events = await outbox(owner);
+    const events = await readOutbox(owner);
     const changed = events.map(({ sent }) => sent.changes.title);
     expect(changed.map(({ to }) => to).sort()).toEqual(titles);
     expect(changed.map(({ from }) => from)).toEqual([ticket.title, ...changed.slice(0, -1).map(({ to }) => to)]);
