@@ -407,7 +407,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count()).toBe(before);
   });
 
-  it('writes unknownId when the database fails during a bulk request', async () => {
+  it('writes nothing when the database fails during a bulk request', async () => {
     const title = `Fails ${unique()}`;
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`ALTER TABLE tickets ADD CONSTRAINT none CHECK (title <> '${title}') NOT VALID`);

@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { keyOf } from '@itsm-api/server/http/auth/api-key-header.ts';
 import { describe, expect, it } from 'vitest';
 
-/*
- * Where a request carries its key; rules/keys.test.ts has it of every endpoint.
- */
+/** Where a request carries its API key. rules/keys.test.ts tests the keys of every endpoint. */
 const read = (...rawHeaders: string[]) => keyOf({ rawHeaders } as IncomingMessage);
 
 describe('the key of a request', () => {
@@ -13,27 +11,27 @@ describe('the key of a request', () => {
     ['a bearer token in any case', ['authorization', 'bEARER one']],
     ['a bearer token after more than one space', ['Authorization', 'Bearer   one']],
     ['X-API-Key', ['X-API-Key', 'one']],
-    ['both', ['x-api-key', 'one', 'Authorization', 'Bearer one']],
-    ['X-API-Key beside another scheme', ['Authorization', 'Basic YTpi', 'X-API-Key', 'one']],
-    ['a header that is repeated', ['X-API-Key', 'one', 'X-API-KEY', 'one']],
-  ])('is that of %s', (_, headers) => {
+    ['both headers', ['x-api-key', 'one', 'Authorization', 'Bearer one']],
+    ['X-API-Key next to another scheme', ['Authorization', 'Basic YTpi', 'X-API-Key', 'one']],
+    ['a repeated header', ['X-API-Key', 'one', 'X-API-KEY', 'one']],
+  ])('reads the API key from %s', (_, headers) => {
     expect(read('Host', 'x', ...headers)).toBe('one');
   });
 
   const missing = 'The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.';
 
   it.each([
-    ['none', [], missing],
-    ['another scheme', ['Authorization', 'Basic one'], missing],
-    ['a scheme before that', ['Authorization', 'Basic Bearer one'], missing],
-    ['a scheme that begins so', ['Authorization', 'Bearerone'], missing],
+    ['no key', [], missing],
+    ['another scheme alone', ['Authorization', 'Basic one'], missing],
+    ['another scheme before Bearer', ['Authorization', 'Basic Bearer one'], missing],
+    ['Bearer without a space', ['Authorization', 'Bearerone'], missing],
     [
       'two keys',
       ['Authorization', 'Bearer one', 'X-API-Key', 'two'],
       '`Authorization` and `X-API-Key` contain different API keys. Send the key in one header.',
     ],
     [
-      'a header twice',
+      'two X-API-Key headers',
       ['X-API-Key', 'one', 'x-api-key', 'two'],
       'The request has several `X-API-Key` headers with different values. Send one.',
     ],
@@ -42,7 +40,7 @@ describe('the key of a request', () => {
       ['Authorization', 'Bearer one', 'Authorization', 'Basic one'],
       'The request has several `Authorization` headers with different values. Send one.',
     ],
-  ])('is refused where there is %s', (_, headers, message) => {
+  ])('rejects a request with %s', (_, headers, message) => {
     expect(() => read(...headers)).toThrow(expect.objectContaining({ code: 'INVALID_API_KEY', message }));
   });
 });

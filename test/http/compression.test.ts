@@ -29,7 +29,7 @@ describe('a list', () => {
     ['br;q=0, *', 'gzip', gunzipSync],
     ['*, BR ; q=0.00', 'gzip', gunzipSync],
     ['GZIP', 'gzip', gunzipSync],
-  ])('is the same to who takes %s', async (accepted, coding, decode) => {
+  ])('compresses a list for the Accept-Encoding %s', async (accepted, coding, decode) => {
     const [plain, coded] = [await get('/tickets'), await get('/tickets', accepted)];
     expect(coded.headers['content-encoding']).toBe(coding);
     expect(coded.headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
@@ -48,27 +48,27 @@ describe('a list', () => {
     '*;q=0',
     'nonsense',
     ';;,q=;',
-  ])('is sent as it is to who takes %s', async (accepted) => {
+  ])('sends a list uncompressed for the Accept-Encoding %s', async (accepted) => {
     const { headers, payload } = await get('/tickets', accepted);
     expect(headers['content-encoding']).toBeUndefined();
     expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
     expect(JSON.parse(payload).data).toHaveLength(5);
   });
 
-  it('is told of by HEAD', async () => {
+  it('sends the headers of a compressed list to HEAD', async () => {
     const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];
     expect(head.payload).toBe('');
     for (const name of ['content-length', 'content-encoding', 'vary'])
       expect(head.headers[name]).toBe(whole.headers[name]);
   });
 
-  it('is sent as it is below a kibibyte', async () => {
+  it('sends a response under 1 KiB uncompressed', async () => {
     const { headers } = await get('/users', 'br');
     expect(headers['content-encoding']).toBeUndefined();
   });
 });
 
-it('a single resource is never compressed: its tag names the bytes', async () => {
+it('never compresses a single resource, whose ETag identifies the bytes', async () => {
   const { id } = await workspace.createTicket({ description: 'x'.repeat(5000) });
   const { headers } = await get(`/tickets/${id}`, 'br, gzip');
   expect(headers['content-encoding']).toBeUndefined();

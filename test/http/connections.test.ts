@@ -12,8 +12,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Opens the server and a connection to it. */
-async function connected(server: Server): Promise<{ client: Socket; served: Socket }> {
+/** Starts the server and connects a client. */
+async function openConnection(server: Server): Promise<{ client: Socket; served: Socket }> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -30,19 +30,19 @@ const get = (path: number | string) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n
 const post = (path: number, body: string) =>
   `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-describe('requests that come at once on one connection', () => {
-  it('are worked on 64 at a time, and answered in order', async () => {
+describe('pipelined requests', () => {
+  it('runs at most 64 pipelined requests at a time and responds in order', async () => {
     let working = 0;
-    let most = 0;
+    let maxWorking = 0;
     const server = createHttpServer(async (request, response) => {
-      most = Math.max(most, ++working);
+      maxWorking = Math.max(maxWorking, ++working);
       let body = '';
       for await (const chunk of request) body += chunk;
       await sleep(1);
       working--;
       response.end(`<${request.url} ${body}>`);
     });
-    const { client } = await connected(server);
+    const { client } = await openConnection(server);
     const count = 1000;
     let received = '';
     const all = new Promise<void>((resolve) => {
@@ -57,13 +57,15 @@ describe('requests that come at once on one connection', () => {
     expect([...received.matchAll(/<\/(\d+) (.*?)>/g)].map(([, path, body]) => [Number(path), body])).toEqual(
       Array.from({ length: count }, (_, i) => [i, i % 2 === 0 ? '' : `body ${i}`]),
     );
-    expect(most).toBe(64);
+    expect(maxWorking).toBe(64);
   });
 
-  it('are not even read while 64 have no answer', async () => {
+  it('stops reading a connection while 64 requests have no response', async () => {
     const unanswered: ServerResponse[] = [];
-    const { client, served } = await connected(createHttpServer((_request, response) => unanswered.push(response)));
-    // Far more than the buffers of both ends hold, and a request that waits for the rest of its body.
+    const { client, served } = await openConnection(
+      createHttpServer((_request, response) => unanswered.push(response)),
+    );
+    // Far more than the buffers of both ends hold.
     const flood = get('x'.repeat(1000)).repeat(20_000);
     client.write(flood);
     await expect.poll(() => unanswered.length).toBe(64);
@@ -80,30 +82,30 @@ describe('requests that come at once on one connection', () => {
   });
 });
 
-describe('an answer that is not read', () => {
+describe('a response that the client does not read', () => {
   const large = Buffer.alloc(64 * 2 ** 20);
 
-  /** A server that cuts off after a second, and a client that has asked for more than the buffers of both ends hold. */
-  async function asked() {
+  /** Starts a server with a write timeout of one second, and a client that requests more than the buffers hold. */
+  async function requestLarge() {
     const server = createServer((_request, response) => response.end(large));
     addWriteTimeout(server, 1000);
-    const { client, served } = await connected(server);
+    const { client, served } = await openConnection(server);
     client.pause();
     client.write(get('large'));
     return { client, served };
   }
 
-  it('is cut off, whatever the client goes on sending', async () => {
-    const { client, served } = await asked();
-    // Empty lines before a request are skipped, so that no time-out for requests begins.
+  it('closes a connection that reads no response, even if the client sends more', async () => {
+    const { client, served } = await requestLarge();
+    // The parser skips empty lines before a request, so no request timeout starts.
     const sending = setInterval(() => client.write('\r\n'), 100);
     closers.push(() => clearInterval(sending));
     await once(served, 'close');
     expect(served.destroyed).toBe(true);
   });
 
-  it('goes on when it is only read slowly', async () => {
-    const { client, served } = await asked();
+  it('keeps a connection that reads the response slowly', async () => {
+    const { client, served } = await requestLarge();
     let received = 0;
     const started = performance.now();
     while (performance.now() - started < 3000) {

@@ -1,4 +1,4 @@
-/** A task that never ends, unless it is told to. */
+/** Runs forever unless `ends` is true. */
 export default function run(ends: boolean): string {
   while (!ends);
   return 'done';

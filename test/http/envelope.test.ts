@@ -24,7 +24,7 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n
 const post = (path: string, body: string, headers = '') =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${headers}\r\n${body}`;
 
-it('carries HSTS and absolute links in every error if PUBLIC_URL is https', async () => {
+it('sends HSTS and absolute links with every error if PUBLIC_URL is https', async () => {
   const publicUrl = 'https://itsm.example.com';
   const [secure, { app: door }] = await Promise.all([
     startApi({ env: { PUBLIC_URL: publicUrl } }),
@@ -51,11 +51,11 @@ it('carries HSTS and absolute links in every error if PUBLIC_URL is https', asyn
   }
 });
 
-describe('every error is an envelope with a status of the specification', () => {
+describe('error responses outside of handlers', () => {
   it.each([
     ['an unknown path', get('/nope'), 404, 'NOT_FOUND'],
     ['an unknown path of the API', get('/api/public/v1/nope'), 404, 'NOT_FOUND'],
-    ['a method that a path does not have', 'PUT /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'NOT_FOUND'],
+    ['an unsupported method of a path', 'PUT /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'NOT_FOUND'],
     ['OPTIONS without CORS', 'OPTIONS /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'NOT_FOUND'],
     ...['PUT', 'QUERY', 'TRACE', 'PROPFIND', 'M-SEARCH'].flatMap((method): [string, string, number, string][] => [
       [method, `${method} /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n`, 404, 'NOT_FOUND'],
@@ -63,7 +63,7 @@ describe('every error is an envelope with a status of the specification', () => 
     ]),
     ['QUERY with a body', post('/api/public/v1/tickets', '{}').replace('POST', 'QUERY'), 404, 'NOT_FOUND'],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 404, 'NOT_FOUND'],
-    ['no Host', 'GET /api/public/v1/ping HTTP/1.1\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a missing Host', 'GET /api/public/v1/ping HTTP/1.1\r\n\r\n', 400, 'VALIDATION_ERROR'],
     ['two Hosts', get('/api/public/v1/ping', 'Host: x\r\n'), 400, 'VALIDATION_ERROR'],
     ['two Hosts with HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n', 400, 'VALIDATION_ERROR'],
     ...['a b', 'a/b', 'a@b', 'x:8o', '[::1', 'a?b', '%zz'].map((host): [string, string, number, string] => [
@@ -72,21 +72,21 @@ describe('every error is an envelope with a status of the specification', () => 
       400,
       'VALIDATION_ERROR',
     ]),
-    ['another version', get('/api/public/v2/ping'), 404, 'NOT_FOUND'],
-    ['a path that is not percent-encoded', get('/api/public/v1/tickets/%ZZ'), 400, 'VALIDATION_ERROR'],
+    ['an unknown API version', get('/api/public/v2/ping'), 404, 'NOT_FOUND'],
+    ['invalid percent-encoding in a path', get('/api/public/v1/tickets/%ZZ'), 400, 'VALIDATION_ERROR'],
     ['an over-long path parameter', get(`/api/public/v1/tickets/${'1'.repeat(500)}`), 400, 'VALIDATION_ERROR'],
     ['an over-long path', get(`/${'x'.repeat(20_000)}`), 400, 'PAYLOAD_TOO_LARGE'],
     ['headers of 20 kB', get('/api/public/v1/ping', `x-long: ${'x'.repeat(20_000)}\r\n`), 400, 'PAYLOAD_TOO_LARGE'],
-    ['no HTTP at all', 'hello\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a request that is not HTTP', 'hello\r\n\r\n', 400, 'VALIDATION_ERROR'],
     ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'VALIDATION_ERROR'],
     ['a header without a colon', get('/api/public/v1/ping', 'nonsense\r\n'), 400, 'VALIDATION_ERROR'],
     [
-      'two lengths',
+      'two conflicting lengths',
       get('/api/public/v1/ping', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'),
       400,
       'VALIDATION_ERROR',
     ],
-  ])('%s', async (_, text, status, code) => {
+  ])('returns an error envelope for %s', async (_, text, status, code) => {
     const answer = await sendBare(port, text);
     expect(answer.status, answer.body).toBe(status);
     const { error } = ErrorEnvelope.parse(JSON.parse(answer.body));
@@ -97,46 +97,56 @@ describe('every error is an envelope with a status of the specification', () => 
     expect(answer.headers).toContain('x-content-type-options: nosniff');
   });
 
-  it.each(['iso-8859-1', '"utf-16"', 'a b', `${' '.repeat(15_000)}a b`])('the charset %s', async (charset) => {
-    const type = `Content-Type: application/json; charset=${charset}`;
-    const request = post('/api/public/v1/tickets', '{}', `X-API-Key: ${workspace.key}\r\n`);
-    const answer = await sendBare(port, request.replace('Content-Type: application/json', type));
-    expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'UNSUPPORTED_MEDIA_TYPE']);
-  });
+  it.each(['iso-8859-1', '"utf-16"', 'a b', `${' '.repeat(15_000)}a b`])(
+    'returns UNSUPPORTED_MEDIA_TYPE for the charset %s',
+    async (charset) => {
+      const type = `Content-Type: application/json; charset=${charset}`;
+      const request = post('/api/public/v1/tickets', '{}', `X-API-Key: ${workspace.key}\r\n`);
+      const answer = await sendBare(port, request.replace('Content-Type: application/json', type));
+      expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'UNSUPPORTED_MEDIA_TYPE']);
+    },
+  );
 
-  it('an unknown expectation is no error', async () => {
+  it('ignores an unknown Expect header', async () => {
     const answer = await sendBare(port, get('/api/public/v1/ping', 'Expect: something\r\n'));
     expect(answer.status).toBe(200);
     expect(answer.headers).toContain('x-request-id: ');
   });
 
   it.each(['x', 'X:80', '127.0.0.1:3000', '[::1]:3000', 'a_b.example.com:', 'a%20b', ''])(
-    'the Host %s is none',
+    'accepts the Host %s',
     async (host) => {
       const answer = await sendBare(port, `GET /api/public/v1/ping HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       expect(answer.status).toBe(200);
     },
   );
 
-  it('a missing Host is none with HTTP/1.0, which has no such header', async () => {
+  it('accepts an HTTP/1.0 request without Host', async () => {
     expect((await sendBare(port, 'GET /api/public/v1/ping HTTP/1.0\r\n\r\n')).status).toBe(200);
   });
 });
 
 describe('x-request-id', () => {
-  it.each(['a', 'A-b_9', 'x'.repeat(64)])('is the caller’s own when it is %s', async (id) => {
+  it.each(['a', 'A-b_9', 'x'.repeat(64)])('keeps the request id %s of the client', async (id) => {
     const { headers } = await api.call({ method: 'GET', path: '/api/public/v1/ping', headers: { 'x-request-id': id } });
     expect(headers['x-request-id']).toBe(id);
   });
 
-  it.each(['', ' ', 'a b', 'ä', 'x'.repeat(65), 'a/b'])('is a new one when the caller sends "%s"', async (id) => {
-    const { headers } = await api.call({ method: 'GET', path: '/api/public/v1/ping', headers: { 'x-request-id': id } });
-    expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
-  });
+  it.each(['', ' ', 'a b', 'ä', 'x'.repeat(65), 'a/b'])(
+    'generates a request id if the client sends "%s"',
+    async (id) => {
+      const { headers } = await api.call({
+        method: 'GET',
+        path: '/api/public/v1/ping',
+        headers: { 'x-request-id': id },
+      });
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
+    },
+  );
 });
 
 describe('HEAD', () => {
-  it('answers as GET, without the body and with the same guard', async () => {
+  it('responds to HEAD like GET, without the body and with the same authentication', async () => {
     const head = (key?: string) => api.call({ method: 'HEAD', path: '/api/public/v1/tickets', key });
     expect(await head()).toMatchObject({ status: 401, text: '' });
     expect(await head(workspace.key)).toMatchObject({ status: 200, text: '' });
@@ -145,7 +155,7 @@ describe('HEAD', () => {
 });
 
 describe('a database that is down', () => {
-  it('is a 500 without detail, and over when it is back', async () => {
+  it('returns 500 without details while the database is down', async () => {
     const database = await cloneDatabase();
     const fallen = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(fallen);
@@ -172,13 +182,17 @@ describe('a database that is down', () => {
 
 describe('CORS_ORIGINS', () => {
   const origin = 'https://app.example.com';
-  const preflight = (of: string) => ({
+  const preflight = (from: string) => ({
     method: 'OPTIONS',
     path: '/api/public/v1/tickets',
-    headers: { origin: of, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+    headers: {
+      origin: from,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    },
   });
 
-  it('lets pages of these origins call, read the limits, and no others', async () => {
+  it('allows CORS requests from CORS_ORIGINS only, and exposes the rate limit headers', async () => {
     const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
     const allowed = await open.call(preflight(origin));
     expect(allowed.status).toBe(200);
@@ -196,7 +210,7 @@ describe('CORS_ORIGINS', () => {
     await open.close();
   });
 
-  it('says nothing to browsers when it is not set', async () => {
+  it('sends no CORS headers without CORS_ORIGINS', async () => {
     const { headers } = await api.call({ method: 'GET', path: '/api/public/v1/ping', headers: { origin } });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('an error leads to what the server says of its code', async () => {
+it('links each error to the documentation of its code', async () => {
   const { docs } = errorOf(await api.call({ method: 'GET', path: `${pathPrefix}/tickets` }));
   expect(docs).toBe('/docs/errors#INVALID_API_KEY');
   const [path = '', anchor = ''] = docs.split('#');
@@ -21,7 +21,7 @@ it('an error leads to what the server says of its code', async () => {
   expect(page.text).toContain(`id="${anchor}"`);
 });
 
-it('the page has a place for every code, and what it means and what to do', async () => {
+it('documents the meaning and remedy of every error code', async () => {
   const { text } = await api.call({ method: 'GET', path: '/docs/errors' });
   expect([...text.matchAll(/<h2 id="(\w+)">/g)].map(([, code]) => code)).toEqual(Object.keys(errors));
   for (const { status, remedy } of Object.values(errors)) {
@@ -30,7 +30,7 @@ it('the page has a place for every code, and what it means and what to do', asyn
   }
 });
 
-it('an error links to PUBLIC_URL, also in an item of a bulk request', async () => {
+it('links errors to PUBLIC_URL, also in items of a bulk request', async () => {
   const served = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   const workspace = await createWorkspace(served);
   const rejected = await served.call({ method: 'GET', path: `${pathPrefix}/tickets` });

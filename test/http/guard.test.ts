@@ -5,28 +5,30 @@ import { ApiError } from '@itsm-api/server/shared/errors.ts';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 
-/*
- * The guard before handlers that do nothing, with keys that a test makes up; rules/keys.test.ts and limits.test.ts have it
- * before every endpoint.
+/**
+ * Tests the guard with trivial handlers and fake keys. rules/keys.test.ts and rules/limits.test.ts test it for every
+ * endpoint.
  */
 const services = { now: () => new Date(0) };
 const db = { of: 'the tenant' };
-const identityOf = (scope: string, ids = {}) => {
+const createIdentity = (scope: string, ids = {}) => {
   return { tenantId: 1n, keyId: 2n, userId: 3n, db, scopes: new Set([scope]), ...ids };
 };
 
 const { list } = contract.tickets as { list: Endpoint };
 
-/** A server with a guard. Its keys are `reader`, of tickets, `stranger`, of articles, and `elsewhere`, of another tenant. */
+/**
+ * Starts a server with a guard. Its keys: `reader` for tickets, `stranger` for articles, `elsewhere` of another tenant.
+ */
 async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOptions> = {}) {
   const app = fastify();
   const clock = { now: 0 };
   const touched: unknown[] = [];
   const limited: string[][] = [];
   const keyOf = new Map([
-    ['reader', identityOf('tickets:read')],
-    ['stranger', identityOf('kb:read', { keyId: 4n })],
-    ['elsewhere', identityOf('tickets:read', { tenantId: 5n })],
+    ['reader', createIdentity('tickets:read')],
+    ['stranger', createIdentity('kb:read', { keyId: 4n })],
+    ['elsewhere', createIdentity('tickets:read', { tenantId: 5n })],
   ]);
   const limits = { global, group, windowSeconds: 60, failures: 1000 };
   await addGuard(app, {
@@ -61,11 +63,11 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     const { limits, ...facts } = await request.describeKey();
     return { facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, String(value)])), limits };
   });
-  // What becomes of the key while the request waits, for so many milliseconds.
+  // Changes the key while the request waits `elapsedTime` milliseconds.
   handle('/waits', list, async (request) => {
     const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
     if (then === 'revoked') keyOf.delete('reader');
-    if (then === 'narrowed') keyOf.set('reader', identityOf('kb:read'));
+    if (then === 'narrowed') keyOf.set('reader', createIdentity('kb:read'));
     await request.confirm({ elapsedTime: Number(elapsedTime) } as FastifyReply);
     return {};
   });
@@ -88,36 +90,36 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     ...{ clock, touched, limited, seen },
     async get(path: string, key?: string) {
       const headers = key === undefined ? {} : { 'x-api-key': key };
-      const { statusCode, headers: answered, body } = await app.inject({ method: 'GET', url: path, headers });
-      return { status: statusCode, headers: answered, body: JSON.parse(body) };
+      const { statusCode, headers: received, body } = await app.inject({ method: 'GET', url: path, headers });
+      return { status: statusCode, headers: received, body: JSON.parse(body) };
     },
   };
 }
 
-const ofLimits = (headers: object) => Object.entries(headers).filter(([name]) => name.includes('ratelimit'));
+const pickLimitHeaders = (headers: object) => Object.entries(headers).filter(([name]) => name.includes('ratelimit'));
 
 describe('the guard', () => {
-  it('lets a request with a key and its scope on, and says whose it is', async () => {
+  it('passes a request with a valid key and scope to the handler, with its identity', async () => {
     const { get, seen, touched } = await open();
     expect((await get('/tickets', 'reader')).status).toBe(200);
-    const identity = identityOf('tickets:read');
+    const identity = createIdentity('tickets:read');
     expect(seen[0]?.identity).toEqual(identity);
     expect(seen[0]?.ctx).toEqual({ ...services, db, userId: 3n, keyId: 2n });
     expect(touched).toEqual([identity]);
   });
 
-  it('asks no key of an endpoint that needs none, nor of a page', async () => {
+  it('requires no key for public endpoints and pages', async () => {
     const { get } = await open();
     for (const path of ['/ping', '/page', '/nothing-taken']) {
       const { status, headers } = await get(path);
-      expect([status, ofLimits(headers)], path).toEqual([200, []]);
+      expect([status, pickLimitHeaders(headers)], path).toEqual([200, []]);
     }
   });
 
-  it('refuses a key that nobody knows before it counts anything', async () => {
+  it('rejects an unknown key before it counts the request', async () => {
     const { get, seen, touched } = await open();
     const { status, headers, body } = await get('/tickets', 'unknown');
-    expect([status, ofLimits(headers)]).toEqual([401, []]);
+    expect([status, pickLimitHeaders(headers)]).toEqual([401, []]);
     expect(body).toMatchObject({
       code: 'INVALID_API_KEY',
       message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
@@ -125,7 +127,7 @@ describe('the guard', () => {
     expect([seen, touched]).toEqual([[], []]);
   });
 
-  it('refuses a key without the scope when it has counted the request', async () => {
+  it('rejects a key without the scope after it counts the request', async () => {
     const { get, seen } = await open({ group: 1 });
     const { status, headers, body } = await get('/tickets', 'stranger');
     expect([status, headers['x-ratelimit-remaining']]).toEqual([403, '0']);
@@ -156,20 +158,20 @@ describe('the guard', () => {
       { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
     ],
     [500, 'kept', 200, {}],
-  ])('looks again at a key when its request has waited %i ms: %s', async (elapsedTime, then, status, body) => {
+  ])('checks a key again after the request waited %i ms: %s', async (elapsedTime, then, status, body) => {
     const { get } = await open();
     const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
     expect([answer.status, answer.body]).toEqual([status, status === 200 ? body : expect.objectContaining(body)]);
   });
 });
 
-describe('the limits of a key', () => {
-  it('are told by both windows, the tighter one by itself', async () => {
+describe('the rate limits of a key', () => {
+  it('sends the limits of both windows and details of the tighter one', async () => {
     const { get, clock } = await open({ global: 3, group: 2 });
     await get('/me', 'reader');
     clock.now = 20_500;
-    expect(Object.fromEntries(ofLimits((await get('/tickets', 'reader')).headers))).toEqual({
-      // As much is left of both: that of the group counts.
+    expect(Object.fromEntries(pickLimitHeaders((await get('/tickets', 'reader')).headers))).toEqual({
+      // Both windows have the same remaining quota; the group window counts.
       'x-ratelimit-limit': '2',
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '60',
@@ -184,7 +186,7 @@ describe('the limits of a key', () => {
     });
   });
 
-  it('refuse what is more than a window holds, and say which, and for how long', async () => {
+  it('rejects requests beyond a window and names the window and the time', async () => {
     const { get, clock, limited } = await open({ global: 4, group: 2 });
     await get('/users', 'reader');
     clock.now = 30_000;
@@ -203,19 +205,19 @@ describe('the limits of a key', () => {
     expect(limited).toEqual([['group'], ['global', 'group'], ['global']]);
   });
 
-  it('are those of one key of one tenant', async () => {
+  it('counts each key of each tenant separately', async () => {
     const { get } = await open();
     for (const key of ['reader', 'stranger', 'elsewhere']) {
       expect((await get('/message', key)).headers['x-ratelimit-remaining'], key).toBe('59');
     }
   });
 
-  it('refuse it, too, where nobody is to be told', async () => {
+  it('rejects requests beyond a window without an onLimited callback', async () => {
     const { get } = await open({ group: 1 }, { onLimited: undefined });
     expect([(await get('/tickets', 'reader')).status, (await get('/tickets', 'reader')).status]).toEqual([200, 429]);
   });
 
-  it('get a request back once, and the answer says so', async () => {
+  it('returns a request to the quota once and reports the new quota', async () => {
     const { get } = await open();
     await get('/tickets', 'reader');
     const { headers } = await get('/refused', 'reader');
@@ -226,12 +228,12 @@ describe('the limits of a key', () => {
     expect((await get('/tickets', 'reader')).headers['x-ratelimit-remaining']).toBe('28');
   });
 
-  it('have a window of their own for what is no endpoint', async () => {
+  it('counts requests that are not to an endpoint in a window of their own', async () => {
     const { get } = await open();
     expect((await get('/message', 'reader')).headers.ratelimit).toBe('"global";r=59;t=60, "mcp";r=59;t=60');
   });
 
-  it('are described with the key', async () => {
+  it('describes the limits with the key', async () => {
     const { get } = await open();
     const { body } = await get('/me', 'reader');
     expect(body.facts).toEqual({ keyId: '2' });
@@ -242,7 +244,7 @@ describe('the limits of a key', () => {
     ]);
   });
 
-  it('fail the request when they cannot be counted', async () => {
+  it('fails a request whose count fails', async () => {
     const fail = () => {
       throw new ApiError('INTERNAL_ERROR', 'Counting failed.');
     };

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it.each(endpoints)('$title may be kept by nobody, unless it has a version', async (endpoint) => {
+it.each(endpoints)('allows caches to store only versioned responses of $title', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));
   const answers = [
     await api.call({ ...call, key: workspace.key }),
@@ -32,14 +32,14 @@ it.each(endpoints)('$title may be kept by nobody, unless it has a version', asyn
   }
 });
 
-it.each(keyedEndpoints)('$title says that its answers are those of a key', async (endpoint) => {
+it.each(keyedEndpoints)('varies responses of $title by the API key', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));
   for (const key of [workspace.key, undefined]) {
     expect((await api.call({ ...call, key })).headers.vary).toMatch(/^Authorization, X-API-Key(, Accept-Encoding)?$/);
   }
 });
 
-it('answers to pages of other origins vary by origin, too', async () => {
+it('varies responses by Origin if CORS_ORIGINS is set', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
   const { headers } = await open.call({ method: 'GET', path: `${pathPrefix}/tickets`, headers: { origin } });
@@ -53,7 +53,7 @@ describe('a header that carries the key', () => {
     return (await sendBare(port, `${head}\r\n\r\n`)).status;
   };
 
-  it.each(['Authorization', 'X-API-Key'])('may be repeated, but not with another value: %s', async (name) => {
+  it.each(['Authorization', 'X-API-Key'])('accepts a repeated %s header only with the same value', async (name) => {
     const value = (key: string) => (name === 'Authorization' ? `Bearer ${key}` : key);
     const [own, other] = [value(workspace.key), value(await workspace.createKey())];
     expect(await status(`${name}: ${own}`, `${name.toUpperCase()}: ${own}`)).toBe(200);
@@ -67,16 +67,19 @@ describe('Content-Encoding', () => {
   const post = (headers: Record<string, string>, body: unknown = { title: 'a' }) =>
     workspace.call('POST', '/tickets', body, headers);
 
-  it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense'])('is refused when it is %s', async (encoding) => {
-    const answer = await post({ 'content-encoding': encoding });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
-  });
+  it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense'])(
+    'returns UNSUPPORTED_MEDIA_TYPE for Content-Encoding %s',
+    async (encoding) => {
+      const answer = await post({ 'content-encoding': encoding });
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
+    },
+  );
 
-  it.each(['identity', 'Identity', ''])('is none when it is "%s"', async (encoding) => {
+  it.each(['identity', 'Identity', ''])('accepts Content-Encoding "%s"', async (encoding) => {
     expect((await post({ 'content-encoding': encoding })).body.error.code).toBe('VALIDATION_ERROR');
   });
 
-  it('says nothing without a body', async () => {
+  it('ignores Content-Encoding without a body', async () => {
     expect((await workspace.call('GET', '/tickets', undefined, { 'content-encoding': 'gzip' })).status).toBe(200);
   });
 });

@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('the health of a process, on the port of the API', () => {
-  it('is a word, for whoever asks, without a key or a limit', async () => {
+describe('health endpoints on the API port', () => {
+  it('returns ok from /livez and /readyz without a key or a rate limit', async () => {
     for (const path of ['/livez', '/readyz']) {
       const answer = await api.call({ method: 'GET', path });
       expect(answer).toMatchObject({ status: 200, text: 'ok' });
@@ -35,47 +35,44 @@ describe('the health of a process, on the port of the API', () => {
     }
   });
 
-  it('is no line of the log', async () => {
+  it('does not log health checks', async () => {
     log = '';
     await api.call({ method: 'GET', path: '/readyz' });
     await api.call({ method: 'GET', path: '/api/public/v1/ping' });
     expect(log.trim().split('\n')).toHaveLength(1);
   });
 
-  it('is no part of the API', async () => {
+  it('omits health endpoints from the OpenAPI document', async () => {
     const { text } = await api.call({ method: 'GET', path: '/openapi.json' });
     expect(text).not.toMatch(/livez|readyz/);
   });
 
-  it.each<Phase>(['starting', 'migrating'])(
-    'is not ready while it is %s, and all else is to be tried again',
-    async (phase) => {
-      log = '';
-      const { app } = openStartupServer({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
-      expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });
-      expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503, body: phase });
-      const answer = await app.inject({ method: 'POST', url: '/api/public/v1/tickets', payload: '{' });
-      expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5', connection: 'close' } });
-      expect(answer.json()).toEqual({
-        success: false,
-        error: {
-          code: 'SERVICE_UNAVAILABLE',
-          message: 'The server is starting. Retry in 5 seconds.',
-          retryAfterSeconds: 5,
-          docs: '/docs/errors#SERVICE_UNAVAILABLE',
-          requestId: answer.headers['x-request-id'],
-        },
-      });
-      await app.close();
-      expect(log).toBe('');
-    },
-  );
+  it.each<Phase>(['starting', 'migrating'])('returns 503 from /readyz and the API while it is %s', async (phase) => {
+    log = '';
+    const { app } = openStartupServer({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
+    expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });
+    expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503, body: phase });
+    const answer = await app.inject({ method: 'POST', url: '/api/public/v1/tickets', payload: '{' });
+    expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5', connection: 'close' } });
+    expect(answer.json()).toEqual({
+      success: false,
+      error: {
+        code: 'SERVICE_UNAVAILABLE',
+        message: 'The server is starting. Retry in 5 seconds.',
+        retryAfterSeconds: 5,
+        docs: '/docs/errors#SERVICE_UNAVAILABLE',
+        requestId: answer.headers['x-request-id'],
+      },
+    });
+    await app.close();
+    expect(log).toBe('');
+  });
 });
 
-describe('the health of a process, for operators', () => {
+describe('health endpoints on the operations port', () => {
   const logger = createLogger('silent');
 
-  it('is told in detail, and what is not well does not make it unready', async () => {
+  it('reports the details of failed checks and stays ready', async () => {
     const checks = [
       { name: 'fine', look: () => ({ ok: true, milliseconds: 1 }) },
       { name: 'absent', look: () => Promise.reject(new Error('nobody is there')) },
@@ -97,11 +94,14 @@ describe('the health of a process, for operators', () => {
     await app.close();
   });
 
-  it.each<Phase>(['starting', 'migrating', 'stopping'])('is not ready while it is %s', async (phase) => {
-    const app = openOperationsServer({ logger, lifecycle: new Lifecycle(phase), checks: [] });
-    expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503 });
-    expect((await app.inject('/readyz')).json()).toEqual({ status: phase, checks: {} });
-    expect((await app.inject('/livez')).json()).toMatchObject({ status: 'ok', pid: process.pid });
-    await app.close();
-  });
+  it.each<Phase>(['starting', 'migrating', 'stopping'])(
+    'returns 503 from the operations /readyz while it is %s',
+    async (phase) => {
+      const app = openOperationsServer({ logger, lifecycle: new Lifecycle(phase), checks: [] });
+      expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503 });
+      expect((await app.inject('/readyz')).json()).toEqual({ status: phase, checks: {} });
+      expect((await app.inject('/livez')).json()).toMatchObject({ status: 'ok', pid: process.pid });
+      await app.close();
+    },
+  );
 });

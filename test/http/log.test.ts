@@ -13,8 +13,8 @@ import { cloneDatabase } from '../support/database.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-/** A stream that keeps what is logged. */
-function keptLog() {
+/** Creates a stream that collects the log. */
+function captureLog() {
   let log = '';
   const stream = new Writable({
     write(chunk, _, done) {
@@ -32,8 +32,8 @@ function keptLog() {
 it.each([
   ['is set', { TRUST_PROXY: '10.0.0.0/8' }],
   ['is empty', {}],
-])('warns once of forwarded headers from a proxy that is not trusted, where TRUST_PROXY %s', async (_, env) => {
-  const { stream, ...log } = keptLog();
+])('warns once about forwarded headers from an untrusted proxy if TRUST_PROXY %s', async (_, env) => {
+  const { stream, ...log } = captureLog();
   const api = await startApi({ env, logger: createLogger('warn', stream) });
   for (let i = 0; i < 2; i++) {
     await api.call({ method: 'GET', path: '/livez', headers: { 'x-forwarded-for': '203.0.113.7' } });
@@ -44,16 +44,16 @@ it.each([
   ]);
 });
 
-it('warns of no forwarded header from a trusted proxy', async () => {
-  const { stream, ...log } = keptLog();
+it('does not warn about forwarded headers from a trusted proxy', async () => {
+  const { stream, ...log } = captureLog();
   const api = await startApi({ env: { TRUST_PROXY: 'loopback' }, logger: createLogger('warn', stream) });
   await api.call({ method: 'GET', path: '/livez', headers: { 'x-forwarded-for': '203.0.113.7' } });
   await api.close();
   expect(log.text()).toBe('');
 });
 
-it('tells every request by its id, and no key, secret, body or query', async () => {
-  const { stream, ...log } = keptLog();
+it('logs every request with its id but no key, secret, body or query', async () => {
+  const { stream, ...log } = captureLog();
   const database = await cloneDatabase();
   const api = await startApi({ databaseUrl: database.url, logger: createLogger('trace', stream) });
   const workspace = await createWorkspace(api);
@@ -63,11 +63,11 @@ it('tells every request by its id, and no key, secret, body or query', async () 
   await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   await workspace.call('GET', `/users?email=${secrets.email}`);
   await workspace.call('GET', '/tickets', undefined, { 'x-api-key': workspace.key, 'x-request-id': 'my-own-id' });
-  // PostgreSQL quotes the row that it refuses.
+  // PostgreSQL quotes the row that it rejects.
   await api.prisma.$executeRaw`ALTER TABLE tickets ADD CHECK (title <> 'a title of this test') NOT VALID`;
   const refused = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   expect(refused.status).toBe(500);
-  // This is no outage, and comes back whenever it is tried.
+  // This error is permanent, so Retry-After is absent.
   expect(refused.headers).not.toHaveProperty('retry-after');
   await database.drop();
   const failed = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
@@ -94,8 +94,8 @@ it('tells every request by its id, and no key, secret, body or query', async () 
   );
 });
 
-it('tells of requests whose clients are gone before they are answered, those behind others, too', async () => {
-  const { stream, lines } = keptLog();
+it('logs status 499 for requests whose client disconnects, also for pipelined ones', async () => {
+  const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream), ownDatabase: true });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
@@ -130,8 +130,8 @@ it('tells of requests whose clients are gone before they are answered, those beh
   ).toEqual([201, 499, 499]);
 });
 
-it('calls it no error of the server when a client hangs up', async () => {
-  const { stream, lines } = keptLog();
+it('does not log an error when a client disconnects', async () => {
+  const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream) });
   const { key } = await createWorkspace(api);
   const port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
@@ -148,7 +148,7 @@ it('calls it no error of the server when a client hangs up', async () => {
       socket.on('error', () => undefined);
       const [served] = (await once(api.app.server, 'connection')) as [Socket];
       await expect.poll(() => served.bytesRead).toBe(text.length);
-      // Until the key has been looked up, and the rest of the body is waited for.
+      // Waits until the key is looked up and the server waits for the rest of the body.
       await sleep(100);
       socket[end]();
       await expect.poll(() => served.destroyed).toBe(true);
@@ -162,8 +162,8 @@ it('calls it no error of the server when a client hangs up', async () => {
 describe('a log on standard output', () => {
   const logger = JSON.stringify(new URL('../../server/src/http/logger.ts', import.meta.url).href);
 
-  /** A process that does this with its log, and then exits with 3 where nothing else ends it. */
-  function logging(script: string, stdout: number | 'pipe' = 'pipe') {
+  /** Spawns a process that runs a script with a log and exits with code 3 unless something else ends it. */
+  function spawnLogger(script: string, stdout: number | 'pipe' = 'pipe') {
     const source = `
       import { createLogger } from ${logger};
       import { setTimeout as sleep } from 'node:timers/promises';
@@ -174,8 +174,8 @@ describe('a log on standard output', () => {
     return spawn(process.execPath, args, { stdio: ['pipe', stdout, 'inherit'] });
   }
 
-  it('is written to the last line, however late it comes and however slow the reader is', async () => {
-    const child = logging("for (let number = 1; number <= 5000; number++) log.info({ number }, 'a'.repeat(100));");
+  it('writes all log lines before the process exits, even with a slow reader', async () => {
+    const child = spawnLogger("for (let number = 1; number <= 5000; number++) log.info({ number }, 'a'.repeat(100));");
     await sleep(500);
     const [written] = await Promise.all([text(child.stdout as NonNullable<typeof child.stdout>), once(child, 'exit')]);
     const numbers = written.split('\n').map((line) => /"number":(\d+)/.exec(line)?.[1]);
@@ -188,32 +188,32 @@ describe('a log on standard output', () => {
   });
 
   it.each([
-    ['a line that is left', "log.info('left');"],
-    ['lines that were tried', "for (let i = 0; i < 3; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
-  ])('neither ends the process nor keeps it from its end on a full disk, with %s', async (_, script) => {
-    const child = logging(script, openSync('/dev/full', 'w'));
+    ['a line at exit', "log.info('left');"],
+    ['lines before the exit', "for (let i = 0; i < 3; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
+  ])('does not crash or block the process when the disk is full, with %s', async (_, script) => {
+    const child = spawnLogger(script, openSync('/dev/full', 'w'));
     expect(await once(child, 'exit')).toEqual([3, null]);
   });
 
   it.each([
     [
-      'a line that is left',
+      'a line at exit',
       "process.stdin.once('end', () => { log.info('left'); process.exit(3); }).resume(); await sleep(60_000);",
     ],
-    ['lines that were tried', "for (let i = 0; i < 10; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
-  ])('neither does it without a reader, with %s', async (_, script) => {
-    const child = logging(script);
+    ['lines before the exit', "for (let i = 0; i < 10; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
+  ])('does not crash or block the process when stdout has no reader, with %s', async (_, script) => {
+    const child = spawnLogger(script);
     child.stdout?.destroy();
     child.stdin?.end();
     expect(await once(child, 'exit')).toEqual([3, null]);
   });
 
-  it('keeps no more of what it can not write than fits in memory', async () => {
+  it("limits the memory of log lines that it can't write", async () => {
     const script = `
       for (let i = 0; i < 100_000; i++) log.info('a'.repeat(1000));
       const { heapUsed, external } = process.memoryUsage();
       if (heapUsed + external > 60e6) process.exit(4);`;
-    const child = logging(script, openSync('/dev/full', 'w'));
+    const child = spawnLogger(script, openSync('/dev/full', 'w'));
     expect(await once(child, 'exit')).toEqual([3, null]);
   });
 });

@@ -1,9 +1,7 @@
 import { createMemoryCounter } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { expect, it } from 'vitest';
 
-/*
- * Windows in the memory of one process; rules/limits.test.ts tests them in a running service.
- */
+/** Rate limit windows in the memory of one process. rules/limits.test.ts tests them in a running server. */
 const windowMs = 60_000;
 const max = 2;
 
@@ -29,7 +27,7 @@ it('keeps one window per key', () => {
   expect(count('b', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('opens a new window when the old one ends, and not before', () => {
+it('opens a new window exactly when the previous one ends', () => {
   const { clock, count } = openCounter();
   count('a', 1);
   clock.now = 59_999;
@@ -39,20 +37,20 @@ it('opens a new window when the old one ends, and not before', () => {
   expect(count('a', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('takes requests back, and never falls below zero', () => {
+it('subtracts returned requests and never goes below zero', () => {
   const { count } = openCounter();
   expect(count('a', -1)).toEqual({ current: 0, ttl: 60_000 });
   for (let i = 0; i < 2; i++) count('a', 1);
   for (const current of [1, 0, 0]) expect(count('a', -1)).toEqual({ current, ttl: 60_000 });
 });
 
-it('evicts the windows that opened first beyond 200,000', () => {
+it('evicts the oldest windows beyond 200,000', () => {
   const { clock, count } = openCounter();
   count('0', 1);
   clock.now = 1;
   for (let key = 1; key < 200_000; key++) count(String(key), 1);
   clock.now = 60_000;
-  // The first window ended and opens again; one more evicts the oldest.
+  // The first window ended and opens again. One more window evicts the oldest.
   count('0', 1);
   count('200000', 1);
   expect(count('1', 0).current).toBe(0);

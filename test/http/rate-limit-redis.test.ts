@@ -14,9 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { steadyPort } from '../faults/postgres.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 
-/*
- * What Redis keeps of the windows of keys; shared-limits.test.ts has them in running services.
- */
+/** Rate limit windows in Redis. rules/shared-limits.test.ts tests them in running servers. */
 describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
@@ -46,12 +44,12 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     return { store, counter, count };
   }
 
-  /** How many connections of stores Redis has. */
+  /** Returns the number of Redis connections of stores. */
   async function connections(): Promise<number> {
     return (await redis.send('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(' name=itsm-api ')).length;
   }
 
-  it('are counted as in the memory of one process', async () => {
+  it('counts in Redis like in memory', async () => {
     const { store } = await openStore();
     type Step = { key: string; step: 1 | 0 | -1 };
     const steps = fc.array(
@@ -73,7 +71,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     );
   });
 
-  it('open again when they end', async () => {
+  it('opens a Redis window again when it ends', async () => {
     const { store } = await openStore();
     const key = randomUUID();
     for (const current of [1, 2, 2]) expect((await store.count(key, 500, 1, 1)).current).toBe(current);
@@ -81,7 +79,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await store.count(key, 500, 1, 1)).current).toBe(1);
   });
 
-  it('open again when the clock of Redis was set back', async () => {
+  it('opens a window again after the clock of Redis was set back', async () => {
     const { count } = await openStore();
     const key = randomUUID();
     await redis.send('SET', `itsm:limits:${key}`, '3', 'PX', '3600000');
@@ -89,7 +87,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', `itsm:limits:${key}`))).toBeLessThanOrEqual(windowMs);
   });
 
-  it('last as long as the window, under the name of tenant, key and group', async () => {
+  it('stores a window in Redis for its length, with tenant, key and group in the name', async () => {
     const { count } = await openStore();
     await redis.send('FLUSHALL');
     await count('7:12:tickets');
@@ -97,7 +95,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', 'itsm:limits:7:12:tickets'))).toBeGreaterThan(55_000);
   });
 
-  it('are shared by processes', async () => {
+  it('shares windows between processes', async () => {
     const [first, second] = [await openStore(), await openStore()];
     const key = randomUUID();
     await first.count(key);
@@ -107,14 +105,14 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await second.count(key, 0)).current).toBe(0);
   });
 
-  it('are counted over one connection for as long as they are counted', async () => {
+  it('uses one Redis connection at a time and reconnects', async () => {
     await expect.poll(connections).toBe(0);
-    const heard: string[] = [];
-    const { store, count } = await openStore({ onBack: () => void heard.push('back') });
+    const reported: string[] = [];
+    const { store, count } = await openStore({ onBack: () => void reported.push('back') });
     await sleep(1200);
-    expect([await connections(), heard]).toEqual([1, []]);
+    expect([await connections(), reported]).toEqual([1, []]);
     await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
-    await expect.poll(() => heard).toEqual(['back']);
+    await expect.poll(() => reported).toEqual(['back']);
     await expect.poll(connections).toBe(1);
     redis.silence();
     await count('1:1:users');
@@ -125,21 +123,21 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     await expect.poll(connections).toBe(0);
   });
 
-  it('tell once why they are not counted there', async () => {
-    const heard: string[] = [];
-    const onAway = (reason: string) => void heard.push(reason);
+  it('reports once why Redis is unavailable', async () => {
+    const reported: string[] = [];
+    const onAway = (reason: string) => void reported.push(reason);
     const { store } = await openStore({ onAway });
     await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
-    await expect.poll(() => heard).toEqual(['Redis has closed the connection.']);
+    await expect.poll(() => reported).toEqual(['Redis has closed the connection.']);
     store.close();
     redis.silence();
     const { store: other } = await openStore({ onAway });
     expect(other.state).toBe('redis away');
     await sleep(1200);
-    expect(heard.slice(1)).toEqual(['Redis did not respond within 1000 ms.']);
+    expect(reported.slice(1)).toEqual(['Redis did not respond within 1000 ms.']);
   });
 
-  it('hold up a request for a quarter of a second at most when Redis falls silent', async () => {
+  it('delays a request by at most 250 ms when Redis hangs', async () => {
     const { store, count } = await openStore();
     redis.silence();
     const began = performance.now();
@@ -149,10 +147,10 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(store.state).toBe('redis away');
   });
 
-  it('are not asked of a Redis that can count nothing, until it can', async () => {
-    const heard: string[] = [];
-    const onAway = (reason: string) => void heard.push(reason);
-    const { store, count } = await openStore({ onAway, onBack: () => void heard.push('back') });
+  it("stops using a Redis that can't count until it can", async () => {
+    const reported: string[] = [];
+    const onAway = (reason: string) => void reported.push(reason);
+    const { store, count } = await openStore({ onAway, onBack: () => void reported.push('back') });
     const key = `${randomUUID()}:1:tickets`;
     await redis.send('CONFIG', 'SET', 'maxmemory', '1');
     expect((await count(key)).current).toBe(1);
@@ -160,10 +158,10 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(store.state).toBe('redis away');
     await redis.send('CONFIG', 'SET', 'maxmemory', '0');
     await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
-    expect(heard).toEqual([expect.stringMatching(/^OOM /), 'back']);
+    expect(reported).toEqual([expect.stringMatching(/^OOM /), 'back']);
   });
 
-  it('are kept where REDIS_URL says: in its database, and as its user', async () => {
+  it('uses the database and user of REDIS_URL', async () => {
     await redis.send('ACL', 'SETUSER', 'it@sm', 'on', '>p@ss:word', ...(await documentedRights()));
     const { store, count } = await openStore({ url: `${redis.url.replace('//', '//it%40sm:p%40ss%3Aword@')}/3` });
     expect(store.state).toBe('redis');
@@ -172,7 +170,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(await redis.send('CLIENT', 'LIST')).toMatch(/ name=itsm-api .* db=3 .* user=it@sm/);
   });
 
-  it('are asked for by TLS, with the name of the host, and by IPv6', async () => {
+  it('connects to Redis by TLS with the host name, and by IPv6', async () => {
     const names: string[] = [];
     const refuse = (name: string, done: (error: Error) => void) => {
       names.push(name);
@@ -193,7 +191,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(reasons[2]).toContain(' ::1:');
   });
 
-  it('name the server that counts', async () => {
+  it('returns the name and version of the Redis server', async () => {
     expect((await openStore()).counter.server).toMatch(/^(redis|valkey) \d+\.\d+\.\d+$/);
   });
 });

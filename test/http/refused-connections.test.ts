@@ -5,9 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/*
- * Connections that are answered without a request: what their clients do then harms nobody.
- */
+/** Connections that the server responds to without a complete request. Their clients must not harm the server. */
 let api: Api;
 let owner: Workspace;
 let port: number;
@@ -28,7 +26,7 @@ async function open(): Promise<Socket> {
 
 const connections = () => new Promise<number>((resolve) => api.app.server.getConnections((_, count) => resolve(count)));
 
-it('may be reset', async () => {
+it('survives clients that reset rejected connections', async () => {
   for (let round = 0; round < 30; round++) {
     const socket = await open();
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
@@ -40,7 +38,7 @@ it('may be reset', async () => {
   expect((await fetch(`http://127.0.0.1:${port}/api/public/v1/ping`, { headers })).status).toBe(200);
 });
 
-it('are refused when the key was revoked while the body came in', async () => {
+it('rejects a request whose key is revoked while the body arrives', async () => {
   const { key, context } = await createWorkspace(api);
   const body = JSON.stringify(ticket);
   const head = `POST /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
@@ -55,8 +53,10 @@ it('are refused when the key was revoked while the body came in', async () => {
   expect(String(answer)).toMatch(/^HTTP\/1.1 401 .*INVALID_API_KEY/s);
 });
 
-describe('one whose request has taken too long', () => {
-  it('is closed, and the request not done when the rest comes after all', { timeout: 60_000 }, async () => {
+describe('a connection whose request times out', () => {
+  it('closes a connection after a request timeout and ignores the rest of the request', {
+    timeout: 60_000,
+  }, async () => {
     const { server } = api.app;
     const { requestTimeout, headersTimeout } = server;
     Object.assign(server, { requestTimeout: 300, headersTimeout: 300 });

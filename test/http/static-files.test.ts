@@ -25,7 +25,7 @@ describe.each([
   '/docs/search.json',
   '/favicon.ico',
 ])('%s', (path) => {
-  it('is the same in every coding, and each has a tag of its own', async () => {
+  it('serves the file in every encoding with an ETag per encoding', async () => {
     const plain = await get(path);
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(Number(plain.headers['content-length'])).toBe(plain.rawPayload.length);
@@ -38,7 +38,7 @@ describe.each([
     expect(new Set([plain, gzipped, brotli].map(({ headers }) => headers.etag)).size).toBe(3);
   });
 
-  it('may be kept, and is asked for again', async () => {
+  it('lets caches store the file and revalidate it', async () => {
     const { headers } = await get(path, { 'accept-encoding': 'br' });
     expect(headers).toMatchObject({
       'cache-control': 'public, no-cache',
@@ -55,7 +55,7 @@ describe.each([
     }
   });
 
-  it('is told of by HEAD', async () => {
+  it('sends the headers of the file to HEAD', async () => {
     const whole = await get(path, { 'accept-encoding': 'br' });
     const head = await api.app.inject({ method: 'HEAD', url: path, headers: { 'accept-encoding': 'br' } });
     expect(head.body).toBe('');
@@ -68,7 +68,7 @@ describe.each([
 describe('the script of the reference', () => {
   const pathIn = (page: string) => /src="(\/docs\/js\/[^"]+)"/.exec(page)?.[1] ?? '';
 
-  it('is small on its way, and never asked for again', async () => {
+  it('serves the script of the API reference compressed and as immutable', async () => {
     const path = pathIn((await get('/docs/')).payload);
     const { headers, rawPayload } = await get(path, { 'accept-encoding': 'br' });
     expect(rawPayload.length).toBeLessThan(1_300_000);
@@ -79,19 +79,19 @@ describe('the script of the reference', () => {
     });
   });
 
-  it('is at no other path', async () => {
+  it('serves the script of the API reference at no other path', async () => {
     expect((await get('/docs/js/scalar.js')).statusCode).toBe(404);
   });
 });
 
-it('the reference, which has a nonce, is kept by nobody', async () => {
+it('disables caching of the API reference, which has a nonce', async () => {
   const { headers, rawPayload } = await get('/docs/', { 'accept-encoding': 'br' });
   expect(headers['cache-control']).toBe('no-store');
   expect(headers.etag).toBeUndefined();
   expect(brotliDecompressSync(rawPayload).toString()).toContain('<div id="reference">');
 });
 
-it('keeps what CORS says of the origin', async () => {
+it('keeps the Vary header of CORS', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
   const { headers } = await open.call({ method: 'GET', path: '/openapi.json', headers: { origin } });
@@ -99,13 +99,13 @@ it('keeps what CORS says of the origin', async () => {
   await open.close();
 });
 
-it('is compressed once, be it that many ask at the same time', async () => {
+it('compresses a file once for concurrent requests', async () => {
   const app = Fastify();
   serveSharedFiles(app, 'public');
   const texts = Array.from({ length: 3 }, () => randomBytes(400_000).toString('hex'));
   app.get('/:text', ({ params }) => texts[(params as { text: number }).text]);
-  /** The CPU time of so many requests for a text at once. */
-  const ask = async (text: number, count: number) => {
+  /** Measures the CPU time of `count` concurrent requests for a text. */
+  const measureCpuTime = async (text: number, count: number) => {
     const before = process.cpuUsage();
     const request = { method: 'GET', url: `/${text}`, headers: { 'accept-encoding': 'br' } } as const;
     const answers = await Promise.all(Array.from({ length: count }, () => app.inject(request)));
@@ -113,8 +113,8 @@ it('is compressed once, be it that many ask at the same time', async () => {
     for (const { rawPayload } of answers) expect(brotliDecompressSync(rawPayload).toString()).toBe(texts[text]);
     return user + system;
   };
-  await ask(0, 1);
-  const one = await ask(1, 1);
-  expect(await ask(2, 10)).toBeLessThan(5 * one);
+  await measureCpuTime(0, 1);
+  const one = await measureCpuTime(1, 1);
+  expect(await measureCpuTime(2, 10)).toBeLessThan(5 * one);
   await app.close();
 });

@@ -16,13 +16,13 @@ afterAll(() => api.close());
 const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
 
 describe.each(paths)('%s', (path) => {
-  // `/tickets/bulk` may be an id, too, though no ticket has it.
+  // `/tickets/bulk` also matches `/tickets/:id`.
   const own = endpoints
     .filter(({ route }) => new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
     .map(({ route }) => route.method);
   const allowed = [...new Set(own.includes('GET') ? [...own, 'HEAD'] : own)];
 
-  it('tells which methods it has when another one is asked for', async () => {
+  it('lists the supported methods for an unsupported one', async () => {
     for (const method of ['PUT', 'POST', 'DELETE', 'OPTIONS', 'QUERY'].filter((each) => !allowed.includes(each))) {
       const answer = await api.call({ method, path });
       expect(answer.status, method).toBe(404);
@@ -31,7 +31,7 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  it('is named where a slash stands behind it', async () => {
+  it('suggests the path without a trailing slash', async () => {
     for (const method of ['GET', 'POST', 'QUERY']) {
       const answer = await api.call({ method, path: `${path}/?page=1` });
       expect(answer.status).toBe(404);
@@ -47,7 +47,7 @@ it.each([
   `${pathPrefix}/`,
   '//',
   `${pathPrefix}/${'t'.repeat(10_000)}`,
-])('%s is unknown, and the answer tells where the paths are', async (path) => {
+])('returns 404 for %s and points to /docs', async (path) => {
   const answer = await api.call({ method: 'GET', path });
   expect(answer.status).toBe(404);
   expect(answer.headers.allow).toBeUndefined();
@@ -64,7 +64,7 @@ it.each([
 });
 
 it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
-  '%s is named where a slash stands behind it',
+  'suggests the path for %s with a trailing slash',
   async (path) => {
     const answer = await api.call({ method: 'GET', path: `${path}/` });
     expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`Use ${path}.`)]);
@@ -72,7 +72,7 @@ it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
   },
 );
 
-it.each(['POST', 'PUT'])('%s is told no methods of a page that is not there', async (method) => {
+it.each(['POST', 'PUT'])('sends no Allow header for %s of an unknown page', async (method) => {
   for (const path of ['/developer/nope', '/developer/nope/', '/developer/files/nope']) {
     const answer = await api.call({ method, path });
     expect([answer.status, answer.headers.allow]).toEqual([404, undefined]);
@@ -81,27 +81,27 @@ it.each(['POST', 'PUT'])('%s is told no methods of a page that is not there', as
   expect([known.status, known.headers.allow]).toEqual([404, 'GET, HEAD, POST']);
 });
 
-it('many slashes take no longer than other letters', async () => {
+it('handles a path with 400,000 slashes without delay', async () => {
   const answer = await api.call({ method: 'GET', path: `${'/'.repeat(400_000)}a` });
   expect(answer.status).toBe(404);
 });
 
-it.each(['/', '/docs', '/openapi.json'])('%s is known', async (path) => {
+it.each(['/', '/docs', '/openapi.json'])('serves %s and allows GET and HEAD', async (path) => {
   expect((await api.call({ method: 'GET', path })).status).toBeLessThan(400);
   expect((await api.call({ method: 'DELETE', path })).headers.allow).toBe('GET, HEAD');
 });
 
 it.each([
   ['an unknown path', 'POST', '/nope'],
-  ['another method', 'PUT', `${pathPrefix}/tickets`],
-  ['a slash', 'POST', `${pathPrefix}/tickets/`],
-])('%s is answered before the body is there', async (_, method, path) => {
+  ['an unsupported method', 'PUT', `${pathPrefix}/tickets`],
+  ['a trailing slash', 'POST', `${pathPrefix}/tickets/`],
+])('returns 404 for %s before the body arrives', async (_, method, path) => {
   const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
   const answer = await sendBare(port, `${head}{"title":`);
   expect(answer.status).toBe(404);
 });
 
-it('a method that is not served is answered by CORS, too', async () => {
+it('sends CORS headers for an unsupported method', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: origin } });
   const answer = await open.call({ method: 'PUT', path: `${pathPrefix}/tickets`, headers: { origin } });

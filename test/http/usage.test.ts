@@ -9,9 +9,7 @@ import { cloneDatabase, query } from '../support/database.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/*
- * What is counted of requests, as it stands in the database.
- */
+/** Tests the usage rows in the database. */
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -34,7 +32,7 @@ interface Row {
   groupPeak: number;
 }
 
-const rowsOf = ({ databaseUrl }: Pick<Api, 'databaseUrl'>, { tenantId }: Workspace, table = 'usage_minutes') =>
+const readRows = ({ databaseUrl }: Pick<Api, 'databaseUrl'>, { tenantId }: Workspace, table = 'usage_minutes') =>
   query<Row>(
     databaseUrl,
     `SELECT key_id AS "keyId", at, endpoint, outcome, requests, latencies, global_peak AS "globalPeak",
@@ -42,7 +40,7 @@ const rowsOf = ({ databaseUrl }: Pick<Api, 'databaseUrl'>, { tenantId }: Workspa
     [tenantId],
   );
 
-it('counts requests by key, endpoint and outcome, in their minute and hour and for all keys together', async () => {
+it('counts requests by key, endpoint and outcome, per minute, per hour and for all keys', async () => {
   let now = new Date('2026-11-22T09:59:30Z');
   const api = await start({ now: () => now });
   const workspace = await createWorkspace(api);
@@ -57,7 +55,7 @@ it('counts requests by key, endpoint and outcome, in their minute and hour and f
   now = new Date('2026-11-22T10:00:10Z');
   await workspace.call('GET', `/tickets/${id}`);
   await api.call({ method: 'POST', path: `${pathPrefix}/tickets`, key: other, body: ticket });
-  // Nobody's: no endpoint, no key.
+  // These requests have no endpoint or no key, so they don't count.
   await workspace.call('GET', '/nowhere');
   await api.call({ method: 'GET', path: `${pathPrefix}/tickets`, key: 'itsm_unknown' });
   await workspace.call('GET', '/ping');
@@ -65,12 +63,12 @@ it('counts requests by key, endpoint and outcome, in their minute and hour and f
   await workspace.call('GET', `/tickets/${id}`);
   await api.usage.flush();
 
-  const [otherId] = (await rowsOf(api, workspace))
+  const [otherId] = (await readRows(api, workspace))
     .map((row) => row.keyId)
     .filter((row) => row !== '0' && row !== keyId);
   const short = ({ keyId, at, endpoint, outcome, requests }: Row) =>
     `${at.toISOString().slice(11, 16)} ${keyId === '0' ? 'all' : keyId === otherId ? 'other' : 'key'} ${endpoint} ${outcome} ${requests}`;
-  const minutes = await rowsOf(api, workspace);
+  const minutes = await readRows(api, workspace);
   expect(minutes.map(short)).toEqual([
     '09:59 all tickets_create SUCCESSFUL 1',
     '09:59 all tickets_get CLIENT_ERROR 1',
@@ -85,7 +83,7 @@ it('counts requests by key, endpoint and outcome, in their minute and hour and f
     '10:00 key tickets_get SUCCESSFUL 2',
     '10:00 other tickets_create CLIENT_ERROR 1',
   ]);
-  const hours = await rowsOf(api, workspace, 'usage_hours');
+  const hours = await readRows(api, workspace, 'usage_hours');
   expect(hours.map(short)).toEqual(minutes.map((row) => short(row).replace('09:59', '09:00')));
   for (const { requests, latencies } of [...minutes, ...hours]) {
     expect(latencies).toHaveLength(latencyBuckets);
@@ -93,7 +91,7 @@ it('counts requests by key, endpoint and outcome, in their minute and hour and f
   }
 });
 
-it('tells which limit refused a request, and how near the key came to each', async () => {
+it('records which limit rejected a request and the peak of each limit', async () => {
   const api = await start({ env: { RATE_LIMIT_GLOBAL: '10', RATE_LIMIT_GROUP: '4', FAIR_USE_QUEUE: '0' } });
   const workspace = await createWorkspace(api);
   for (let i = 0; i < 5; i++) await workspace.call('GET', '/assets');
@@ -101,7 +99,7 @@ it('tells which limit refused a request, and how near the key came to each', asy
     await workspace.call('GET', path);
   }
   await api.usage.flush();
-  const ofKey = (await rowsOf(api, workspace, 'usage_hours')).filter(({ keyId }) => keyId !== '0');
+  const ofKey = (await readRows(api, workspace, 'usage_hours')).filter(({ keyId }) => keyId !== '0');
   const facts = ofKey.map(({ endpoint, outcome, requests, globalPeak, groupPeak }) => {
     return [endpoint, outcome, requests, globalPeak, groupPeak];
   });
@@ -114,7 +112,7 @@ it('tells which limit refused a request, and how near the key came to each', asy
   ]);
 });
 
-it('tells what was refused for fair use from what was refused for a limit', async () => {
+it('records fair-use rejections separately from rate limit rejections', async () => {
   const api = await start({ env: { FAIR_USE_SHARE: '0.125', FAIR_USE_QUEUE: '0' } });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
@@ -128,11 +126,11 @@ it('tells what was refused for fair use from what was refused for a limit', asyn
   await lock.end();
   await waiting;
   await api.usage.flush();
-  const refused = (await rowsOf(api, workspace)).filter(({ endpoint }) => endpoint === 'assets_list');
+  const refused = (await readRows(api, workspace)).filter(({ endpoint }) => endpoint === 'assets_list');
   expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['FAIR_USE']));
 });
 
-it('adds up what several processes count at once', async () => {
+it('adds up the counts of concurrent processes', async () => {
   const now = () => new Date('2026-11-22T12:00:00Z');
   const first = await start({ now });
   const others = [await start({ now }), await start({ now })];
@@ -148,7 +146,7 @@ it('adds up what several processes count at once', async () => {
     await Promise.all(served);
   }
   for (const table of ['usage_minutes', 'usage_hours']) {
-    const rows = await rowsOf(first, workspace, table);
+    const rows = await readRows(first, workspace, table);
     expect(rows.map(({ endpoint, requests }) => [endpoint, requests])).toEqual([
       ['assets_list', 30],
       ['users_list', 15],
@@ -159,7 +157,7 @@ it('adds up what several processes count at once', async () => {
   }
 });
 
-it('has requests answered while nothing can be written, writes it later, and the rest when it closes', async () => {
+it("serves requests while usage can't be written, and writes it later or on close", async () => {
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) });
   const { url, drop } = await cloneDatabase();
@@ -175,11 +173,11 @@ it('has requests answered while nothing can be written, writes it later, and the
   await api.prisma.$executeRaw`ALTER TABLE usage_away RENAME TO usage_minutes`;
   expect((await workspace.call('GET', '/assets')).status).toBe(200);
   await api.close();
-  const rows = await rowsOf({ databaseUrl: url }, workspace, 'usage_hours');
+  const rows = await readRows({ databaseUrl: url }, workspace, 'usage_hours');
   expect(rows.map(({ requests }) => requests)).toEqual([3, 3]);
 });
 
-it('keeps a bounded memory of what waits, and says how much it did not count', async () => {
+it('limits the memory of unwritten usage and logs the number of lost requests', async () => {
   const logged: Record<string, unknown>[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
   const { url, drop } = await cloneDatabase();
@@ -210,22 +208,22 @@ it('deletes minutes after 3 hours and hours after 8 days', async () => {
     );
   }
   expect(await pruneUsage(api.databases.system.prisma, 2)).toBe(9 + 3);
-  const agesOf = async (table: string) => {
-    const rows = await rowsOf(api, workspace, table);
+  const readAges = async (table: string) => {
+    const rows = await readRows(api, workspace, table);
     return [...new Set(rows.map(({ at }) => Math.round((Date.now() - at.getTime()) / 3_600_000)))];
   };
-  expect(await agesOf('usage_minutes')).toEqual([2, 1]);
-  expect(await agesOf('usage_hours')).toEqual([191, 4, 2, 1]);
+  expect(await readAges('usage_minutes')).toEqual([2, 1]);
+  expect(await readAges('usage_hours')).toEqual([191, 4, 2, 1]);
 });
 
 describe('latencies', () => {
-  it('are counted in the bucket whose bound they do not exceed', () => {
+  it('counts a latency in the first bucket with a bound that is not lower', () => {
     expect([0, 1, 1.01, 2, 99, 10_000, 10_001, 1e9].map(bucketOf)).toEqual([0, 0, 1, 1, 11, 22, 23, 23]);
     expect(latencyBounds).toHaveLength(latencyBuckets - 1);
     expect(outcomes).toHaveLength(7);
   });
 
-  it('tell percentiles as if they lay evenly in their buckets', () => {
+  it('interpolates percentiles within a bucket', () => {
     const latencies = Array<number>(latencyBuckets).fill(0);
     expect(percentile(latencies, 0.5)).toBeUndefined();
     latencies[bucketOf(60)] = 100;

@@ -15,21 +15,21 @@ const advice =
   'The migrations lead to another schema than test/rules/catalog.txt. If you meant to change it, run ' +
   '`npx -y pnpm@12 test catalog -u` and read the difference before you commit it.';
 
-it('leads to the tables, functions, policies and rights of catalog.txt', async () => {
+it('creates the tables, functions, policies and rights of catalog.txt by the migrations', async () => {
   await expect(await describeCatalog(database.url), advice).toMatchFileSnapshot('catalog.txt', advice);
 });
 
-it('leads to the tables, columns, keys and indexes of schema.prisma', async () => {
-  const migrated = linesOfPrisma(await describeCatalog(database.url));
+it('creates the tables, columns, keys and indexes of schema.prisma by the migrations', async () => {
+  const migrated = filterPrismaLines(await describeCatalog(database.url));
   await execute(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   await execute(database.url, await schemaScript(database.url, undefined, schema));
-  // If they differ: `-` is a line of schema.prisma that the migrations lack, `+` the reverse.
-  expect(migrated).toEqual(linesOfPrisma(await describeCatalog(database.url)));
+  // In a difference, `-` is a line of schema.prisma that the migrations lack; `+` is the reverse.
+  expect(migrated).toEqual(filterPrismaLines(await describeCatalog(database.url)));
 });
 
-/** The part of a catalog that schema.prisma describes: no collations, CHECKs and storage options. */
-function linesOfPrisma(catalog: string): string[] {
+/** Returns the part of a catalog that schema.prisma describes, without collations, CHECKs and storage options. */
+function filterPrismaLines(catalog: string): string[] {
   const sections = catalog.split('\n\n').filter((section) => /^(Columns|Constraints|Indexes)\n/.test(section));
   return sections
     .flatMap((section) => section.split('\n'))

@@ -7,16 +7,16 @@ import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { endpoints } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/*
- * What changes tell, of every resource that tells them: all that commits after a cursor was given is behind it, whoever
- * wrote it, and whatever becomes of the server. On a database of its own: a transaction that is open keeps back others.
+/**
+ * Checks for every change feed that a cursor misses no committed change, by any writer and whatever happens to the
+ * server. Uses a database of its own because an open transaction delays the changes of others.
  */
-// Whoever writes for long anywhere on the server, as other tests do, keeps changes back.
+// A long transaction anywhere on the server delays changes.
 vi.setConfig({ testTimeout: 120_000 });
 
 let api: Api;
 let workspace: Workspace;
-/** Writes past the API. */
+/** A connection that bypasses the API. */
 let sql: pg.Client;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ interface Changes {
   hasMore: boolean;
 }
 
-/** What an answer of changes holds. Other transactions of the server may keep rows back for a moment: it asks again. */
+/** Reads one page of a change feed. */
 async function changes(path: string, query: Record<string, string> = {}): Promise<Changes> {
   const answer = await workspace.call('GET', `${path}?${new URLSearchParams(query)}`);
   expect(answer.status, answer.text).toBe(200);
@@ -49,7 +49,7 @@ async function changes(path: string, query: Record<string, string> = {}): Promis
   return { ids: data.map(({ id }: { id: number }) => id), data, cursor: meta.nextCursor, hasMore: meta.hasMore };
 }
 
-/** All that there is from a cursor on, and the cursor behind it. */
+/** Returns all changes after a cursor, and the next cursor. */
 async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' | 'data' | 'cursor'>> {
   const data: Changes['data'] = [];
   for (let query: Record<string, string> = cursor === undefined ? {} : { cursor }; ; ) {
@@ -60,11 +60,11 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
   }
 }
 
-/** Waits until what is committed is shown: other databases of the server hold it up, too. */
-const shows = (path: string, cursor: string | undefined, ids: number[]) =>
+/** Waits until exactly these changes appear. Transactions in other databases of the server can delay them. */
+const expectChanges = (path: string, cursor: string | undefined, ids: number[]) =>
   expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 90_000 }).toEqual(ids);
 
-/** How each resource's rows are made and changed, by whom it may be. */
+/** Creates and changes a row of each resource. */
 const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {
   tickets: {
     make: () => workspace.createTicket(),
@@ -76,7 +76,8 @@ const writers: Record<string, { make(): Promise<{ id: number }>; change(id: numb
   },
   projects: {
     make: () => workspace.createProject(),
-    change: (id) => sql.query("UPDATE projects SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", of(id)),
+    change: (id) =>
+      sql.query("UPDATE projects SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
   },
   tasks: {
     make: () => workspace.createTask(),
@@ -84,12 +85,12 @@ const writers: Record<string, { make(): Promise<{ id: number }>; change(id: numb
   },
   users: {
     make: () => workspace.createUser(),
-    change: (id) => sql.query("UPDATE users SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", of(id)),
+    change: (id) => sql.query("UPDATE users SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
   },
 };
-const of = (id: number) => [workspace.tenantId, id];
+const idParameters = (id: number) => [workspace.tenantId, id];
 
-it('every resource that can be followed has them', () => {
+it('offers a change feed for every resource with changes', () => {
   expect(feeds.map(({ title }) => title)).toEqual(Object.keys(writers).map((name) => `GET /${name}/changes`));
 });
 
@@ -97,12 +98,12 @@ describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
   const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
 
-  it('shows rows at their newest state, in the order of their last change, each once', async () => {
+  it('lists each changed row once, with its newest values, in the order of the last change', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
-    await shows(path, begin, rows);
+    await expectChanges(path, begin, rows);
     await change(rows[0]);
-    await shows(path, begin, [rows[1], rows[2], rows[0]]);
+    await expectChanges(path, begin, [rows[1], rows[2], rows[0]]);
 
     const all = await walk(path);
     expect(all.ids.slice(-3)).toEqual([rows[1], rows[2], rows[0]]);
@@ -111,13 +112,13 @@ describe.each(feeds)('$title', ({ route }) => {
     for (const row of list?.body.data ?? []) expect(all.data).toContainEqual(row);
     expect((await walk(path, all.cursor)).ids).toEqual([]);
     await change(rows[1]);
-    await shows(path, all.cursor, [rows[1]]);
+    await expectChanges(path, all.cursor, [rows[1]]);
   });
 
-  it('gives pages of any size, one behind the other', async () => {
+  it('returns consecutive pages of changes for any page size', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id);
-    await shows(path, begin, rows);
+    await expectChanges(path, begin, rows);
     const first = await changes(path, { cursor: begin, perPage: '2' });
     expect(first).toMatchObject({ ids: rows.slice(0, 2), hasMore: true });
     const second = await changes(path, { cursor: first.cursor, perPage: '2' });
@@ -127,7 +128,7 @@ describe.each(feeds)('$title', ({ route }) => {
     expect(await changes(path, { cursor: begin, perPage: '3' })).toMatchObject({ ids: rows, hasMore: false });
   });
 
-  it('refuses a cursor that is not one of its own, and says what to begin with', async () => {
+  it('rejects the cursor of another list or workspace and suggests since', async () => {
     const { cursor } = await walk(path);
     const other = feeds.find((feed) => feed.route !== route)?.route.path.slice(pathPrefix.length) ?? '';
     const theirs = await createWorkspace(api);
@@ -156,7 +157,7 @@ describe.each(feeds)('$title', ({ route }) => {
     }
   });
 
-  it('takes the first moment of time that programs have', async () => {
+  it('accepts since=0001-01-01T00:00:00Z', async () => {
     const { status, text } = await workspace.call('GET', `${path}?since=0001-01-01T00:00:00Z`);
     expect(status, text).toBe(200);
   });
@@ -170,48 +171,48 @@ describe.each(feeds)('$title', ({ route }) => {
     ['cursor=x&cursor=x', 'cursor'],
     ['perPage=101', 'perPage'],
     ['page=1', 'page'],
-  ])('refuses %s', async (query, at) => {
+  ])('rejects the change feed query %s', async (query, at) => {
     const answer: Answer = await workspace.call('GET', `${path}?${query}`);
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer).details?.[0]?.path).toBe(at);
   });
 });
 
-describe('a transaction that is open', () => {
-  /** Holds one open that changes a ticket; resolves to what ends it. */
-  async function holdOpen(id: number): Promise<(how: 'COMMIT' | 'ROLLBACK') => Promise<void>> {
+describe('a change feed during an open transaction', () => {
+  /** Opens a transaction that changes a ticket. Returns a function that ends it. */
+  async function openTransaction(id: number): Promise<(how: 'COMMIT' | 'ROLLBACK') => Promise<void>> {
     const client = new pg.Client({ connectionString: api.databaseUrl });
     await client.connect();
     await client.query('BEGIN');
-    await client.query("UPDATE tickets SET title = 'Changed late' WHERE tenant_id = $1 AND id = $2", of(id));
+    await client.query("UPDATE tickets SET title = 'Changed late' WHERE tenant_id = $1 AND id = $2", idParameters(id));
     return async (how) => {
       await client.query(how);
       await client.end();
     };
   }
 
-  it.each(['COMMIT', 'ROLLBACK'] as const)('keeps back what is newer, until its %s', async (how) => {
+  it.each(['COMMIT', 'ROLLBACK'] as const)('delays newer changes until the %s of an open transaction', async (how) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
-    await shows('/tickets/changes', undefined, [first.id, second.id]);
+    await expectChanges('/tickets/changes', undefined, [first.id, second.id]);
     const { cursor } = await walk('/tickets/changes');
-    const end = await holdOpen(first.id);
+    const end = await openTransaction(first.id);
     await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Changed early' });
     expect((await walk('/tickets/changes', cursor)).ids).toEqual([]);
     await end(how);
-    await shows('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
+    await expectChanges('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
   });
 
-  it('is reached back to by `since`, however long it was', async () => {
+  it('includes with `since` the changes of a long transaction that was open at that time', async () => {
     const late = await workspace.createTicket();
     const early = await workspace.createTicket();
-    await shows('/tickets/changes', undefined, [late.id, early.id]);
-    const end = await holdOpen(late.id);
+    await expectChanges('/tickets/changes', undefined, [late.id, early.id]);
+    const end = await openTransaction(late.id);
     await workspace.call('PATCH', `/tickets/${early.id}`, { title: 'Changed early' });
     await end('COMMIT');
     await sql.query("UPDATE changes SET changed_at = now() - interval '2 hours' WHERE tenant_id = $1", [
       workspace.tenantId,
     ]);
-    // Both were written before; one was open still.
+    // Both were written before `since`, but one transaction was still open.
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await expect
       .poll(async () => (await changes('/tickets/changes', { since })).ids, { timeout: 30_000 })
@@ -220,11 +221,11 @@ describe('a transaction that is open', () => {
 });
 
 describe('since', () => {
-  it('begins with what was changed then, and little before', async () => {
+  it('starts `since` at the given time with at most one older change', async () => {
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
-    await shows('/tickets/changes', undefined, ids);
-    // One a day, the last one today; nothing else was open then.
+    await expectChanges('/tickets/changes', undefined, ids);
+    // One change per day, the last one today. No other transaction was open.
     await sql.query(
       `UPDATE changes SET changed_at = now() - (20 - array_position($2::bigint[], id)) * interval '1 day',
          horizon = position
@@ -240,49 +241,52 @@ describe('since', () => {
     }
   });
 
-  it('finds nothing where nothing has ever changed', async () => {
+  it('returns an empty page with `since` if nothing ever changed', async () => {
     const since = new Date(Date.now() - 1000).toISOString();
     expect(await changes('/assets/changes', { since })).toMatchObject({ ids: [], hasMore: false });
   });
 });
 
-describe('whoever writes', () => {
+describe('changes from different writers', () => {
   it.each<[string, (id: number) => Promise<unknown>]>([
-    ['SQL', (id) => sql.query("UPDATE tickets SET title = 'By SQL' WHERE tenant_id = $1 AND id = $2", of(id))],
     [
-      'a watcher that comes',
-      (id) => sql.query('INSERT INTO ticket_watchers VALUES ($1, $2, $3)', [...of(id), workspace.userId]),
+      'SQL',
+      (id) => sql.query("UPDATE tickets SET title = 'By SQL' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
     ],
     [
-      'a watcher that goes',
-      (id) => sql.query('DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2', of(id)),
+      'a new watcher',
+      (id) => sql.query('INSERT INTO ticket_watchers VALUES ($1, $2, $3)', [...idParameters(id), workspace.userId]),
+    ],
+    [
+      'a removed watcher',
+      (id) => sql.query('DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2', idParameters(id)),
     ],
     ['a PATCH of watchers', (id) => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] })],
-  ])('%s shows', async (_, write) => {
+  ])('lists a ticket after a change by %s', async (_, write) => {
     const { id } = await workspace.createTicket({ watcherUserIds: [(await workspace.createUser()).id] });
-    await shows('/tickets/changes', undefined, [id]);
+    await expectChanges('/tickets/changes', undefined, [id]);
     const { cursor } = await walk('/tickets/changes');
     await write(id);
-    await shows('/tickets/changes', cursor, [id]);
+    await expectChanges('/tickets/changes', cursor, [id]);
   });
 
-  it('a PATCH that changes nothing does not', async () => {
+  it('does not list a ticket after a PATCH without changes', async () => {
     const { id } = await workspace.createTicket(ticket);
-    await shows('/tickets/changes', undefined, [id]);
+    await expectChanges('/tickets/changes', undefined, [id]);
     const { cursor } = await walk('/tickets/changes');
     await workspace.call('PATCH', `/tickets/${id}`, { title: ticket.title });
     const other = await workspace.createTicket();
-    await shows('/tickets/changes', cursor, [other.id]);
+    await expectChanges('/tickets/changes', cursor, [other.id]);
   });
 
-  it('a row that is gone is left out', async () => {
+  it('omits a deleted row from the change feed', async () => {
     const begin = (await walk('/assets/changes')).cursor;
     const [gone, kept] = [await workspace.createAsset(), await workspace.createAsset()];
-    await sql.query('DELETE FROM assets WHERE tenant_id = $1 AND id = $2', of(gone.id));
-    await shows('/assets/changes', begin, [kept.id]);
+    await sql.query('DELETE FROM assets WHERE tenant_id = $1 AND id = $2', idParameters(gone.id));
+    await expectChanges('/assets/changes', begin, [kept.id]);
   });
 
-  it('no request may write what is noted', async () => {
+  it('denies requests the right to write to the change tables', async () => {
     const { pool } = api.databases.requests;
     for (const statement of [
       'DELETE FROM changes',
@@ -298,25 +302,27 @@ describe('whoever writes', () => {
   });
 });
 
-it('takes a `since` of a clock that is a little ahead', async () => {
+it('accepts a `since` that is up to a minute in the future', async () => {
   const at = (ms: number) => new Date(Date.now() + ms).toISOString();
   expect((await workspace.call('GET', `/tickets/changes?since=${at(20_000)}`)).status).toBe(200);
   expect((await workspace.call('GET', `/tickets/changes?since=${at(120_000)}`)).status).toBe(400);
 });
 
-describe('when PostgreSQL', () => {
+describe('a change feed when PostgreSQL', () => {
   const path = '/tickets/changes';
   const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
   const dayMicroseconds = 86_400_000_000n;
 
-  /** No session lives through a start. */
+  /** Ends all sessions, as a restart does. */
   const endSessions = () =>
     sql.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
        WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
 
-  /** Has all that was written so far be of a start a day ago; resolves to a cursor as it was given then. */
+  /**
+   * Simulates a restart since all writes so far. Returns the cursor as it would have been issued before the restart.
+   */
   async function startAgain(cursor: string): Promise<string> {
     await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
     await endSessions();
@@ -324,37 +330,37 @@ describe('when PostgreSQL', () => {
     return writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) - dayMicroseconds) });
   }
 
-  it('was started again, a cursor goes on', async () => {
+  it('continues from a cursor after PostgreSQL restarts', async () => {
     const before = await workspace.createTicket();
-    await shows(path, undefined, [before.id]);
+    await expectChanges(path, undefined, [before.id]);
     const cursor = await startAgain((await walk(path)).cursor);
     expect((await walk(path, cursor)).ids).toEqual([]);
     const after = await workspace.createTicket();
-    await shows(path, cursor, [after.id]);
+    await expectChanges(path, cursor, [after.id]);
     const { rows } = await sql.query('SELECT DISTINCT position_offset::int AS given FROM change_epochs');
     expect(rows).toEqual([{ given: 0 }]);
   });
 
-  it('has recovered from a crash of one of its processes, nothing is missed that comes then', async () => {
+  it('misses no change after PostgreSQL recovers from a crash', async () => {
     const before = await workspace.createTicket();
-    await shows(path, undefined, [before.id]);
+    await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
-    // Transaction ids that were given and not written down are given again.
+    // After a crash, PostgreSQL reuses transaction ids that it had not written to disk.
     const lost = readCursor(followed(), cursor);
     const ahead = writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 });
-    // A table that is not logged is empty then; and no session lives through it.
+    // A crash empties unlogged tables and ends all sessions.
     const { rows } = await sql.query("SELECT relpersistence FROM pg_class WHERE relname = 'server_runs'");
     expect(rows).toEqual([{ relpersistence: 'u' }]);
     await sql.query('DELETE FROM server_runs');
     await endSessions();
     expect((await walk(path, ahead)).ids).toEqual([]);
     const after = await workspace.createTicket();
-    await shows(path, ahead, [after.id]);
+    await expectChanges(path, ahead, [after.id]);
     const next = (await walk(path, ahead)).cursor;
     expect((await walk(path, next)).ids).toEqual([]);
   });
 
-  it('has recovered, and two note it at once, those who follow get to the end', async () => {
+  it('lets clients read to the end when two transactions record the recovery concurrently', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query('DELETE FROM server_runs');
     await endSessions();
@@ -365,12 +371,12 @@ describe('when PostgreSQL', () => {
         return client;
       }),
     );
-    // Whose transaction has the lower number notes the run last.
+    // The transaction with the lower number records the run last.
     await early?.query('BEGIN; SELECT pg_current_xact_id()');
     await late?.query('BEGIN; SELECT pg_current_xact_id()');
     const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
-    await late?.query(write, of(tickets[1]?.id as number));
-    await early?.query(write, of(tickets[0]?.id as number));
+    await late?.query(write, idParameters(tickets[1]?.id as number));
+    await early?.query(write, idParameters(tickets[0]?.id as number));
     await early?.query('COMMIT');
     await late?.query('COMMIT');
     await Promise.all([early?.end(), late?.end()]);
@@ -378,14 +384,14 @@ describe('when PostgreSQL', () => {
     const { rows } = await sql.query('SELECT FROM server_runs');
     expect(rows).toHaveLength(2);
     const ids = tickets.map(({ id }) => id);
-    await shows(path, undefined, ids);
+    await expectChanges(path, undefined, ids);
     const first = await changes(path, { perPage: '1' });
     const second = await changes(path, { perPage: '1', cursor: first.cursor });
     expect([...first.ids, ...second.ids]).toEqual(ids);
     expect((await walk(path, second.cursor)).ids).toEqual([]);
   });
 
-  it('has recovered with its clock behind, and two note it at once, nobody waits', async () => {
+  it('does not block when two transactions record a recovery concurrently while the clock is behind', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query("UPDATE change_epochs SET started_at = started_at + interval '1 hour'");
     await sql.query('DELETE FROM server_runs');
@@ -394,21 +400,21 @@ describe('when PostgreSQL', () => {
     await first.connect();
     const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
     await first.query('BEGIN');
-    await first.query(write, of(tickets[0]?.id as number));
+    await first.query(write, idParameters(tickets[0]?.id as number));
     await sql.query("SET statement_timeout = '5s'");
-    await sql.query(write, of(tickets[1]?.id as number));
+    await sql.query(write, idParameters(tickets[1]?.id as number));
     await sql.query('RESET statement_timeout');
     await first.query('COMMIT');
     await first.end();
     const ids = tickets.map(({ id }) => id);
-    await shows(path, undefined, ids);
+    await expectChanges(path, undefined, ids);
   });
 
-  it('has a database back that was on another server meanwhile, nothing is missed that comes then', async () => {
+  it('misses no change after the database was temporarily on another server', async () => {
     const before = await workspace.createTicket();
-    await shows(path, undefined, [before.id]);
+    await expectChanges(path, undefined, [before.id]);
     const given = readCursor(followed(), (await walk(path)).cursor);
-    // The run there is called by a later time than that of this server, which has run all along.
+    // The run on the other server has a later start time than this server.
     await sql.query(
       `INSERT INTO change_epochs
        SELECT max(begins_at) + 1, max(started_at) + interval '1 hour', 1, max(position_offset) FROM change_epochs`,
@@ -417,37 +423,37 @@ describe('when PostgreSQL', () => {
     await endSessions();
     const there = { ...given, startedAt: String(Math.round(Number(rows[0].run))), position: given.position + 1000 };
     const after = await workspace.createTicket();
-    await shows(path, writeCursor(followed(), there), [after.id]);
+    await expectChanges(path, writeCursor(followed(), there), [after.id]);
   });
 
-  it('was set back to before a cursor was given, nothing is missed that comes then', async () => {
+  it('misses no change after a restore to a time before the cursor was issued', async () => {
     const before = await workspace.createTicket();
-    await shows(path, undefined, [before.id]);
+    await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
     const lost = readCursor(followed(), cursor);
     const ahead = writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 });
     const given = await startAgain(ahead);
     const after = await workspace.createTicket();
-    await shows(path, given, [after.id]);
+    await expectChanges(path, given, [after.id]);
   });
 
-  it('was set back, and is asked before anything is written, nothing is missed that comes then', async () => {
+  it('misses no change after a restore if a client reads before anything is written', async () => {
     const before = await workspace.createTicket();
-    await shows(path, undefined, [before.id]);
+    await expectChanges(path, undefined, [before.id]);
     const lost = readCursor(followed(), (await walk(path)).cursor);
     const given = await startAgain(writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 }));
     const { ids, cursor } = await walk(path, given);
     expect(ids).toEqual([]);
     const after = await workspace.createTicket();
-    await shows(path, cursor, [after.id]);
+    await expectChanges(path, cursor, [after.id]);
   });
 
-  it('was set back to before it was started last, all comes again', async () => {
+  it('lists all changes again after a restore to a time before the last restart', async () => {
     const ids = [(await workspace.createTicket()).id, (await workspace.createTicket()).id];
-    await shows(path, undefined, ids);
+    await expectChanges(path, undefined, ids);
     const given = readCursor(followed(), (await walk(path)).cursor);
     const unknown = writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) + 1n) });
-    await shows(path, unknown, ids);
+    await expectChanges(path, unknown, ids);
   });
 
   it.each([
@@ -455,11 +461,11 @@ describe('when PostgreSQL', () => {
     ['higher', 'was started since', -1_000_000_000],
     ['lower', 'has run for longer', 1_000_000_000],
     ['higher', 'has run for longer', -1_000_000_000],
-  ])('is another one whose transactions have %s numbers, and which %s, a cursor goes on', async (_, since, by) => {
+  ])('continues from a cursor on another server with %s transaction numbers that %s', async (_, since, by) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
-    await shows(path, undefined, [first.id, second.id]);
+    await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);
-    // As if all had been written on another server.
+    // Simulates that all changes were written on another server.
     await sql.query('UPDATE changes SET position = position + $1, horizon = horizon + $1', [by]);
     await sql.query(
       `WITH gone AS (DELETE FROM change_epochs)
@@ -470,24 +476,24 @@ describe('when PostgreSQL', () => {
     let moved = writeCursor(followed(), { ...place, position: place.position + by });
     if (since === 'was started since') moved = await startAgain(moved);
     else {
-      // A dump brings along what the other server had noted.
+      // A dump contains the records of the other server.
       await sql.query('UPDATE server_runs SET system_identifier = 1');
       await endSessions();
     }
 
-    // One that has begun to write there before anybody noticed.
+    // This transaction started before any request recorded the new server.
     const early = new pg.Client({ connectionString: api.databaseUrl });
     await early.connect();
     await early.query('BEGIN; SELECT pg_current_xact_id()');
     const third = await workspace.createTicket();
     expect((await walk(path, moved)).ids).toEqual([]);
-    await early.query("UPDATE tickets SET title = 'Early' WHERE tenant_id = $1 AND id = $2", of(first.id));
+    await early.query("UPDATE tickets SET title = 'Early' WHERE tenant_id = $1 AND id = $2", idParameters(first.id));
     await early.query('COMMIT');
     await early.end();
-    await shows(path, moved, [first.id, third.id]);
-    await shows(path, undefined, [second.id, first.id, third.id]);
+    await expectChanges(path, moved, [first.id, third.id]);
+    await expectChanges(path, undefined, [second.id, first.id, third.id]);
     const { cursor: there } = await walk(path, moved);
     await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Later' });
-    await shows(path, there, [second.id]);
+    await expectChanges(path, there, [second.id]);
   });
 });

@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** As strong entity tags are written (RFC 9110 §8.8.3). */
+/** Strong entity tags (RFC 9110 §8.8.3). */
 const strong = /^"[\x21\x23-\x7e]+"$/;
 
 describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title', (endpoint) => {
-  it('tells the version of what it answers', async () => {
+  it('returns a strong ETag', async () => {
     const sample = await endpoint.sample(workspace);
     const { headers } = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
     expect(headers.etag).toMatch(strong);
@@ -26,7 +26,7 @@ describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title'
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('$title', (endpoint) => {
-  it.each(['GET', 'HEAD'])('is answered 304 to %s while it is the same', async (method) => {
+  it.each(['GET', 'HEAD'])('returns 304 to %s if If-None-Match matches the ETag', async (method) => {
     const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, method };
     const { headers, text } = await api.call(call);
     for (const tags of [headers.etag, `"other", ${headers.etag}`, `"a,b" ,, W/${headers.etag}`, '*']) {
@@ -47,8 +47,8 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$title', (endpoint) => {
-  /** The endpoint with a row of its own; an update twice is one with another value. */
-  async function change() {
+  /** Returns a function that sends the request for a row of its own, with a different value each time. */
+  async function createSender() {
     const sample = await endpoint.sample(workspace);
     let count = 0;
     return (ifMatch?: string): Promise<Answer> => {
@@ -59,8 +59,8 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
     };
   }
 
-  it('is done to the state that it names', async () => {
-    const send = await change();
+  it('accepts If-Match with the current ETag', async () => {
+    const send = await createSender();
     const first = await send();
     const second = await send(first.headers.etag);
     expect(second.status, second.text).toBe(200);
@@ -71,8 +71,8 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
     }
   });
 
-  it('is refused with 412 in another, and nothing is done', async () => {
-    const send = await change();
+  it('returns 412 for an If-Match that does not match and changes nothing', async () => {
+    const send = await createSender();
     const first = await send();
     for (const tags of ['"other"', '"1", "2"', `W/${first.headers.etag}`]) {
       const refused = await send(tags);
@@ -83,13 +83,19 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
     expect((await send(first.headers.etag)).status).toBe(200);
   });
 
-  it.each(['', 'nonsense', '"open', 'W/', '*, "a"', '"a" b'])('refuses %s, which names nothing', async (tags) => {
-    const refused = await (await change())(tags);
-    expect(refused.status).toBe(400);
-    expect(errorOf(refused)).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('If-Match') });
-  });
+  it.each(['', 'nonsense', '"open', 'W/', '*, "a"', '"a" b'])(
+    'returns 400 for the malformed If-Match %s',
+    async (tags) => {
+      const refused = await (await createSender())(tags);
+      expect(refused.status).toBe(400);
+      expect(errorOf(refused)).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: expect.stringContaining('If-Match'),
+      });
+    },
+  );
 
-  it('is 404 whatever is named, where there is no such row', async () => {
+  it('returns 404 for any If-Match if the row does not exist', async () => {
     const { body } = await endpoint.sample(workspace);
     const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
     for (const tags of ['*', '"1"']) {
@@ -113,12 +119,12 @@ describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !ac
 );
 
 describe('the version of a webhook subscription', () => {
-  it('lets its owner change what was delivered to meanwhile, who reads it anew all the same', async () => {
+  it('keeps the If-Match of a webhook valid after deliveries, but not its If-None-Match', async () => {
     const { id } = await workspace.createWebhook();
     const path = `/webhooks/${id}`;
     const { headers } = await workspace.call('GET', path);
     const known = { 'if-match': String(headers.etag) };
-    // As workers note it.
+    // The columns that delivery workers update.
     const noted = [
       "last_success_at = '2026-11-20T10:00:00Z'",
       "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",
@@ -140,7 +146,7 @@ describe('the version of a webhook subscription', () => {
     expect((await workspace.call('DELETE', path, undefined, weak)).status).toBe(412);
   });
 
-  it('moves with whatever its owner changes, the secret and a pause among it', async () => {
+  it('changes the ETag of a webhook with every change, including its secret and a pause', async () => {
     const { id } = await workspace.createWebhook();
     const changes: object[] = [
       { url: 'https://hooks.example.com/other' },
@@ -163,48 +169,48 @@ describe('the version of a webhook subscription', () => {
 });
 
 describe('the version of a ticket', () => {
-  const etagOf = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).headers.etag;
+  const getEtag = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).headers.etag;
 
-  it('moves with whatever is answered of it, and with nothing else', async () => {
+  it('changes the ETag of a ticket with each of its fields, and only then', async () => {
     const { id } = await workspace.createTicket();
-    const seen = [await etagOf(id)];
+    const seen = [await getEtag(id)];
     const changes: (() => Promise<Answer | unknown>)[] = [
       () => workspace.call('PATCH', `/tickets/${id}`, { title: 'Other' }),
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }),
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] }),
       () => workspace.createComment(id),
-      // A process that knows nothing of versions, and a title that was there before.
+      // Simulates a process that doesn't know versions, which restores an earlier title.
       () => api.prisma.$executeRaw`UPDATE tickets SET title = 'VPN drops' WHERE id = ${id}`,
     ];
     for (const make of changes) {
       await make();
-      const etag = await etagOf(id);
+      const etag = await getEtag(id);
       expect(seen).not.toContain(etag);
       seen.push(etag);
     }
     await workspace.call('PATCH', `/tickets/${id}`, { title: 'VPN drops' });
     await workspace.call('PATCH', `/tickets/${id}`, { status: 'CLOSED' });
-    expect(await etagOf(id)).toBe(seen.at(-1));
+    expect(await getEtag(id)).toBe(seen.at(-1));
   });
 
-  it('is the same in the answer to who made or changed it', async () => {
+  it('returns the same ETag for POST, PATCH and GET of a ticket', async () => {
     const made = await workspace.call('POST', '/tickets', ticket);
     const { id } = made.body.data;
-    expect(made.headers.etag).toBe(await etagOf(id));
+    expect(made.headers.etag).toBe(await getEtag(id));
     const changed = await workspace.call('PATCH', `/tickets/${id}`, { priority: 'LOW' });
-    expect(changed.headers.etag).toBe(await etagOf(id));
+    expect(changed.headers.etag).toBe(await getEtag(id));
   });
 
-  it('lets one of many through who change the same state at once', async () => {
+  it('accepts one of 10 concurrent changes with the same If-Match', async () => {
     const { id } = await workspace.createTicket();
-    const headers = { 'if-match': String(await etagOf(id)) };
+    const headers = { 'if-match': String(await getEtag(id)) };
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => workspace.call('PATCH', `/tickets/${id}`, { title: `Title ${i}` }, headers)),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
   });
 
-  it('begins again where it was when numbers come to their end', async () => {
+  it('restarts the version of a ticket at 1 after the largest integer', async () => {
     const { id } = await workspace.createTicket();
     await api.prisma.$executeRaw`ALTER TABLE tickets DISABLE TRIGGER tickets_next_version`;
     await api.prisma.$executeRaw`UPDATE tickets SET version = 2147483647 WHERE id = ${id}`;

@@ -11,23 +11,23 @@ import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/*
- * Requests of all tenants take turns on a few connections, each of which is told for whom it works. Whatever happens to
- * those connections, nobody gets an answer that is another's.
+/**
+ * Requests of all tenants share a few connections, each of which is set to one tenant at a time. No failure of a
+ * connection may show a tenant the data of another.
  */
-it('answers each read with what it asked for, or 500, while statements are ended and connections broken', async () => {
+it('returns the requested data or 500 while statements are canceled and connections are terminated', async () => {
   const api = await startApi({ ownDatabase: true });
-  const reads = [...(await readsOfNewTenant(api)), ...(await readsOfNewTenant(api))];
+  const reads = [...(await createReads(api)), ...(await createReads(api))];
 
-  const saboteur = new pg.Client({ connectionString: api.databaseUrl });
-  await saboteur.connect();
+  const disruptor = new pg.Client({ connectionString: api.databaseUrl });
+  await disruptor.connect();
   const failures: unknown[] = [];
   let answered = 0;
   const begun = Date.now();
-  // On a busy machine it takes a while until a statement is met.
-  const goesOn = () => Date.now() < begun + (failures.length === 0 ? 15_000 : 2000);
+  // On a busy machine, the first canceled statement can take a while.
+  const shouldContinue = () => Date.now() < begun + (failures.length === 0 ? 15_000 : 2000);
   const reading = Array.from({ length: 32 }, async (_, reader) => {
-    for (let i = reader; goesOn(); i++) {
+    for (let i = reader; shouldContinue(); i++) {
       const { read, expected } = reads[i % reads.length] as Read;
       const { status, body } = await read();
       if (status === 500) failures.push(body);
@@ -36,14 +36,14 @@ it('answers each read with what it asked for, or 500, while statements are ended
     }
   });
   const breaking = (async () => {
-    for (let i = 0; goesOn(); i++, await sleep(3)) {
+    for (let i = 0; shouldContinue(); i++, await sleep(3)) {
       const by = i % 10 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend';
-      await saboteur.query(`SELECT ${by}(pid) FROM pg_stat_activity
+      await disruptor.query(`SELECT ${by}(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'itsm-api requests' ORDER BY random() LIMIT 1`);
     }
   })();
   await Promise.all([...reading, breaking]);
-  await saboteur.end();
+  await disruptor.end();
 
   expect(failures.length).toBeGreaterThan(0);
   expect(answered - failures.length).toBeGreaterThan(failures.length);
@@ -52,9 +52,9 @@ it('answers each read with what it asked for, or 500, while statements are ended
 });
 
 it.each([
-  ['is answered', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'],
+  ['succeeds', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'],
   ['fails', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01), 1 / (extract(ms FROM clock_timestamp())::int % 2)'],
-])('keeps a connection that somebody always waits for, whether what they ask %s', async (_, text) => {
+])('keeps a busy connection open when its query %s', async (_, text) => {
   const watch = new ConnectionWatchdog();
   const timeouts = { statementMs: 300, lockMs: 300 };
   const pool = new Pool({
@@ -67,7 +67,7 @@ it.each([
   });
   const sessions = new Set<number>();
   const until = performance.now() + 4000;
-  const asking = Array.from({ length: 4 }, async () => {
+  const queries = Array.from({ length: 4 }, async () => {
     while (performance.now() < until) {
       const answered = await pool.query(text).catch((error: Error) => {
         if (error.message !== 'division by zero') throw error;
@@ -75,48 +75,48 @@ it.each([
       if (answered !== undefined) sessions.add(answered.rows[0].pid);
     }
   });
-  await Promise.all(asking);
+  await Promise.all(queries);
   expect(sessions.size).toBe(1);
   await pool.end();
   watch.close();
 });
 
-it('keeps a connection whose statement has failed', async () => {
+it('keeps a connection after a failed statement', async () => {
   const api = await startApi({ ownDatabase: true });
   const { pool } = api.databases.system;
-  const sessionOf = async () => (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
-  const session = await sessionOf();
+  const getSession = async () => (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+  const session = await getSession();
   for (let times = 0; times < 3; times++) await expect(pool.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
-  expect(await sessionOf()).toBe(session);
-  // One that is left within a transaction is not, nor one that is gone.
+  expect(await getSession()).toBe(session);
+  // A connection that is still in a transaction, or terminated, is replaced.
   await expect(pool.query('BEGIN; SELECT 1 / 0; COMMIT')).rejects.toThrow('division by zero');
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   const broken = expect(pool.query('SELECT pg_sleep(60)')).rejects.toThrow('terminating connection');
   const slept = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'";
   await expect.poll(async () => (await api.owner.pool.query(slept)).rowCount, { timeout: 10_000 }).toBe(1);
   await broken;
-  expect(await sessionOf()).not.toBe(session);
+  expect(await getSession()).not.toBe(session);
   await api.close();
 });
 
-it('takes one connection at a time for each request and each page', async () => {
+it('uses at most one connection at a time for each request and page', async () => {
   const api = await startApi();
   const workspace = await createWorkspace(api);
   const visitor = await signIn(api, workspace);
-  let [lent, most] = [0, 0];
-  api.databases.requests.pool.on('acquire', () => (most = Math.max(most, ++lent))).on('release', () => lent--);
+  let [lent, maxLent] = [0, 0];
+  api.databases.requests.pool.on('acquire', () => (maxLent = Math.max(maxLent, ++lent))).on('release', () => lent--);
   const taken: Record<string, number> = {};
   for (const endpoint of keyedEndpoints) {
     const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key };
-    most = 0;
+    maxLent = 0;
     expect((await api.call(call)).status).toBe(endpoint.success);
-    taken[endpoint.title] = most;
+    taken[endpoint.title] = maxLent;
   }
   for (const path of Object.keys(samples)) {
     const address = await addressOf(path, workspace);
-    most = 0;
+    maxLent = 0;
     await visitor.get(address);
-    taken[path] = most;
+    taken[path] = maxLent;
   }
   expect(Object.entries(taken).filter(([, count]) => count > 1)).toEqual([]);
   expect(taken).toMatchObject({ 'GET /tickets': 1, '/developer/keys': 1 });
@@ -128,8 +128,8 @@ interface Read {
   expected: unknown;
 }
 
-/** Reads of ten tickets of a new tenant, one by one and as lists. */
-async function readsOfNewTenant(api: Api): Promise<Read[]> {
+/** Creates a tenant with ten tickets. Returns reads of each ticket and of two lists. */
+async function createReads(api: Api): Promise<Read[]> {
   const workspace = await createWorkspace(api);
   const tickets: Ticket[] = [];
   for (let i = 0; i < 10; i++) tickets.push(await workspace.createTicket());
@@ -143,7 +143,7 @@ async function readsOfNewTenant(api: Api): Promise<Read[]> {
   }));
 }
 
-it('says of a change that another one holds up that nothing was done, and when to try again', async () => {
+it('returns 500 with Retry-After when a change times out waiting for a lock', async () => {
   const api = await startApi({ env: { LOCK_TIMEOUT_MS: '200' } });
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createAsset();

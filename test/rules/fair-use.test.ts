@@ -11,9 +11,7 @@ import { openBrowser, signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/*
- * One tenant can't take the database from the others: it holds a share of the connections, and waits for itself.
- */
+/** The fair-use limits keep one tenant from occupying the database: each tenant has a share of the connections. */
 const logged: Record<string, unknown>[] = [];
 let api: Api;
 let greedy: Workspace;
@@ -42,7 +40,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Holds what every create of the tenant waits for, while `work` is done. */
+/** Locks the row that every create of the tenant needs while `work` runs. */
 async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
   await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -53,7 +51,7 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
   }
 }
 
-/** Holds tables, so that nobody can even read them, while `work` is done; what it begins and doesn't wait for goes on then. */
+/** Locks tables against reads while `work` runs. Requests that `work` starts without waiting continue after it. */
 async function whileLocked<Result>(tables: string, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
   await lock.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
@@ -67,13 +65,13 @@ async function whileLocked<Result>(tables: string, work: () => Promise<Result>):
 const endSessions = ({ tenantId }: Workspace) =>
   api.prisma.session.updateMany({ where: { tenantId }, data: { endedAt: new Date() } });
 
-/** Asks for so many pages of tickets on one connection, and reads none of them. */
-async function askUnread({ app }: Api, { key }: Workspace, count: number): Promise<Socket> {
+/** Requests `count` pages of tickets on one connection and reads no response. */
+async function requestUnread({ app }: Api, { key }: Workspace, count: number): Promise<Socket> {
   await app.listen({ port: 0, host: '127.0.0.1' });
   return leaveUnread(app, `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}`, count);
 }
 
-/** Sends a request so many times on one connection, and reads nothing. @param request without its end */
+/** Sends a request `count` times on one connection and reads no response. @param request without its end */
 function leaveUnread({ server }: Api['app'], request: string, count: number): Socket {
   const { port } = server.address() as AddressInfo;
   const client = connect(port, '127.0.0.1').pause();
@@ -83,7 +81,7 @@ function leaveUnread({ server }: Api['app'], request: string, count: number): So
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
 
-it('does nothing for a key that was revoked, or narrowed, while its request waited for a place', async () => {
+it('rejects a queued request whose key is revoked or loses its scope', async () => {
   const keys = [await greedy.createKey(), await greedy.createKey()];
   const ids = (
     await api.prisma.apiKey.findMany({ where: { tenantId: greedy.tenantId }, orderBy: { id: 'desc' } })
@@ -101,7 +99,7 @@ it('does nothing for a key that was revoked, or narrowed, while its request wait
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401, 403]);
 });
 
-it('has files of the developer area wait for their turn, for as long as they are written', async () => {
+it('counts CSV exports of the developer area in the concurrency limit', async () => {
   const visitor = await signIn(api, greedy);
   const files = await whileLocked('projects', async () => {
     const files = Array.from({ length: 4 }, () => visitor.get('/developer/projects/export'));
@@ -113,7 +111,7 @@ it('has files of the developer area wait for their turn, for as long as they are
   expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-it('breaks off a file of the developer area when the session that asked for it has ended', async () => {
+it('aborts a CSV export when the session ends', async () => {
   const visitor = await signIn(api, greedy);
   await greedy.createProject();
   const { asked } = await whileLocked('projects', async () => {
@@ -128,7 +126,7 @@ it('breaks off a file of the developer area when the session that asked for it h
   expect(await asked).toBe('broken off');
 });
 
-it('keeps a new key for whom its page was refused, and shows it once', async () => {
+it('shows a new key once after its page was rejected with 429', async () => {
   const visitor = await signIn(api, greedy);
   const fields = { name: 'Kept', life: 30, scopes: 'tickets:read' };
   const { headers } = await visitor.submit('/developer/keys/new', 'create', fields);
@@ -149,7 +147,7 @@ it('keeps a new key for whom its page was refused, and shows it once', async () 
   ]);
 });
 
-it('shows a form again, as it was typed, that had no room', async () => {
+it('shows a form with its values after a 429 response', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
@@ -170,7 +168,7 @@ it('shows a form again, as it was typed, that had no room', async () => {
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'No room' } })).toBe(0);
 });
 
-it('has a form do nothing whose session has ended while it waited for its turn', async () => {
+it('rejects a queued form if its session ends', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
@@ -187,7 +185,7 @@ it('has a form do nothing whose session has ended while it waited for its turn',
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'Late' } })).toBe(0);
 });
 
-it('gives a tenant its share of the connections, and answers others meanwhile', async () => {
+it('limits a tenant to its share of the connections and serves other tenants', async () => {
   const creates = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
     await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
@@ -196,11 +194,11 @@ it('gives a tenant its share of the connections, and answers others meanwhile', 
     expect(await requestsWaiting(api)).toBe(2);
     return creates;
   });
-  // In their turn, when it is over.
+  // The queued requests run after the lock is released.
   expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
 });
 
-it('answers 429 to those that are too many, and to those that waited too long', async () => {
+it('returns 429 if the queue is full or a request waits too long', async () => {
   logged.length = 0;
   const answers = await whileCreatesWait(greedy, async () => {
     const first = Array.from({ length: 2 }, () => create(greedy));
@@ -224,7 +222,7 @@ it('answers 429 to those that are too many, and to those that waited too long', 
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 
-it('takes a refused request from neither window', async () => {
+it('does not count a request that fair use rejects in the rate limits', async () => {
   const remaining = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
   const before = remaining(await greedy.call('GET', '/tickets'));
   await whileCreatesWait(greedy, async () => {
@@ -240,20 +238,20 @@ it('takes a refused request from neither window', async () => {
   expect(remaining(await greedy.call('GET', '/tickets'))).toBe(before - 6);
 });
 
-it('looks up a key that was used lately before those that nobody knows, and turns away too many of them', async () => {
+it('looks up recently used keys before unknown keys, and rejects excess unknown keys', async () => {
   const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
   const known = await other.createKey();
   expect((await list(known)).status).toBe(200);
 
   const order: number[] = [];
-  const ask = async (key: string) => order.push((await list(key)).status);
+  const request = async (key: string) => order.push((await list(key)).status);
   const { asked } = await whileLocked('api_keys', async () => {
-    const unknown = Array.from({ length: 300 }, () => ask(newKey()));
-    // What was remembered is forgotten, as where the listener was lost: the known one is looked up again.
+    const unknown = Array.from({ length: 300 }, () => request(newKey()));
+    // Clears the key cache, as after a lost notification connection, so the known key is looked up again.
     await execute(api.databaseUrl, 'NOTIFY api_keys');
     await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
     await sleep(200);
-    const asked = [...unknown, ask(known)];
+    const asked = [...unknown, request(known)];
     await sleep(200);
     return { asked };
   });
@@ -261,12 +259,12 @@ it('looks up a key that was used lately before those that nobody knows, and turn
 
   const [turnedAway, lookedUp] = [order.filter((status) => status === 429), order.filter((status) => status !== 429)];
   expect(turnedAway.length).toBeGreaterThan(50);
-  // Before most of the others, though it came last, and has a list to read besides.
+  // The known key came last and also reads a list, but it precedes most others.
   expect(lookedUp.indexOf(200)).toBeLessThan(lookedUp.length / 4);
   expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
 });
 
-it('looks up keys however many want to sign in', async () => {
+it('looks up API keys while many sign-in pages wait for the database', async () => {
   const list = async (key: string) => (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const key = await other.createKey();
   const visitor = openBrowser(api);
@@ -281,7 +279,7 @@ it('looks up keys however many want to sign in', async () => {
   await Promise.all(opened);
 });
 
-it('keeps the keys of a tenant in mind, however often those of others change', async () => {
+it('keeps cached keys of a tenant when keys of another tenant change', async () => {
   const list = async ({ key }: Workspace) =>
     (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const bothAnswered = async () => expect([await list(greedy), await list(other)]).toEqual([200, 200]);
@@ -299,11 +297,11 @@ it('keeps the keys of a tenant in mind, however often those of others change', a
   expect(await asked).toBe(200);
 });
 
-it('refuses a tenant whose clients leave too many answers unread, until they are read or gone', async () => {
+it('returns 429 to a tenant with too many unread response bytes until they are read or dropped', async () => {
   const slow = await createWorkspace(api);
   for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  // More than the buffers of two sockets hold.
-  const client = await askUnread(api, slow, 6);
+  // More than the buffers of both sockets hold.
+  const client = await requestUnread(api, slow, 6);
 
   const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(429);
@@ -312,11 +310,11 @@ it('refuses a tenant whose clients leave too many answers unread, until they are
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
 });
 
-it('counts pages of the developer area that nobody reads, too', async () => {
+it('counts unread pages of the developer area in the limit of unread bytes', async () => {
   const env = { FAIR_USE_QUEUE: '1000', FAIR_USE_WAIT_MS: '60000', FAIR_USE_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
-  // Four times as long in a page.
+  // Escaping makes the page four times as long.
   const { id } = await slow.createTicket({ description: '<'.repeat(65_000) });
   const visitor = await signIn(own, slow);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -329,7 +327,7 @@ it('counts pages of the developer area that nobody reads, too', async () => {
   await own.close();
 }, 60_000);
 
-it('counts what nobody reads of a file of the developer area, until it is read or nobody wants it', async () => {
+it('counts unread bytes of a CSV export until they are read or the client disconnects', async () => {
   const env = { FAIR_USE_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
@@ -342,11 +340,11 @@ it('counts what nobody reads of a file of the developer area, until it is read o
   const visitor = await signIn(own, slow);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   await own.app.listen({ port: 0, host: '127.0.0.1' });
-  const ask = () =>
+  const request = () =>
     leaveUnread(own.app, `GET /developer/projects/export HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}`, 1);
   const status = async () => (await visitor.get('/developer/keys')).status;
 
-  const read = ask();
+  const read = request();
   await expect.poll(status, { timeout: 15_000 }).toBe(429);
   let bytes = 0;
   read.on('data', ({ length }) => (bytes += length)).resume();
@@ -354,19 +352,19 @@ it('counts what nobody reads of a file of the developer area, until it is read o
   await expect.poll(status, { timeout: 15_000 }).toBe(200);
   read.destroy();
 
-  const left = ask();
+  const left = request();
   await expect.poll(status, { timeout: 15_000 }).toBe(429);
   left.destroy();
   await expect.poll(status, { timeout: 15_000 }).toBe(200);
   await own.close();
 }, 60_000);
 
-it('refuses a tenant many large answers at once that nobody reads', async () => {
+it('returns 429 for concurrent large responses that the client does not read', async () => {
   const env = { DATABASE_POOL_SIZE: '8', FAIR_USE_SHARE: '0.25', FAIR_USE_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   for (let i = 0; i < 40; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  const client = await askUnread(own, slow, 40);
+  const client = await requestUnread(own, slow, 40);
   await expect.poll(async () => (await slow.call('GET', '/tickets?perPage=1')).status, { timeout: 15_000 }).toBe(429);
   await sleep(500);
 
@@ -375,13 +373,13 @@ it('refuses a tenant many large answers at once that nobody reads', async () => 
   const statuses = () => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9)) ?? [];
   client.resume();
   await expect.poll(() => statuses().length, { timeout: 15_000 }).toBe(40);
-  // One past the limit, those that had begun meanwhile, and none after.
+  // The one that exceeds the limit and those that had started, but none after them.
   expect(statuses().filter((status) => status === '200').length).toBeLessThan(8);
   client.destroy();
   await own.close();
 }, 40_000);
 
-it('answers a list of large tickets whole, made in parts', async () => {
+it('returns a large list of large tickets completely', async () => {
   const workspace = await createWorkspace(api);
   const description = 'ü – "quoted"\n'.repeat(3000);
   for (let i = 0; i < 30; i++) await workspace.createTicket({ title: `Ticket ${i}`, description });

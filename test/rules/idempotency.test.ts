@@ -7,8 +7,9 @@ import { callOf, keyedEndpoints, type Sample } from '../support/samples.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
-/*
- * A POST with an Idempotency-Key is done once, however often it is sent (docs/decisions/idempotency.md).
+/**
+ * The server runs a POST with an Idempotency-Key once, however often the client sends it
+ * (docs/decisions/idempotency.md).
  */
 let api: Api;
 let workspace: Workspace;
@@ -21,7 +22,7 @@ afterAll(() => api.close());
 
 const posts = keyedEndpoints.filter(({ route }) => route.method === 'POST');
 
-it('holds for the endpoints that make something', () => {
+it('supports Idempotency-Key for exactly these POST endpoints', () => {
   expect(posts.map(({ title }) => title)).toEqual([
     'POST /tickets',
     'POST /tickets/bulk',
@@ -35,7 +36,7 @@ it('holds for the endpoints that make something', () => {
   ]);
 });
 
-it('keeps of a secret what nobody can guess it by, and tells another secret from it', async () => {
+it('stores no guessable fingerprint of a secret, and detects a different secret', async () => {
   const body = { url: 'https://example.com/hook', events: ['ticket.created'], secret: 'weak' };
   const headers = { 'idempotency-key': unique() };
   const post = (secret = body.secret) =>
@@ -70,7 +71,7 @@ describe('a webhook whose secret the server generated', () => {
     return { headers, post, made, secret, webhook };
   }
 
-  it('is replayed with the secret, which the stored answer does not contain', async () => {
+  it('replays a webhook with its generated secret, which is not in the stored response', async () => {
     const { headers, post, made, secret } = await create();
     const replayed = await post();
     expect(replayed.headers).toMatchObject({ 'idempotent-replayed': 'true', etag: made.headers.etag });
@@ -84,7 +85,7 @@ describe('a webhook whose secret the server generated', () => {
   it.each([
     ['the secret was changed', 'PATCH', { secret: 'another secret' }],
     ['the subscription was deactivated', 'DELETE', undefined],
-  ] as const)('is replayed without the secret after %s', async (_, method, change) => {
+  ] as const)('replays a webhook without its secret after %s', async (_, method, change) => {
     const { post, webhook } = await create();
     expect((await workspace.call(method, `/webhooks/${webhook.id}`, change)).status).toBe(200);
     const replayed = await post();
@@ -93,8 +94,8 @@ describe('a webhook whose secret the server generated', () => {
   });
 });
 
-/** How many rows there are of whatever a POST makes. */
-async function rowsOf({ tenantId }: Workspace): Promise<number[]> {
+/** Counts the rows that POST endpoints create. */
+async function countRows({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };
   const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay } = api.prisma;
   return Promise.all([
@@ -115,13 +116,13 @@ describe.each(posts)('$title', (endpoint) => {
       api.call({ ...call, key: workspace.key, ...changed, headers: { 'idempotency-key': idempotencyKey } });
   };
 
-  it('is answered again as it was, and not done again', async () => {
+  it('replays the first response for a repeated Idempotency-Key and creates nothing', async () => {
     const send = sender(await endpoint.sample(workspace));
     const key = unique();
     const first = await send(key);
     expect(first.status, first.text).toBe(endpoint.success);
     expect(first.headers).not.toHaveProperty('idempotent-replayed');
-    const rows = await rowsOf(workspace);
+    const rows = await countRows(workspace);
     const again = await send(key);
     expect(again).toMatchObject({ status: endpoint.success, text: first.text });
     expect(again.headers).toMatchObject({
@@ -129,10 +130,10 @@ describe.each(posts)('$title', (endpoint) => {
       'content-type': first.headers['content-type'],
     });
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
-    expect(await rowsOf(workspace)).toEqual(rows);
+    expect(await countRows(workspace)).toEqual(rows);
   });
 
-  it('is another request with another key, and without one', async () => {
+  it('runs a request again with another Idempotency-Key or without one', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const first = await send(unique());
@@ -141,14 +142,14 @@ describe.each(posts)('$title', (endpoint) => {
     for (const { headers } of [first, second, third]) expect(headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('is the same in another order of its fields, and not with another body', async () => {
+  it('ignores the order of fields for an Idempotency-Key and returns 400 for another body', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const key = unique();
     const { text } = await send(key);
     const turned = sample.body && Object.fromEntries(Object.entries(sample.body).reverse());
     expect((await send(key, { body: turned })).text).toBe(text);
-    // Some take no body.
+    // Some endpoints have no body.
     if (sample.body === undefined) return;
     const [name = '', value] = Object.entries(sample.body)[0] ?? [];
     const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : `${value}/x` };
@@ -158,20 +159,23 @@ describe.each(posts)('$title', (endpoint) => {
     expect(refused.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it.each(['', 'x'.repeat(256), 'a\tb', 'ä', 'a\u007f'])('refuses the key "%s" and names the header', async (key) => {
-    const refused = await sender(await endpoint.sample(workspace))(key);
-    expect(refused.status, refused.text).toBe(400);
-    expect(errorOf(refused)).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message: 'idempotency-key must be 1 to 255 printable ASCII characters',
-      details: [{ path: 'idempotency-key' }],
-    });
-  });
+  it.each(['', 'x'.repeat(256), 'a\tb', 'ä', 'a\u007f'])(
+    'returns 400 for the invalid Idempotency-Key "%s"',
+    async (key) => {
+      const refused = await sender(await endpoint.sample(workspace))(key);
+      expect(refused.status, refused.text).toBe(400);
+      expect(errorOf(refused)).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: 'idempotency-key must be 1 to 255 printable ASCII characters',
+        details: [{ path: 'idempotency-key' }],
+      });
+    },
+  );
 
-  it('asks to come back while the first is still being answered', async () => {
+  it('returns 409 while the first request with the Idempotency-Key is in progress', async () => {
     const send = sender(await endpoint.sample(workspace));
     const key = unique();
-    const stored = await holdAnswers();
+    const stored = await blockStorage();
     const first = send(key);
     try {
       await stored.awaited();
@@ -187,8 +191,8 @@ describe.each(posts)('$title', (endpoint) => {
   });
 });
 
-/** Keeps every answer from being stored, which is the last thing that a request does. */
-async function holdAnswers() {
+/** Blocks the storage of responses, which is the last step of a request. */
+async function blockStorage() {
   const client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
   await client.query('BEGIN; LOCK TABLE idempotency_keys IN SHARE ROW EXCLUSIVE MODE');
@@ -196,7 +200,7 @@ async function holdAnswers() {
     WHERE relation = 'idempotency_keys'::regclass AND NOT granted`;
   return {
     awaited: () => expect.poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 20_000 }).toBe(1),
-    /** Gives another key the answer of one, in the name of a request that nobody has seen yet. */
+    /** Copies the stored response of one key to another key. */
     store: (key: string, other: string) =>
       client.query(
         `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer, etag)
@@ -210,7 +214,7 @@ async function holdAnswers() {
 const post = (body: object, key: string, of: Workspace = workspace): Promise<Answer> =>
   of.call('POST', '/tickets', body, { 'idempotency-key': key });
 
-it('takes every printable character in a key', async () => {
+it('accepts every printable ASCII character in an Idempotency-Key', async () => {
   const printable = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('');
   for (const key of [printable.trim(), 'x', 'x'.repeat(255)]) {
     const { text } = await post(ticket, key);
@@ -218,7 +222,7 @@ it('takes every printable character in a key', async () => {
   }
 });
 
-it('does once what is sent many times at once', async () => {
+it('runs one of 20 concurrent requests with the same Idempotency-Key', async () => {
   const key = unique();
   const title = `Once ${key}`;
   const answers = await Promise.all(Array.from({ length: 20 }, () => post({ ...ticket, title }, key)));
@@ -229,10 +233,10 @@ it('does once what is sent many times at once', async () => {
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
 });
 
-it('is undone where an answer was stored while it was begun', async () => {
+it('rolls back a request if a response with its Idempotency-Key is stored in the meantime', async () => {
   const [earlier, key, title] = [unique(), unique(), unique()];
   const first = await post({ ...ticket, title }, earlier);
-  const stored = await holdAnswers();
+  const stored = await blockStorage();
   const second = post({ ...ticket, title }, key);
   try {
     await stored.awaited();
@@ -245,7 +249,7 @@ it('is undone where an answer was stored while it was begun', async () => {
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
 });
 
-it('is answered as before where that refuses it meanwhile', async () => {
+it('replays a stored response if the concurrent duplicate violates a constraint', async () => {
   const [earlier, key] = [unique(), unique()];
   const asset = { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' };
   const send = (key: string) => workspace.call('POST', '/assets', asset, { 'idempotency-key': key });
@@ -262,7 +266,7 @@ it('is answered as before where that refuses it meanwhile', async () => {
   expect((await second).headers['idempotent-replayed']).toBe('true');
 });
 
-it('stores no refusal: the request is mended and sent with the same key', async () => {
+it('stores no error response, so a corrected request can use the same Idempotency-Key', async () => {
   const key = unique();
   expect((await post({ ...ticket, title: '' }, key)).status).toBe(400);
   expect((await post({ ...ticket, assigneeId: 2 ** 40 }, key)).status).toBe(400);
@@ -272,7 +276,7 @@ it('stores no refusal: the request is mended and sent with the same key', async 
   expect((await post(ticket, key)).text).toBe(made.text);
 });
 
-it('keeps nothing of a request that failed after it had written', async () => {
+it('stores nothing if a request fails after its writes', async () => {
   const key = unique();
   const title = `Fails ${key}`;
   await api.owner.pool.query(`ALTER TABLE idempotency_keys ADD CONSTRAINT none CHECK (key <> '${key}') NOT VALID`);
@@ -282,7 +286,7 @@ it('keeps nothing of a request that failed after it had written', async () => {
   expect((await post({ ...ticket, title }, key)).status).toBe(201);
 });
 
-it('tells of what is done once, once', async () => {
+it('emits one event for a repeated Idempotency-Key', async () => {
   const own = await createWorkspace(api);
   await own.createWebhook({ events: ['ticket.created'] });
   const key = unique();
@@ -292,7 +296,7 @@ it('tells of what is done once, once', async () => {
   expect(events.map((event) => JSON.parse(event.body).ticket)).toEqual([body.data]);
 });
 
-it("is a key's own: neither another key's of the workspace nor another workspace's", async () => {
+it('scopes an Idempotency-Key to the API key and workspace', async () => {
   const key = unique();
   const other = await createWorkspace(api);
   const otherKey = await workspace.createKey();
@@ -306,7 +310,7 @@ it("is a key's own: neither another key's of the workspace nor another workspace
   expect(new Set([first.body.data.id, second.body.data.id, third.body.data.id]).size).toBe(3);
 });
 
-it('is refused to a key that is revoked or lacks the scope, and counts as any request', async () => {
+it('checks API key, scope and rate limit before it replays a response', async () => {
   const limited = await startApi({ env: { RATE_LIMIT_GROUP: '2' }, databaseUrl: api.databaseUrl });
   const idempotencyKey = { 'idempotency-key': unique() };
   const call = (key: string) =>
@@ -321,7 +325,7 @@ it('is refused to a key that is revoked or lacks the scope, and counts as any re
   await limited.close();
 });
 
-it('answers tickets made at once as they are now', async () => {
+it('replays a bulk response with the current tickets', async () => {
   const headers = { 'idempotency-key': unique() };
   const body = { tickets: [ticket, { ...ticket, title: '' }, { ...ticket, title: 'Second' }] };
   const first = await workspace.call('POST', '/tickets/bulk', body, headers);
@@ -334,14 +338,14 @@ it('answers tickets made at once as they are now', async () => {
   expect(kept.answer).not.toContain(ticket.description);
 });
 
-describe('after 24 hours', () => {
+describe('expiry after 24 hours', () => {
   const age = (key: string, hours: number) =>
     api.owner.pool.query(
       "UPDATE idempotency_keys SET created_at = now() - $2::int * interval '1 hour' - interval '1 second' WHERE key = $1",
       [key, hours],
     );
 
-  it('a key may be used anew', async () => {
+  it('accepts a used Idempotency-Key for a new request after 24 hours', async () => {
     const key = unique();
     const first = await post(ticket, key);
     await age(key, 23);
@@ -353,7 +357,7 @@ describe('after 24 hours', () => {
     expect((await post(other, key)).text).toBe(second.text);
   });
 
-  it('answers are deleted, in batches, and no younger ones', async () => {
+  it('deletes stored responses older than 24 hours in batches', async () => {
     await pruneIdempotencyKeys(api.prisma);
     const prefix = unique();
     const own = await createWorkspace(api);

@@ -5,19 +5,19 @@ import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, unique, type Workspace, webhook } from '../support/workspace.ts';
 
-/*
- * Two tenants. Wherever the contract takes an id (in a path, a body field or a filter), the other tenant's ids must
- * get the very bytes that an id gets which names nothing, and change nothing.
+/**
+ * Two tenants. For every id in a path, body field or filter, an id of the other tenant must get the same bytes as an
+ * unknown id, and change nothing.
  */
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
-/** One row of each kind of the other tenant, and an id that names nothing. */
+/** The id of one row of each kind of the other tenant. */
 let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
-const nothing = 9007199254740991;
+const unknownId = 9007199254740991;
 
-/** What an id in a body field or filter names. A field that isn't here fails the test that meets it. */
-const named: Record<string, keyof typeof their> = {
+/** The resource that each id field refers to. A field that is missing here fails its test. */
+const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
   assignedToId: 'user',
   watcherUserIds: 'user',
@@ -45,8 +45,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Everything that the other tenant has, as the API answers it. */
-async function theirData(): Promise<unknown[]> {
+/** Returns all data of the other tenant as the API returns it. */
+async function readTheirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
   paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
   paths.push(`/assets/${their.asset}/activity`);
@@ -55,20 +55,23 @@ async function theirData(): Promise<unknown[]> {
   return answers.map(({ status, body }) => ({ status, data: body.data }));
 }
 
-/** Sends a request with the other tenant's id and with one that names nothing; resolves to the answer of both. */
-async function sameAnswer(foreignId: number, send: (id: number) => Promise<Answer>): Promise<Answer> {
-  const before = await theirData();
-  const [foreign, absent] = [await send(foreignId), await send(nothing)];
+/**
+ * Sends a request with an id of the other tenant and one with an unknown id. Returns the response, which must be the
+ * same.
+ */
+async function expectSameResponse(foreignId: number, send: (id: number) => Promise<Answer>): Promise<Answer> {
+  const before = await readTheirData();
+  const [foreign, absent] = [await send(foreignId), await send(unknownId)];
   expect(foreign.text).toBe(absent.text);
   expect(comparable(foreign)).toEqual(comparable(absent));
-  expect(await theirData()).toEqual(before);
+  expect(await readTheirData()).toEqual(before);
   return foreign;
 }
 
-/** What an answer tells beside the windows of the rate limits, which every request moves. */
+/** Drops the rate limit headers, which change with every request. */
 function comparable({ status, headers }: Answer) {
-  const told = Object.entries(headers).filter(([name]) => !/ratelimit|^date$/.test(name));
-  return { status, headers: Object.fromEntries(told) };
+  const kept = Object.entries(headers).filter(([name]) => !/ratelimit|^date$/.test(name));
+  return { status, headers: Object.fromEntries(kept) };
 }
 
 function call(endpoint: SampledEndpoint, sample: Parameters<typeof callOf>[1], query = ''): Promise<Answer> {
@@ -76,7 +79,7 @@ function call(endpoint: SampledEndpoint, sample: Parameters<typeof callOf>[1], q
   return api.call({ ...callOf(endpoint, sample, query), key: mine.key, headers });
 }
 
-/** The fields of a schema that take an id or a list of ids. */
+/** Returns the fields of a schema that accept an id or a list of ids. */
 function idFields(schema: unknown): { name: string; many: boolean }[] {
   const { shape } = schema as ZodObject;
   return Object.entries(shape).flatMap(([name, field]) => {
@@ -86,8 +89,8 @@ function idFields(schema: unknown): { name: string; many: boolean }[] {
   });
 }
 
-/** The resource that the id in a path names. */
-function resourceOf({ route }: SampledEndpoint): keyof typeof their {
+/** Returns the resource that the id in the path refers to. */
+function getResource({ route }: SampledEndpoint): keyof typeof their {
   const name = route.path.split('/')[4]?.replace(/ies$/, 'y').replace(/s$/, '');
   return name as keyof typeof their;
 }
@@ -95,11 +98,11 @@ function resourceOf({ route }: SampledEndpoint): keyof typeof their {
 const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)("$title with the other tenant's id", (endpoint) => {
-  it('is the 404 of an id that names nothing', async () => {
+  it('returns 404 as for an unknown id', async () => {
     const { params = {}, body } = await endpoint.sample(mine);
     const [name = ''] = Object.keys(params);
-    const resource = resourceOf(endpoint);
-    const answer = await sameAnswer(their[resource], (id) => {
+    const resource = getResource(endpoint);
+    const answer = await expectSameResponse(their[resource], (id) => {
       return call(endpoint, { params: { [name]: id }, body });
     });
     expect(answer.status).toBe(404);
@@ -109,16 +112,16 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
 
 const patches = withId.filter(({ route }) => route.method === 'PATCH');
 
-describe.each(patches)("$title with what the other tenant's row holds already", (endpoint) => {
-  it('is the 404 of an id that names nothing', async () => {
+describe.each(patches)("$title with the values of the other tenant's row", (endpoint) => {
+  it('returns 404 as for an unknown id when the values are unchanged', async () => {
     const { params = {}, body = {} } = await endpoint.sample(mine);
-    const resource = resourceOf(endpoint);
+    const resource = getResource(endpoint);
     const list = resource === 'task' ? `/projects/${their.project}/tasks` : `/${resource}s`;
     const rows: Record<string, unknown>[] = (await theirs.call('GET', list)).body.data;
     const row = rows.find(({ id }) => id === their[resource]) ?? {};
     const same = Object.fromEntries(Object.keys(body).map((field) => [field, row[field]]));
     expect(Object.values(same)).not.toContain(undefined);
-    const answer = await sameAnswer(their[resource], (id) => {
+    const answer = await expectSameResponse(their[resource], (id) => {
       return call(endpoint, { params: { [Object.keys(params)[0] ?? '']: id }, body: same });
     });
     expect(answer.status).toBe(404);
@@ -131,10 +134,10 @@ const bodyFields = keyedEndpoints.flatMap((endpoint) => {
 });
 
 describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
-  it('is the INVALID_REFERENCE of an id that names nothing', async () => {
+  it('returns INVALID_REFERENCE as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
     const own = async () => (await endpoint.sample(mine)).params;
-    const answer = await sameAnswer(their[named[field.name] as keyof typeof their], async (id) => {
+    const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
       const value = field.many ? [mine.userId, id] : id;
       return call(endpoint, { params: await own(), body: { ...sample.body, [field.name]: value } });
     });
@@ -144,7 +147,7 @@ describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({
   });
 });
 
-/** The endpoints that take many items, and what one of them may be. */
+/** The endpoints that accept many items, with the id fields of an item. */
 const bulks = keyedEndpoints.flatMap((endpoint) => {
   const { tickets } = hasBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
   if (tickets === undefined) return [];
@@ -152,7 +155,7 @@ const bulks = keyedEndpoints.flatMap((endpoint) => {
   return [{ ...endpoint, endpoint, fields: [...idFields(item), ...rowIds(item)] }];
 });
 
-/** The field that names the row itself, where items have one. */
+/** Returns the id field of the row itself, if items have one. */
 function rowIds(item: unknown) {
   return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false }] : [];
 }
@@ -160,20 +163,20 @@ function rowIds(item: unknown) {
 const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => ({ ...bulk, field })));
 
 describe.each(bulkFields)("$title with the other tenant's id as $field.name of an item", ({ endpoint, field }) => {
-  it('refuses that item as one with an id that names nothing, and no other', async () => {
+  it('rejects only that item, as for an unknown id', async () => {
     const sample = async () => {
       const { body = {} } = await endpoint.sample(mine);
       return (body.tickets as object[])[0] ?? {};
     };
     const [item, other] = [await sample(), await sample()];
-    const answer = await sameAnswer(
-      their[field.name === 'id' ? 'ticket' : (named[field.name] ?? 'user')],
+    const answer = await expectSameResponse(
+      their[field.name === 'id' ? 'ticket' : (fieldResources[field.name] ?? 'user')],
       async (id) => {
         const value = field.many ? [mine.userId, id] : id;
         const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
         const [refused, done] = answer.body.data;
         expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);
-        // The other one is done, and is another each time.
+        // The other item succeeds and differs each time.
         return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
       },
     );
@@ -183,49 +186,46 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
 });
 
 describe("a webhook filter with the other tenant's ids", () => {
-  it.each(['POST', 'PATCH'])(
-    'is taken by %s as one with ids that name nothing, and lets nothing through',
-    async (method) => {
-      const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
-      for (const [field, resource] of Object.entries(fields)) {
-        const known = await mine.createWebhook();
-        const ids: number[] = [];
-        const answer = await sameAnswer(their[resource], async (id) => {
-          const filter = { [field]: [id] };
-          const { status, body } = await (method === 'POST'
-            ? mine.call('POST', '/webhooks', { ...webhook, filter })
-            : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
-          ids.push(body.data.id);
-          expect(body.data.filter).toEqual(filter);
-          return { status, text: '', headers: {}, body: undefined };
-        });
-        expect(answer.status).toBe(method === 'POST' ? 201 : 200);
-        await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
-        for (const id of new Set(ids)) {
-          expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
-          await mine.call('DELETE', `/webhooks/${id}`);
-        }
+  it.each(['POST', 'PATCH'])('accepts unknown ids of another tenant in %s and delivers nothing', async (method) => {
+    const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
+    for (const [field, resource] of Object.entries(fields)) {
+      const known = await mine.createWebhook();
+      const ids: number[] = [];
+      const answer = await expectSameResponse(their[resource], async (id) => {
+        const filter = { [field]: [id] };
+        const { status, body } = await (method === 'POST'
+          ? mine.call('POST', '/webhooks', { ...webhook, filter })
+          : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
+        ids.push(body.data.id);
+        expect(body.data.filter).toEqual(filter);
+        return { status, text: '', headers: {}, body: undefined };
+      });
+      expect(answer.status).toBe(method === 'POST' ? 201 : 200);
+      await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
+      for (const id of new Set(ids)) {
+        expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
+        await mine.call('DELETE', `/webhooks/${id}`);
       }
-    },
-  );
+    }
+  });
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => route.method === 'POST'))(
   "$title with the other tenant's Idempotency-Key",
   (endpoint) => {
-    it('is done as with one that nobody has used', async () => {
+    it('runs the request as with a new Idempotency-Key', async () => {
       const send = async (workspace: Workspace, idempotencyKey: string) => {
         const headers = { 'idempotency-key': idempotencyKey };
         return api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, headers });
       };
       const [used, fresh] = [`${unique()} of theirs`, unique()];
       expect((await send(theirs, used)).status).toBe(endpoint.success);
-      const before = await theirData();
+      const before = await readTheirData();
       for (const idempotencyKey of [used, fresh]) {
         const { status, headers } = await send(mine, idempotencyKey);
         expect([status, headers['idempotent-replayed']]).toEqual([endpoint.success, undefined]);
       }
-      expect(await theirData()).toEqual(before);
+      expect(await readTheirData()).toEqual(before);
     });
   },
 );
@@ -235,10 +235,10 @@ const filters = keyedEndpoints
   .flatMap((endpoint) => idFields(endpoint.route.query).map((field) => ({ ...endpoint, endpoint, field })));
 
 describe.each(filters)("$title filtered by the other tenant's id as $field.name", ({ endpoint, field }) => {
-  it('is the empty page of an id that names nothing', async () => {
+  it('returns an empty page as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
-    const foreignId = their[named[field.name] as keyof typeof their];
-    const answer = await sameAnswer(foreignId, (id) => call(endpoint, sample, `${field.name}=${id}`));
+    const foreignId = their[fieldResources[field.name] as keyof typeof their];
+    const answer = await expectSameResponse(foreignId, (id) => call(endpoint, sample, `${field.name}=${id}`));
     expect(answer).toMatchObject({ status: 200, body: { data: [], meta: { totalCount: 0 } } });
   });
 });
@@ -246,7 +246,7 @@ describe.each(filters)("$title filtered by the other tenant's id as $field.name"
 const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as ZodObject).shape ?? {}));
 
 describe.each(lists)('$title', (endpoint) => {
-  it("shows none of the other tenant's rows", async () => {
+  it('lists no row of the other tenant', async () => {
     const answer = await call(endpoint, await endpoint.sample(mine), 'perPage=100');
     const ids = answer.body.data.map(({ id }: { id: number }) => id);
     const resource = endpoint.route.path.split('/').at(-1)?.slice(0, -1);
@@ -258,7 +258,7 @@ describe.each(lists)('$title', (endpoint) => {
 const feeds = keyedEndpoints.filter(({ route }) => 'cursor' in ((route.query as ZodObject).shape ?? {}));
 
 describe.each(feeds)('$title', (endpoint) => {
-  it("shows none of the other tenant's rows", async () => {
+  it('lists no changed row of the other tenant', async () => {
     const own = await endpoint.sample(mine);
     const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
     for (const query of ['', 'since=2020-01-01T00:00:00Z']) {
@@ -269,7 +269,7 @@ describe.each(feeds)('$title', (endpoint) => {
     }
   });
 
-  it("takes the other tenant's cursor for one that nobody was given", async () => {
+  it('rejects the cursor of the other tenant like an invalid one', async () => {
     const { params = {} } = await endpoint.sample(theirs);
     const { path } = callOf(endpoint, { params });
     const given = (await api.call({ method: 'GET', path, key: theirs.key })).body.meta.nextCursor;
@@ -281,8 +281,8 @@ describe.each(feeds)('$title', (endpoint) => {
   });
 });
 
-describe('what this test finds in the contract', () => {
-  it('is every place that takes an id', () => {
+describe('the coverage of this test', () => {
+  it('covers every endpoint, field and filter with an id in the contract', () => {
     expect(withId).toHaveLength(22);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'POST /tickets requesterId',

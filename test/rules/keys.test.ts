@@ -27,14 +27,14 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     ['an empty key', async () => '', unknown],
     ['a malformed key', async () => 'itsm_short', unknown],
     [
-      'a key with a typing error',
+      'a key with a typo',
       async () => `${workspace.key.slice(0, -1)}${workspace.key.endsWith('0') ? '1' : '0'}`,
       unknown,
     ],
     ['an unknown key', async () => newKey(), unknown],
     ['a revoked key', () => workspace.createKey({ revokedAt: now }), unknown],
     ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
-  ])('refuses %s', async (_, makeKey, message) => {
+  ])('returns 401 for %s', async (_, makeKey, message) => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
     expect(answer.status).toBe(401);
@@ -43,7 +43,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     expect(answer.headers.ratelimit).toBeUndefined();
   });
 
-  it('answers a valid key', async () => {
+  it('accepts a valid key', async () => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
     expect(answer.status, answer.text).toBe(endpoint.success);
@@ -53,13 +53,13 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
 
   const { scope } = endpoint.route.metadata;
 
-  it.runIf(scope === 'any')('answers a key of any scope', async () => {
+  it.runIf(scope === 'any')('accepts a key with any scope', async () => {
     const key = await workspace.createKey({ scopes: ['kb:read'] });
     const answer = await api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key });
     expect(answer.status, answer.text).toBe(endpoint.success);
   });
 
-  it.runIf(scope !== 'any')('refuses a key without its scope, naming the scope', async () => {
+  it.runIf(scope !== 'any')('returns 403 for a key without the scope and names the scope', async () => {
     const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
     const key = await workspace.createKey({ scopes: others as never });
     const sample = await endpoint.sample(workspace);
@@ -76,17 +76,17 @@ describe('the two key headers', () => {
   const list = { method: 'GET', path: '/api/public/v1/tickets' };
 
   it.each([
-    ['Authorization: Bearer', (key: string) => ({ authorization: `Bearer ${key}` })],
-    ['bearer in lower case', (key: string) => ({ authorization: `bearer ${key}` })],
+    ['the Authorization header', (key: string) => ({ authorization: `Bearer ${key}` })],
+    ['a lowercase bearer scheme', (key: string) => ({ authorization: `bearer ${key}` })],
     ['X-API-Key', (key: string) => ({ 'x-api-key': key })],
-    ['both with the same key', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
-    ['X-API-Key beside another scheme', (key: string) => ({ authorization: 'Basic YTpi', 'x-api-key': key })],
-  ])('%s is accepted', async (_, headers) => {
+    ['both headers', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
+    ['X-API-Key next to another scheme', (key: string) => ({ authorization: 'Basic YTpi', 'x-api-key': key })],
+  ])('accepts an API key in %s', async (_, headers) => {
     const answer = await api.call({ ...list, headers: headers(workspace.key) });
     expect(answer.status).toBe(200);
   });
 
-  it('refuses two different keys, both valid', async () => {
+  it('returns 401 for two different valid keys', async () => {
     const other = await workspace.createKey();
     const answer = await api.call({
       ...list,
@@ -95,7 +95,7 @@ describe('the two key headers', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('refuses another scheme alone', async () => {
+  it('returns 401 for another authentication scheme alone', async () => {
     const answer = await api.call({ ...list, headers: { authorization: `Basic ${workspace.key}` } });
     expect(answer.status).toBe(401);
   });
@@ -104,42 +104,42 @@ describe('the two key headers', () => {
 describe('a key that has been used', () => {
   const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
 
-  /** Uses the key until the look-up has surely remembered it. */
-  async function usedKey(owner = workspace): Promise<string> {
+  /** Uses the key until the server has cached it. */
+  async function createUsedKey(owner = workspace): Promise<string> {
     const key = await owner.createKey();
     for (let i = 0; i < 3; i++) expect((await list(key)).status).toBe(200);
     return key;
   }
 
-  /** What the specification of keys allows: a revocation holds within a second. */
-  async function expectRefusedWithinASecond(key: string): Promise<void> {
+  /** A revocation takes effect within one second (spec). */
+  async function expectRejectedWithinASecond(key: string): Promise<void> {
     for (const end = Date.now() + 1000; Date.now() < end; await sleep(20)) {
       if ((await list(key)).status === 401) return;
     }
     expect((await list(key)).status).toBe(401);
   }
 
-  it('stops working within a second of being revoked', async () => {
-    const key = await usedKey();
+  it('rejects a key within a second after its revocation', async () => {
+    const key = await createUsedKey();
     await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
-    await expectRefusedWithinASecond(key);
+    await expectRejectedWithinASecond(key);
   });
 
-  it('stops working within a second of its user being deactivated', async () => {
+  it('rejects a key within a second after its user is deactivated', async () => {
     const other = await createWorkspace(api);
-    const key = await usedKey(other);
+    const key = await createUsedKey(other);
     await api.prisma.user.updateMany({ where: { tenantId: other.tenantId }, data: { active: false } });
-    await expectRefusedWithinASecond(key);
+    await expectRejectedWithinASecond(key);
   });
 
-  it('stops working within a second of its tenant being deactivated', async () => {
+  it('rejects a key within a second after its tenant is deactivated', async () => {
     const other = await createWorkspace(api);
-    const key = await usedKey(other);
+    const key = await createUsedKey(other);
     await api.prisma.tenant.update({ where: { id: other.tenantId }, data: { active: false } });
-    await expectRefusedWithinASecond(key);
+    await expectRejectedWithinASecond(key);
   });
 
-  it('stops working when it expires, though it is remembered', async () => {
+  it('rejects a cached key when it expires', async () => {
     const key = await workspace.createKey({ expiresAt: new Date(now.getTime() + 60_000) });
     expect((await list(key)).status).toBe(200);
     const before = now;
@@ -148,13 +148,13 @@ describe('a key that has been used', () => {
     now = before;
   });
 
-  it('is not taken for valid by who asks after its end was heard, though somebody reads it who asked before', async () => {
+  it('rejects a revoked key even if a lookup that started before the revocation is in progress', async () => {
     const key = await workspace.createKey();
     const { keyLookups } = api.databases;
     const query = keyLookups.query.bind(keyLookups) as (...given: unknown[]) => Promise<unknown>;
     const read = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
-    const asked = vi.spyOn(keyLookups, 'query').mockImplementationOnce((async (...given: unknown[]) => {
+    const querySpy = vi.spyOn(keyLookups, 'query').mockImplementationOnce((async (...given: unknown[]) => {
       const found = await query(...given);
       read.resolve();
       await answered.promise;
@@ -167,32 +167,32 @@ describe('a key that has been used', () => {
     const after = list(key);
     await sleep(100);
     answered.resolve();
-    // The first took so long that it is looked at again.
+    // The first lookup took so long that the server repeats it.
     expect([(await before).status, (await after).status, (await list(key)).status]).toEqual([401, 401, 401]);
-    asked.mockRestore();
+    querySpy.mockRestore();
   });
 
-  it('goes on working when the connection that tells of revocations is lost, and revocation still works', async () => {
-    const key = await usedKey();
+  it('accepts a cached key after the notification connection is lost, and still applies revocations', async () => {
+    const key = await createUsedKey();
     await api.prisma.$executeRaw`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = 'itsm-api api_keys' AND datname = current_database()`;
     expect((await list(key)).status).toBe(200);
     await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
-    await expectRefusedWithinASecond(key);
+    await expectRejectedWithinASecond(key);
   });
 });
 
-describe('a look-up', () => {
-  it('waits for its turn as long as for a connection, and no longer', async () => {
+describe('a key lookup', () => {
+  it('times out a queued lookup after the connection timeout', async () => {
     vi.useFakeTimers();
     try {
       const queue = createLookupQueue({ concurrency: 1 });
-      const ask = (key: string) => queue.run(key, () => new Promise(() => undefined)).catch((error: Error) => error);
-      const asked = [ask('first'), ask('second'), ask('third')];
+      const lookUp = (key: string) => queue.run(key, () => new Promise(() => undefined)).catch((error: Error) => error);
+      const lookups = [lookUp('first'), lookUp('second'), lookUp('third')];
       await vi.advanceTimersByTimeAsync(5000);
-      const first = await Promise.race([asked[0], Promise.resolve('under way')]);
-      expect([first, ...(await Promise.all(asked.slice(1)))]).toEqual([
+      const first = await Promise.race([lookups[0], Promise.resolve('under way')]);
+      expect([first, ...(await Promise.all(lookups.slice(1)))]).toEqual([
         'under way',
         ...Array(2).fill(expect.objectContaining({ code: 'ETIMEDOUT' })),
       ]);
@@ -201,7 +201,7 @@ describe('a look-up', () => {
     }
   });
 
-  it('takes no key that has expired, however the database writes moments', async () => {
+  it('rejects an expired key with any datestyle of the database', async () => {
     const database = await cloneDatabase();
     await execute(
       database.url,
@@ -217,7 +217,7 @@ describe('a look-up', () => {
 });
 
 describe('lastUsedAt', () => {
-  it('never goes back', async () => {
+  it('never sets lastUsedAt to an earlier time', async () => {
     const other = await createWorkspace(api);
     const { tenantId } = other;
     const { id } = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });
@@ -231,14 +231,14 @@ describe('lastUsedAt', () => {
     expect(await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } })).toMatchObject({ lastUsedAt: later });
   });
 
-  it('is written in batches, at most once a minute', async () => {
+  it('writes lastUsedAt in batches, at most once a minute', async () => {
     const other = await createWorkspace(api);
     const read = () => api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: other.tenantId } });
     await other.call('GET', '/tickets');
     await expect.poll(async () => (await read()).lastUsedAt, { timeout: 8000 }).toEqual(now);
   });
 
-  it('is written the next time where the database does not take it', async () => {
+  it('retries lastUsedAt after a failed write', async () => {
     const own = await startApi({ ownDatabase: true });
     const { tenantId } = await createWorkspace(own);
     const read = () => own.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * The release that comes next may run beside this one, and write what only it knows (docs/decisions/schema-migrations.md).
+/**
+ * The next release can run concurrently with this one and write values that only it knows
+ * (docs/decisions/schema-migrations.md).
  */
 let api: Api;
 let owner: Workspace;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('serves a key with a scope that only a later release knows', async () => {
+it('accepts a key with an unknown scope of a later release', async () => {
   const key = await owner.createKey({ scopes: ['tickets:read', 'webhooks:manage'] });
   await api.owner.pool.query(
     `UPDATE api_keys SET scopes = scopes || ARRAY['changes:plan'] WHERE id = (SELECT max(id) FROM api_keys)`,
@@ -25,7 +26,7 @@ it('serves a key with a scope that only a later release knows', async () => {
   expect((await call('/me')).body.data.key.scopes).toEqual(['tickets:read', 'webhooks:manage']);
 });
 
-it('tells of a subscription to events that only a later release sends, and changes it', async () => {
+it('keeps unknown events of a later release when a subscription changes', async () => {
   const { id } = await owner.createWebhook({ events: ['ticket.created'] });
   await api.owner.pool.query(
     `UPDATE webhook_subscriptions SET events = ARRAY['change.planned', 'ticket.created'] WHERE id = $1`,
@@ -45,7 +46,7 @@ it('tells of a subscription to events that only a later release sends, and chang
   expect(row.events).toContain('change.planned');
 });
 
-it('leaves out what is about nothing but events that only a later release sends', async () => {
+it('omits subscriptions and deliveries that have only unknown events of a later release', async () => {
   const workspace = await createWorkspace(api);
   const [theirs, mine] = [await workspace.createWebhook(), await workspace.createWebhook()];
   await workspace.createTicket();
@@ -59,12 +60,12 @@ it('leaves out what is about nothing but events that only a later release sends'
     [mine.id],
   );
   expect((await workspace.call('GET', '/webhooks')).body).toMatchObject({ data: [{ id: mine.id }] });
-  const ofTheirs = (method: 'GET' | 'PATCH' | 'POST' | 'DELETE', path = '', body?: object) =>
+  const callTheirs = (method: 'GET' | 'PATCH' | 'POST' | 'DELETE', path = '', body?: object) =>
     workspace.call(method, `/webhooks/${theirs.id}${path}`, body);
-  expect((await ofTheirs('GET')).status).toBe(404);
-  expect((await ofTheirs('PATCH', '', { paused: true })).status).toBe(404);
-  expect((await ofTheirs('POST', '/replay', { since: '2026-11-20T10:00:00Z' })).status).toBe(404);
-  expect((await ofTheirs('DELETE')).status).toBe(404);
+  expect((await callTheirs('GET')).status).toBe(404);
+  expect((await callTheirs('PATCH', '', { paused: true })).status).toBe(404);
+  expect((await callTheirs('POST', '/replay', { since: '2026-11-20T10:00:00Z' })).status).toBe(404);
+  expect((await callTheirs('DELETE')).status).toBe(404);
   expect((await api.prisma.webhookSubscription.findFirst({ where: { id: theirs.id } }))?.active).toBe(true);
   const deliveries = (await workspace.call('GET', `/webhooks/${mine.id}/deliveries`)).body.data;
   expect(deliveries.map(({ event }: { event: string }) => event)).toEqual(['ticket.created']);

@@ -4,7 +4,7 @@ import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
-/** Two servers: on one the window of the group closes first, on the other that over all. */
+/** Two servers: on one the group limit is reached first, on the other the global limit. */
 let groupTight: Api;
 let globalTight: Api;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([groupTight.close(), globalTight.close()]));
 
-/** Sends so many requests to an endpoint, with a key that has not been used before. */
+/** Sends `times` requests with a new key. */
 async function spend(api: Api, workspace: Workspace, { times, path }: { times: number; path: string }) {
   const key = await workspace.createKey();
   const answers: Answer[] = [];
@@ -28,14 +28,14 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
   it.each([
     ['its group', () => groupTight, { global: 60, group: 3 }, group],
     ['all endpoints', () => globalTight, { global: 3, group: 30 }, 'all endpoints'],
-  ])('is refused when the key has used up the window of %s', async (_, api, limits, named) => {
+  ])('returns 429 when the rate limit of %s is used up', async (_, api, limits, named) => {
     const workspace = await createWorkspace(api());
     const sample = await endpoint.sample(workspace);
     const key = await workspace.createKey();
-    // What must not be taken is another one each time.
+    // Unique fields need a new value for each request.
     const fresh = () => ('assetTag' in (sample.body ?? {}) ? { assetTag: unique() } : {});
-    const bodyOf = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
-    const call = () => api().call({ ...callOf(endpoint, { ...sample, ...bodyOf() }), key });
+    const createBody = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
+    const call = () => api().call({ ...callOf(endpoint, { ...sample, ...createBody() }), key });
 
     for (const left of [2, 1, 0]) {
       const answer = await call();
@@ -61,14 +61,14 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     expect(refused.headers['retry-after']).toBe(String(retryAfterSeconds));
     expect(refused.headers['x-ratelimit-remaining']).toBe('0');
     expect(refused.headers['ratelimit-policy']).toBeDefined();
-    // A refused request takes from neither window.
+    // A rejected request doesn't count in either window.
     const again = await call();
     expect(again.headers.ratelimit?.replace(/t=\d+/g, '')).toBe(refused.headers.ratelimit?.replace(/t=\d+/g, ''));
   });
 });
 
-describe('the windows', () => {
-  it('are not shared by two groups, but for the one over all', async () => {
+describe('rate limits', () => {
+  it('counts requests per endpoint group and in total', async () => {
     const workspace = await createWorkspace(groupTight);
     const { key, answers } = await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -77,14 +77,14 @@ describe('the windows', () => {
     expect(users.headers.ratelimit).toMatch(/^"global";r=56;t=\d+, "users";r=2;/);
   });
 
-  it('are not shared by two keys of one tenant', async () => {
+  it('counts requests of two keys of a tenant separately', async () => {
     const workspace = await createWorkspace(groupTight);
     await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
     const { answers } = await spend(groupTight, workspace, { times: 1, path: '/api/public/v1/tickets' });
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('count requests that are refused for their scope or their content', async () => {
+  it('counts requests that are rejected for their scope or content', async () => {
     const workspace = await createWorkspace(groupTight);
     const key = await workspace.createKey({ scopes: ['users:read'] });
     const get = (path: string) => groupTight.call({ method: 'GET', path, key });
@@ -92,7 +92,7 @@ describe('the windows', () => {
     expect((await get('/api/public/v1/tickets/0')).headers['x-ratelimit-remaining']).toBe('1');
   });
 
-  it('never let more through than they should when requests come at once', async () => {
+  it('never exceeds a rate limit with 20 concurrent requests', async () => {
     const workspace = await createWorkspace(globalTight);
     const key = await workspace.createKey();
     const calls = Array.from({ length: 20 }, () =>
@@ -103,20 +103,20 @@ describe('the windows', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(17);
   });
 
-  it('let through exactly 30 of each of two groups when 80 requests come at once', async () => {
+  it('allows exactly 30 of each of two groups of 80 concurrent requests', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const all = Array.from({ length: 80 }, (_, i) => workspace.call('GET', i % 2 === 0 ? '/tickets' : '/users'));
     const answers = await Promise.all(all);
     const through = (group: number) => answers.filter(({ status }, i) => i % 2 === group && status === 200);
     expect([through(0).length, through(1).length]).toEqual([30, 30]);
-    // Each was told what was left when it was counted, and no two the same.
+    // Each response has the remaining quota at its time, so all values differ.
     const left = through(0).map(({ headers }) => Number(/r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1]));
     expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
     await api.close();
   });
 
-  it('open again when their time is over, and not before', async () => {
+  it('opens a rate limit window again exactly when it ends', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' }, clock: () => clock });
     const workspace = await createWorkspace(api);
@@ -129,7 +129,7 @@ describe('the windows', () => {
     await api.close();
   });
 
-  it('last as long when the clock of the machine is set', async () => {
+  it('keeps the length of a window when the system clock changes', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const workspace = await createWorkspace(api);
     const list = () => workspace.call('GET', '/tickets');
@@ -143,14 +143,14 @@ describe('the windows', () => {
     await api.close();
   });
 
-  it('tell of the window that opens later where two are used up', async () => {
+  it('reports the window that opens later if both are used up', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '2', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
     const workspace = await createWorkspace(api);
     await workspace.call('GET', '/tickets');
     clock += 50_000;
     await workspace.call('GET', '/assets');
-    // The first window of all is over, that of assets isn't.
+    // The first global window is over, that of assets isn't.
     clock += 11_000;
     await workspace.call('GET', '/tickets');
     clock += 1000;
@@ -164,7 +164,7 @@ describe('the windows', () => {
     await api.close();
   });
 
-  it('are those of the specification where nothing is set', async () => {
+  it('uses the limits of the specification by default', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const { headers } = await workspace.call('GET', '/tickets');
@@ -172,7 +172,7 @@ describe('the windows', () => {
     await api.close();
   });
 
-  it('are not told to, nor taken from, a request without a valid key', async () => {
+  it('sends no rate limit headers without a valid key', async () => {
     const { headers } = await groupTight.call({ method: 'GET', path: '/api/public/v1/tickets' });
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
@@ -192,7 +192,7 @@ describe('failed authentication', () => {
   it.each([
     ['203.0.113.1', '203.0.113.1', '203.0.113.2'],
     ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
-  ])('is limited per address or /64 network: %s', async (first, same, other) => {
+  ])('limits failed authentication per address or /64 network: %s', async (first, same, other) => {
     for (const key of ['itsm_', newKey(), undefined]) expect((await callFrom(first, key)).status).toBe(401);
     const workspace = await createWorkspace(api);
     for (const key of [newKey(), undefined, workspace.key]) {
@@ -210,7 +210,7 @@ describe('failed authentication', () => {
     expect((await callFrom(same, workspace.key)).status).toBe(200);
   });
 
-  it('never affects a key that was valid within the hour, even if the key cache is cleared', async () => {
+  it('never limits a key that was valid within the hour, even if the key cache is cleared', async () => {
     const workspace = await createWorkspace(api);
     const address = '203.0.113.9';
     expect((await callFrom(address, workspace.key)).status).toBe(200);

@@ -6,13 +6,14 @@ import { type Api, startApi } from '../support/api.ts';
 import { endpoints } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * How PostgreSQL finds what lists ask for, under row-level security. It lets a condition reach an index only where its
- * operator is leakproof; any other is checked row by row, on all rows of the tenant (docs/decisions/tenant-isolation.md).
+/**
+ * Checks which indexes PostgreSQL uses for lists under row-level security. A condition can use an index only if its
+ * operator is leakproof. PostgreSQL checks other conditions on every row of the tenant
+ * (docs/decisions/tenant-isolation.md).
  */
 let api: Api;
 let workspace: Workspace;
-/** Asks with the rights of a request. */
+/** A connection with the rights of a request. */
 let client: pg.Client;
 
 beforeAll(async () => {
@@ -24,7 +25,7 @@ beforeAll(async () => {
   await fill(workspace);
   await client.query('ANALYZE');
   await client.query('SET ROLE itsm_request');
-  // What pays with a million rows is to be chosen for these few.
+  // Makes PostgreSQL choose for a few thousand rows the plans that it chooses for a million.
   await client.query('SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off');
   await client.query("SELECT set_config('itsm.tenant_id', $1, false)", [String(workspace.tenantId)]);
 }, 60_000);
@@ -33,7 +34,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** So many rows that an index is worth its while. */
+/** Inserts enough rows for PostgreSQL to use an index. */
 async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<void> {
   const { id: webhookId } = await createWebhook();
   const each = `FROM generate_series(1, 3000) AS i`;
@@ -72,8 +73,8 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** The statements that answer a request, and what each does, node by node. */
-async function plansOf(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
+/** Returns the statements of a request with the nodes of their plans. */
+async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
   const query = vi.spyOn(api.databases.requests.pool, 'together');
   const { status } = await workspace.call('GET', path);
   expect(status, path).toBe(200);
@@ -81,23 +82,23 @@ async function plansOf(path: string): Promise<{ text: string; nodes: Plan[] }[]>
   query.mockRestore();
   const plans: { text: string; nodes: Plan[] }[] = [];
   for (const { name, text, values } of configs) {
-    // One without a name is planned for its values.
+    // Statements without a name are planned for their values.
     const { rows } = await (name === undefined
       ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
       : client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`));
-    plans.push({ text, nodes: nodesOf(rows[0]['QUERY PLAN'][0].Plan) });
+    plans.push({ text, nodes: flattenPlan(rows[0]['QUERY PLAN'][0].Plan) });
   }
   return plans;
 }
 
-function nodesOf(plan: Plan): Plan[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+function flattenPlan(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(flattenPlan)];
 }
 
-/** Fails where a statement that filters by these columns checks one row by row, or does not look for it in an index. */
+/** Fails if a statement that filters by these columns checks one on every row, or doesn't use an index for it. */
 async function expectIndexed(path: string, columns: string[]): Promise<void> {
   let filtering = 0;
-  for (const { text, nodes } of await plansOf(path)) {
+  for (const { text, nodes } of await getPlans(path)) {
     for (const column of columns.map((name) => new RegExp(`\\b${name}\\b`))) {
       if (!column.test(text.slice(text.indexOf('WHERE')))) continue;
       filtering++;
@@ -108,10 +109,10 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
   expect(filtering, path).toBeGreaterThanOrEqual(columns.length);
 }
 
-/** The filters on columns of a list, each with values that rows have: one, and two. */
-async function filtersOf({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
+/** Returns the column filters of a list, each with one and with two existing values. */
+async function getFilters({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
   const { body } = await workspace.call('GET', `${path}?perPage=100`);
-  const names = Object.keys((query as z.ZodObject).shape).filter((name) => !others.includes(name));
+  const names = Object.keys((query as z.ZodObject).shape).filter((name) => !excludedParameters.includes(name));
   return names.map((name) => {
     const values = body.data
       .map((row: Record<string, unknown>) => row[name])
@@ -121,8 +122,8 @@ async function filtersOf({ query }: Endpoint, path: string): Promise<[name: stri
   });
 }
 
-/** What is no filter on a column, and what only tickets have, whose totals don't tell it. */
-const others = [
+/** Parameters that are not column filters, and ticket filters without stored totals. */
+const excludedParameters = [
   'page',
   'perPage',
   'sort',
@@ -134,37 +135,34 @@ const others = [
   'createdBefore',
 ];
 
-/** The id of the newest row of the resource that a path begins with. */
-async function newestOf(path: string): Promise<string> {
+/** Returns the id of the newest row of the resource at the start of a path. */
+async function getNewestId(path: string): Promise<string> {
   const resource = path.split('/')[1];
   const table = resource === 'webhooks' ? 'webhook_subscriptions' : resource;
   const { rows } = await client.query(`SELECT max(id) AS id FROM ${table}`);
   return rows[0].id;
 }
 
-const columnOf = (filter: string) => filter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toColumn = (filter: string) => filter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const lists = endpoints.filter(({ route }) => (route.query as Partial<z.ZodObject>).shape?.page !== undefined);
 
-it.each(lists.map((list) => [list.title, list] as const))(
-  '%s finds by index whatever it filters by',
-  async (_, list) => {
-    const below = list.route.path.slice(pathPrefix.length);
-    const path = below.includes(':id') ? below.replace(':id', await newestOf(below)) : below;
-    for (const [name, [one]] of await filtersOf(list.route, path)) {
-      for (const page of [1, 2]) await expectIndexed(`${path}?${name}=${one}&page=${page}&perPage=1`, [columnOf(name)]);
-    }
-  },
-);
+it.each(lists.map((list) => [list.title, list] as const))('uses an index for every filter of %s', async (_, list) => {
+  const below = list.route.path.slice(pathPrefix.length);
+  const path = below.includes(':id') ? below.replace(':id', await getNewestId(below)) : below;
+  for (const [name, [one]] of await getFilters(list.route, path)) {
+    for (const page of [1, 2]) await expectIndexed(`${path}?${name}=${one}&page=${page}&perPage=1`, [toColumn(name)]);
+  }
+});
 
-it('GET /tickets does so for every choice of filters, and several values', async () => {
-  const filters = await filtersOf(contract.tickets.list, '/tickets');
+it('uses indexes for every combination of filters of GET /tickets', async () => {
+  const filters = await getFilters(contract.tickets.list, '/tickets');
   const choices: (typeof filters)[] = [[]];
   for (const filter of filters) choices.push(...choices.map((some) => [...some, filter]));
   for (const choice of choices) {
     for (const values of [0, 1] as const) {
       const query = choice.map(([name, of]) => `${name}=${of[values]}`).join('&');
-      const columns = choice.length > 0 ? choice.map(([name]) => columnOf(name)) : ['ordinal'];
+      const columns = choice.length > 0 ? choice.map(([name]) => toColumn(name)) : ['ordinal'];
       for (const page of ['1', '2', '1&sort=id', '2&sort=id']) {
         await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, columns);
       }
@@ -172,10 +170,10 @@ it('GET /tickets does so for every choice of filters, and several values', async
   }
 });
 
-it('GET /tickets does so for what the totals do not tell', async () => {
+it('uses indexes for ticket filters without stored totals', async () => {
   const { userId } = workspace;
   const columns: Record<string, string[]> = {
-    // All are of one requester: whoever asks for those needs no index.
+    // All tickets have the same requester, so only unknown ids are worth an index.
     'requesterId=999999': ['requester_id'],
     'requesterId=999998,999999': ['requester_id'],
     'parentId=1': ['parent_id'],
@@ -192,42 +190,45 @@ it.each([
   ['/tickets/:id/comments', 'ticket_id'],
   ['/tickets/:id/activity', 'resource_id'],
   ['/assets/:id/activity', 'resource_id'],
-])('GET %s finds what belongs to the row by index', async (path, column) => {
-  await expectIndexed(path.replace(':id', await newestOf(path)), [column]);
+])('uses an index to list the rows of a parent with GET %s', async (path, column) => {
+  await expectIndexed(path.replace(':id', await getNewestId(path)), [column]);
 });
 
 const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Partial<z.ZodObject>).shape ?? {}));
 
 it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.length)]))(
-  '%s finds its place and its rows by index, wherever it begins',
+  'uses indexes for the position and rows of %s',
   async (_, path) => {
     const { body } = await workspace.call('GET', `${path}?perPage=1`);
     for (const from of ['', `cursor=${body.meta.nextCursor}`, 'since=2020-01-01T00:00:00Z']) {
-      const nodes = (await plansOf(`${path}?${from}`)).flatMap((plan) => plan.nodes);
+      const nodes = (await getPlans(`${path}?${from}`)).flatMap((plan) => plan.nodes);
       const reading = nodes.filter((node) => node['Relation Name'] === 'changes');
       expect(reading.length).toBeGreaterThan(0);
       for (const node of reading) expect(node['Node Type'], from).toMatch(/^Index (Only )?Scan$/);
       const places = reading.map((node) => node['Index Cond'] ?? '').join(' ');
       expect(places).toMatch(/ROW\(([\w.]+\.)?"position", ([\w.]+\.)?id\) > ROW\(/);
       if (from.startsWith('since')) expect(places).toMatch(/"position" <= /);
-      // A page is at most a hundred; nothing else is put in order.
+      // PostgreSQL sorts at most the 100 rows of a page.
       const sorted = nodes.filter((node) => /Sort/.test(node['Node Type'])).flatMap((node) => node.Plans ?? []);
       expect(sorted.map((node) => node['Relation Name'])).not.toContain('changes');
     }
   },
 );
 
-it.each(['/assets', '/projects', '/users?active=true'])('GET %s walks to its last page from its end', async (path) => {
-  const address = `${path}${path.includes('?') ? '&' : '?'}perPage=20`;
-  const { body } = await workspace.call('GET', address);
-  const query = vi.spyOn(api.databases.requests.pool, 'together');
-  await workspace.call('GET', `${address}&page=${Math.ceil(body.meta.totalCount / 20)}`);
-  const configs = query.mock.calls.flatMap(([configs]) => configs).filter(({ text }) => text.includes('ORDER BY'));
-  query.mockRestore();
-  expect(configs).toHaveLength(1);
-  for (const { text, values } of configs) {
-    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
-    const walked = nodesOf(rows[0]['QUERY PLAN'][0].Plan).map((node) => node['Actual Rows'] ?? 0);
-    expect(Math.max(...walked)).toBeLessThanOrEqual(20);
-  }
-});
+it.each(['/assets', '/projects', '/users?active=true'])(
+  'reads the last page of GET %s from the end of the index',
+  async (path) => {
+    const address = `${path}${path.includes('?') ? '&' : '?'}perPage=20`;
+    const { body } = await workspace.call('GET', address);
+    const query = vi.spyOn(api.databases.requests.pool, 'together');
+    await workspace.call('GET', `${address}&page=${Math.ceil(body.meta.totalCount / 20)}`);
+    const configs = query.mock.calls.flatMap(([configs]) => configs).filter(({ text }) => text.includes('ORDER BY'));
+    query.mockRestore();
+    expect(configs).toHaveLength(1);
+    for (const { text, values } of configs) {
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+      const walked = flattenPlan(rows[0]['QUERY PLAN'][0].Plan).map((node) => node['Actual Rows'] ?? 0);
+      expect(Math.max(...walked)).toBeLessThanOrEqual(20);
+    }
+  },
+);

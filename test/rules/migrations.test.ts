@@ -4,7 +4,7 @@ import { faultsOf } from '../../tools/check-migrations.ts';
 const faultsIn = (script: string) => faultsOf('20270101000000_change', script, ['1.0.0', '1.1.0']);
 const faults = async (script: string) => (await faultsIn(script)).contract;
 
-describe('the check of migrations', () => {
+describe('the contract check of migrations', () => {
   it.each([
     ['DROP TABLE "assets"', 'drops a table'],
     ['DROP TYPE "AssetType"', 'drops a type'],
@@ -27,7 +27,7 @@ describe('the check of migrations', () => {
     ['REVOKE INSERT ON assets FROM itsm_request', 'revokes a right'],
     ['REVOKE ALL ON FUNCTION f(int) FROM PUBLIC', 'revokes a right'],
     ["DO $$ BEGIN EXECUTE 'ALTER TABLE assets DROP COLUMN tag'; END $$", 'has DROP COLUMN in a DO block'],
-  ])('refuses %s', async (script, fault) => {
+  ])('rejects %s without a contract marker', async (script, fault) => {
     const found = await faults(`-- A change.\n${script};\n`);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`20270101000000_change: ${fault}`);
@@ -49,11 +49,11 @@ describe('the check of migrations', () => {
     'CREATE FUNCTION f(int) RETURNS int LANGUAGE sql RETURN 1; REVOKE ALL ON FUNCTION f(int) FROM PUBLIC',
     '-- outside of a transaction\nCREATE INDEX CONCURRENTLY i ON assets (tag);\n',
     '',
-  ])('allows %s', async (script) => {
+  ])('allows %s without a contract marker', async (script) => {
     expect(await faults(script)).toEqual([]);
   });
 
-  it('refuses a marker that names what is not released, or nothing', async () => {
+  it('rejects a contract marker without a released version', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
       '20270101000000_change: 1.2.0 is not a release in docs/changelog.md.',
@@ -63,7 +63,7 @@ describe('the check of migrations', () => {
   });
 });
 
-describe('the check of what migrations hold up', () => {
+describe('the lock check of migrations', () => {
   const lockFaults = async (script: string) => (await faultsIn(`${script};\n`)).locks;
   const outside = '-- outside of a transaction\n';
 
@@ -85,7 +85,7 @@ describe('the check of what migrations hold up', () => {
       `${outside}ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0) NOT VALID`,
       'Write DROP CONSTRAINT IF EXISTS before it',
     ],
-  ])('refuses %s', async (script, fault) => {
+  ])('reports a locking problem of %s', async (script, fault) => {
     const found = await lockFaults(script);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(fault);
@@ -101,7 +101,7 @@ describe('the check of what migrations hold up', () => {
     'CREATE TABLE things (a int); ALTER TABLE things ADD CONSTRAINT c CHECK (a > 0)',
     `${outside}CREATE INDEX CONCURRENTLY i ON assets (tag); DROP INDEX CONCURRENTLY j; CALL fill()`,
     `${outside}CREATE OR REPLACE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()`,
-  ])('allows %s', async (script) => {
+  ])('reports no locking problem of %s', async (script) => {
     expect(await lockFaults(script)).toEqual([]);
   });
 });

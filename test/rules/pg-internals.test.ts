@@ -3,9 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 
-/*
- * What database/pg-internals.ts lists of pg, as pg uses it itself. After an update that fails here, compare pg's query.js
- * with database/batch.ts.
+/**
+ * Checks the internals of pg that database/pg-internals.ts lists. If a test fails after an update of pg, compare pg's
+ * query.js with database/batch.ts.
  */
 let api: Api;
 let client: pg.Client;
@@ -23,7 +23,7 @@ afterAll(async () => {
 const messages = ['parse', 'bind', 'describe', 'execute', 'close', 'sync'] as const;
 
 /** Returns the messages that pg sends for a query, in order. */
-async function messagesOf(query: pg.QueryConfig) {
+async function recordMessages(query: pg.QueryConfig) {
   const sent: [name: string, message: Record<string, unknown>][] = [];
   const wire = wireOf(client.connection);
   const spies = messages.map((name) =>
@@ -40,14 +40,14 @@ const originals = Object.fromEntries(
   messages.map((name) => [name, pg.Connection.prototype[name] as (...args: unknown[]) => void]),
 ) as Record<(typeof messages)[number], (...args: unknown[]) => void>;
 
-it('sends a named statement as pg does: parsed once, ended by one Sync', async () => {
+it('sends a named statement like pg: parses it once and ends with one Sync', async () => {
   const query = { name: 'of_this_test', text: 'SELECT $1::int AS one', values: [1] };
-  const [parse, bind, ...others] = await messagesOf(query);
+  const [parse, bind, ...others] = await recordMessages(query);
   expect(parse).toMatchObject(['parse', { name: query.name, text: query.text }]);
   expect(bind).toMatchObject(['bind', { statement: query.name, values: [1] }]);
   expect(others.map(([name]) => name)).toEqual(['describe', 'execute', 'sync']);
   expect(others[0]?.[1]).toMatchObject({ type: 'P' });
-  expect((await messagesOf(query)).map(([name]) => name)).toEqual(['bind', 'describe', 'execute', 'sync']);
+  expect((await recordMessages(query)).map(([name]) => name)).toEqual(['bind', 'describe', 'execute', 'sync']);
 });
 
 it('finds the names and texts of prepared statements on the connection', async () => {
@@ -55,11 +55,11 @@ it('finds the names and texts of prepared statements on the connection', async (
   expect(parsedStatements).toEqual({ of_this_test: 'SELECT $1::int AS one' });
   delete parsedStatements.of_this_test;
   await client.query('DEALLOCATE of_this_test');
-  const sent = await messagesOf({ name: 'of_this_test', text: 'SELECT 2 AS two' });
+  const sent = await recordMessages({ name: 'of_this_test', text: 'SELECT 2 AS two' });
   expect(sent[0]?.[0]).toBe('parse');
 });
 
-it('closes a statement that is not there without an error', async () => {
+it('closes an unknown statement without an error', async () => {
   const wire = wireOf(client.connection);
   wire.stream.cork();
   wire.close({ type: 'S', name: 'never_prepared' });
@@ -67,7 +67,7 @@ it('closes a statement that is not there without an error', async () => {
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
 
-it('fills results as pg does, by name and by position', async () => {
+it('builds results like pg, by name and by position', async () => {
   const { fields } = await client.query('SELECT 1 AS one, true AS two');
   for (const [rowMode, row] of [
     [undefined, { one: 1, two: true }],
@@ -81,7 +81,7 @@ it('fills results as pg does, by name and by position', async () => {
   }
 });
 
-it('serializes values', () => {
+it('serializes values like pg', () => {
   const values = [null, 1, 2n, true, 'text', [1, 'a"b'], { a: 1 }, Buffer.from('x')];
   expect(values.map(prepareValue)).toEqual([
     ...[null, '1', '2', 'true', 'text', '{"1","a\\"b"}', '{"a":1}', Buffer.from('x')],

@@ -6,33 +6,22 @@ import {
 } from '@itsm-api/server/shared/tenant-limiter.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-/*
- * Who gets a place, and when: without a database, and by a clock that the tests move. fair-use.test.ts has it in a
- * running service.
- */
-const refusals: Rejection[] = [];
+/** Tests the tenant limiter without a database and with fake timers. fair-use.test.ts tests it in a running server. */
+const rejections: Rejection[] = [];
 const waits: number[] = [];
 const done: [tenantId: TenantId, milliseconds: number][] = [];
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }).advanceTimersByTime(5000);
-  for (const told of [refusals, waits, done]) told.length = 0;
+  for (const recorded of [rejections, waits, done]) recorded.length = 0;
 });
 afterEach(() => vi.useRealTimers());
 
-/** Fair use of which a test says who asks for a place, and when work ends. */
+/** Creates a limiter for which the test starts and ends the work. */
 function open(options: Partial<TenantLimiterOptions> = {}) {
   const fairUse = createTenantLimiter({
-    ...{
-      maxConcurrent: 4,
-      share: 0.5,
-      workMs: 100,
-      maxQueued: 2,
-      waitMs: 1000,
-      maxUnreadBytes: 0,
-      getUnreadBytes: () => 0,
-    },
-    onRejected: (refusal) => refusals.push(refusal),
+    ...{ maxConcurrent: 4, share: 0.5, workMs: 100, maxQueued: 2, waitMs: 1000, maxUnreadBytes: 0, getUnreadBytes: () => 0 },
+    onRejected: (rejection) => rejections.push(rejection),
     onWaited: (milliseconds) => waits.push(milliseconds),
     onDone: (...each) => done.push(each),
     ...options,
@@ -42,7 +31,7 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   return {
     fairUse,
     running,
-    /** Asks for a place for work that has a name, whose first letter is that of its tenant. */
+    /** Starts work with a name whose first letter is its tenant. */
     async ask(name: string) {
       const answer = fairUse.run(toTenantId(name.charCodeAt(0)), async () => {
         running.push(name);
@@ -63,12 +52,12 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   };
 }
 
-it('are a share for each tenant, and those that wait get them in turn', async () => {
+it('limits each tenant to its share and runs queued work in turn', async () => {
   const { fairUse, running, ask, end } = open();
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) await ask(name);
   expect(running).toEqual(['a1', 'a2', 'b1', 'b2']);
   expect(fairUse.waiting).toBe(3);
-  // None is free for others, and one that becomes free is one.
+  // No slot is free for other tenants until one is released.
   for (const name of ['c1', 'd1']) await ask(name);
   await vi.advanceTimersByTimeAsync(40);
   await end('b1');
@@ -87,10 +76,10 @@ it('are a share for each tenant, and those that wait get them in turn', async ()
     [97n, 40],
     [99n, 0],
   ]);
-  expect(refusals).toEqual([]);
+  expect(rejections).toEqual([]);
 });
 
-it('go to another tenant that waits, though the first one has room for more', async () => {
+it('gives a free slot to another waiting tenant before it gives more to the first', async () => {
   const { running, ask, end } = open({ maxConcurrent: 2, share: 1 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
   for (const name of ['a1', 'a2']) await end(name);
@@ -99,7 +88,7 @@ it('go to another tenant that waits, though the first one has room for more', as
   expect(running).toEqual(['a4', 'b2']);
 });
 
-it('are refused to those that are too many, or wait too long, and to nobody else', async () => {
+it('rejects work if the queue is full or the wait is too long', async () => {
   const { fairUse, running, ask, end } = open({ maxConcurrent: 1 });
   await ask('b1');
   const first = await ask('a1');
@@ -107,13 +96,13 @@ it('are refused to those that are too many, or wait too long, and to nobody else
   await ask('a2');
   const third = await ask('a3');
   const queue = { tenantId: 97n, cause: 'queue', reason: '2 requests are already waiting' };
-  expect(refusals).toEqual([queue]);
+  expect(rejections).toEqual([queue]);
   await vi.advanceTimersByTimeAsync(499);
   expect(fairUse.waiting).toBe(2);
   await vi.advanceTimersByTimeAsync(1);
   expect(fairUse.waiting).toBe(1);
   const wait = { tenantId: 97n, cause: 'wait', reason: 'this request waited 1000 ms' };
-  expect(refusals).toEqual([queue, wait]);
+  expect(rejections).toEqual([queue, wait]);
   for (const [{ error }, { reason }] of [[third, queue] as const, [first, wait] as const]) {
     expect(await error).toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',
@@ -124,15 +113,15 @@ it('are refused to those that are too many, or wait too long, and to nobody else
   await end('b1');
   expect(running).toEqual(['a2']);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(refusals).toHaveLength(2);
+  expect(rejections).toHaveLength(2);
 });
 
-it('are fewer the longer its requests have been taking, and as many again when they are quick or none is left', async () => {
+it('lowers the concurrency of a tenant with slow work and raises it again', async () => {
   const { running, ask, end } = open({ share: 1 });
   for (const name of ['a1', 'a2']) await ask(name);
   await vi.advanceTimersByTimeAsync(250);
   await end('a2');
-  // 50 ms are usual now, two of which are as much as may be under way; and then 40 ms.
+  // The average is 50 ms now, which allows two concurrent requests; then 40 ms.
   for (const name of ['a3', 'a4']) await ask(name);
   expect(running).toEqual(['a1', 'a3']);
   await end('a3');
@@ -148,7 +137,7 @@ it('are fewer the longer its requests have been taking, and as many again when t
   expect(running).toEqual(['a7', 'a8', 'a9']);
 });
 
-it('come back when the work fails', async () => {
+it('releases the slot when the work fails', async () => {
   const { fairUse, running, ask } = open({ maxConcurrent: 1, onWaited: undefined, onDone: undefined });
   const failing = expect(fairUse.run(toTenantId(97), () => Promise.reject(new Error('It failed.')))).rejects.toThrow(
     'It failed.',

@@ -9,15 +9,15 @@ import { cloneDatabase } from '../support/database.ts';
 import { signIn } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/*
- * The third wall between tenants, asked in SQL: what each role of a connection sees, writes and may do, on every table
- * that there is.
+/**
+ * Tests in SQL what each database role can read, write and do on every table. Row-level security is the third layer of
+ * tenant isolation.
  */
 let api: Api;
 let client: pg.Client;
 let mine: Workspace;
 let theirs: Workspace;
-/** Every table that belongs to tenants, and the column that says to which. */
+/** Every table of tenant data, with the column of the tenant. */
 let tables: { name: string; owner: string }[];
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Puts a row of the workspace into every table. */
+/** Inserts a row of the workspace into every table. */
 async function fill(workspace: Workspace): Promise<void> {
   const webhook = await workspace.createWebhook();
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
@@ -67,11 +67,11 @@ async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[
   return (await client.query<Row>(sql, values)).rows;
 }
 
-/** Works as a role, for a tenant or none, and undoes what it did. */
+/** Runs `work` as a role, with or without a tenant, and rolls it back. */
 async function as<Result>(role: string, tenantId: TenantId | undefined, work: () => Promise<Result>): Promise<Result> {
   await client.query('BEGIN');
   try {
-    // With every right on every table, so that the policies alone decide.
+    // Grants every right on every table, so that only the policies decide.
     await client.query('GRANT ALL ON ALL TABLES IN SCHEMA public TO itsm_request');
     await client.query(`SET LOCAL ROLE ${role}`);
     await client.query("SELECT set_config('itsm.tenant_id', $1, true)", [tenantId?.toString() ?? '']);
@@ -88,7 +88,7 @@ const countByTable = async () => {
 };
 
 describe('row-level security', () => {
-  it('is on for every table of tenants, with one policy for each role', async () => {
+  it('enables row-level security on every tenant table, with one policy per role', async () => {
     const policies = await rows(`
       SELECT c.relname AS name, c.relrowsecurity AS enabled, array_agg(p.roles::text ORDER BY p.roles::text) AS roles,
         array_agg(DISTINCT p.cmd) AS commands
@@ -101,7 +101,7 @@ describe('row-level security', () => {
     );
   });
 
-  it('compares the tenant of each row with a setting that the planner evaluates once per query', async () => {
+  it('compares the tenant of a row with a setting that the planner evaluates once per query', async () => {
     const policies = await rows(`
       SELECT tablename AS name, policyname AS policy, qual AS using, with_check AS check
       FROM pg_policies WHERE schemaname = 'public' ORDER BY 1, 2`);
@@ -113,12 +113,12 @@ describe('row-level security', () => {
     expect(policies).toEqual(expected);
   });
 
-  it('shows requests no row of any table without a tenant', async () => {
+  it('shows requests without a tenant no row of any table', async () => {
     const counts = await as('itsm_request', undefined, countByTable);
     expect(counts).toEqual(Object.fromEntries(tables.map(({ name }) => [name, 0])));
   });
 
-  it('shows requests the rows of their tenant, and no other', async () => {
+  it('shows requests only the rows of their tenant', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const owners = await rows(`SELECT DISTINCT ${owner} AS owner FROM ${name}`);
@@ -127,7 +127,7 @@ describe('row-level security', () => {
     });
   });
 
-  it("leaves other tenants' rows as they are, whatever a request writes", async () => {
+  it('keeps the rows of other tenants unchanged by any write of a request', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const where = `WHERE ${owner} = ${theirs.tenantId}`;
@@ -137,7 +137,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('refuses rows that a request makes for another tenant, or gives away', async () => {
+  it('rejects rows that a request inserts for another tenant or moves to it', async () => {
     for (const { name, owner } of tables) {
       const [given] = await rows(
         `SELECT to_jsonb(t) AS row FROM ${name} t WHERE ${owner} = ${theirs.tenantId} LIMIT 1`,
@@ -151,13 +151,13 @@ describe('row-level security', () => {
     }
   });
 
-  it('shows the system every row', async () => {
+  it('shows the system role every row', async () => {
     expect(await as('itsm_system', undefined, countByTable)).toEqual(await countByTable());
   });
 });
 
 describe('the roles', () => {
-  it('can do nothing but what they are granted, and own nothing', async () => {
+  it('gives the roles only their granted rights and no ownership', async () => {
     const roles = await rows(`
       SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreatedb, rolcreaterole, rolinherit, rolreplication,
         EXISTS (SELECT FROM pg_class WHERE relowner = r.oid) OR EXISTS (SELECT FROM pg_proc WHERE proowner = r.oid)
@@ -172,8 +172,8 @@ describe('the roles', () => {
     ]);
   });
 
-  it('let requests do what endpoints do, and no more', async () => {
-    expect(await rightsOf('itsm_request')).toEqual({
+  it('grants requests exactly the rights that endpoints need', async () => {
+    expect(await listRights('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
       'public.assets': 'INSERT, SELECT, UPDATE',
@@ -201,25 +201,25 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Of keys and invitations all but their hashes, of attempts all but what a private network has answered.
+    // All columns except the hashes of keys and invitations, and the responses of private networks.
     for (const [table, secret] of Object.entries({
       api_keys: 'hash',
       invitations: 'hash',
       delivery_attempts: 'answer',
     })) {
-      const all = await columnsOf('itsm_system', table);
+      const all = await listColumns('itsm_system', table);
       expect(all).toContain(secret);
-      expect(await columnsOf('itsm_request', table)).toEqual(all.filter((name) => name !== secret));
+      expect(await listColumns('itsm_request', table)).toEqual(all.filter((name) => name !== secret));
     }
     const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
-    expect(await columnsOf('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
-    // Of sessions no more than it takes to end those of a user.
-    expect(await columnsOf('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
-    expect(await columnsOf('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
+    expect(await listColumns('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
+    // The columns of sessions that are needed to end the sessions of a user.
+    expect(await listColumns('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
+    expect(await listColumns('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
 
-  it('let the system read and write every table, and read which migrations there were', async () => {
-    const rights = await rightsOf('itsm_system');
+  it('grants the system role every table and read access to the migration history', async () => {
+    const rights = await listRights('itsm_system');
     const { 'public._prisma_migrations': history, ...others } = rights;
     expect(history).toBe('SELECT');
     expect(new Set(Object.values(others))).toEqual(new Set(['DELETE, INSERT, SELECT, UPDATE']));
@@ -229,7 +229,7 @@ describe('the roles', () => {
     expect(Object.keys(rights).sort()).toEqual(named.map(({ name }) => name).sort());
   });
 
-  it('let requests put a job into the queue of webhooks, and neither read nor take one', async () => {
+  it('lets requests add a webhook job, but not read or delete one', async () => {
     const db = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
     const queued = await as('itsm_request', mine.tenantId, async () => {
       await api.boss.insert(dispatchQueue.name, [{ singletonKey: 'of this test', data: {} }], { db });
@@ -243,8 +243,8 @@ describe('the roles', () => {
   });
 });
 
-describe('functions that work with the rights of their owner', () => {
-  it('are not for everybody, and find what they name whatever a session has set', async () => {
+describe('security definer functions', () => {
+  it('denies PUBLIC all security definer functions, which have a fixed search_path', async () => {
     const functions = await rows<{ name: string; everybody: boolean; path: string | null }>(`
       SELECT oid::regprocedure::text AS name, has_function_privilege('public', oid, 'EXECUTE') AS everybody,
         (SELECT setting FROM unnest(proconfig) AS setting WHERE setting LIKE 'search_path=%') AS path
@@ -252,23 +252,23 @@ describe('functions that work with the rights of their owner', () => {
     expect(functions.map(({ name }) => name)).toContain('search_texts(text,text,boolean,integer)');
     for (const { name, everybody, path } of functions) {
       expect(everybody, `${name} is executable by PUBLIC`).toBe(false);
-      // Nobody's temporary table comes before what it means.
+      // A temporary table must not shadow the tables that the function uses.
       expect(path, name).toMatch(/^search_path=(""|(.*, ?)?"?pg_temp"?)$/);
     }
   });
 });
 
-describe('a database whose walls have holes', () => {
+describe('a database without tenant isolation', () => {
   it.each([
     ['row-level security is off', 'ALTER TABLE assets DISABLE ROW LEVEL SECURITY', 'assets'],
-    ['a policy lets everything through', 'CREATE POLICY hole ON tasks USING (true)', 'tasks'],
-    ['a table was made without', 'CREATE TABLE later (tenant_id bigint)', 'later'],
+    ['a policy allows all rows', 'CREATE POLICY hole ON tasks USING (true)', 'tasks'],
+    ['a table has no policy', 'CREATE TABLE later (tenant_id bigint)', 'later'],
     [
       'the role owns a table',
       'GRANT CREATE ON SCHEMA public TO itsm_request; ALTER TABLE users OWNER TO itsm_request',
       'users',
     ],
-  ])('is refused: %s', async (_, sql, table) => {
+  ])('rejects a database if %s', async (_, sql, table) => {
     const { url, drop } = await cloneDatabase();
     const other = new pg.Client({ connectionString: url });
     await other.connect();
@@ -282,7 +282,7 @@ describe('a database whose walls have holes', () => {
       await expect(assertTenantIsolation(other)).rejects.toThrow(
         `Tenants are not kept apart: without a tenant, the role itsm_request can see rows of ${table}. `,
       );
-      // The connection goes on as it was.
+      // The connection keeps its role.
       expect((await other.query('SELECT current_user = session_user AS same')).rows).toEqual([{ same: true }]);
     } finally {
       await other.end();
@@ -291,8 +291,8 @@ describe('a database whose walls have holes', () => {
   });
 });
 
-/** The columns of a table that a role has a right to, by their name. */
-async function columnsOf(role: string, table: string, right = 'SELECT'): Promise<string[]> {
+/** Returns the columns of a table that a role has a right to. */
+async function listColumns(role: string, table: string, right = 'SELECT'): Promise<string[]> {
   const columns = await rows(
     `SELECT column_name::text AS name FROM information_schema.column_privileges
      WHERE grantee = $1 AND table_name = $2 AND privilege_type = $3 ORDER BY 1`,
@@ -301,8 +301,8 @@ async function columnsOf(role: string, table: string, right = 'SELECT'): Promise
   return columns.map(({ name }) => name);
 }
 
-/** What a role was granted on tables, by their name. */
-async function rightsOf(role: string): Promise<Record<string, string>> {
+/** Returns the rights of a role by table. */
+async function listRights(role: string): Promise<Record<string, string>> {
   const granted = await rows(
     `SELECT table_schema || '.' || table_name AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights
      FROM information_schema.table_privileges WHERE grantee = $1 GROUP BY 1`,

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * PostgreSQL keeps a named statement and its plans until the connection ends. What callers send may decide the values of
- * a statement, never how many statements there are.
+/**
+ * PostgreSQL keeps a named statement and its plans until the connection ends. Clients may control the values of
+ * statements, but never their number.
  */
 let api: Api;
 let workspace: Workspace;
@@ -15,7 +15,7 @@ let task: Task;
 let webhook: Webhook;
 
 beforeAll(async () => {
-  // One connection, so that all that is kept is kept there.
+  // With one connection, PostgreSQL keeps all statements there.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   workspace = await createWorkspace(api);
   asset = await workspace.createAsset();
@@ -35,7 +35,7 @@ const choices = {
 const some = (count: number, make: (i: number) => unknown) =>
   Array.from({ length: count }, (_, i) => make(i)).join(',');
 
-/** Requests that differ in which filters they give, and in how many values of each. */
+/** Creates requests with different filters and different numbers of values. */
 function request(i: number): [method: string, path: string, body?: unknown] {
   const filters = Object.entries(choices)
     .filter((_, which) => ((i >> which) & 1) === 1)
@@ -55,22 +55,22 @@ function request(i: number): [method: string, path: string, body?: unknown] {
     case 5:
       return ['GET', `/assets?q=word${i}&assignedToId=${some(count, (n) => i + n + 1)}`];
     case 6:
-      return ['PATCH', `/assets/${asset.id}`, patchOf(i)];
+      return ['PATCH', `/assets/${asset.id}`, createAssetPatch(i)];
     case 7:
-      return ['PATCH', `/tasks/${task.id}`, patchOfTask(i)];
+      return ['PATCH', `/tasks/${task.id}`, createTaskPatch(i)];
     case 8:
-      return ['PATCH', `/webhooks/${webhook.id}`, patchOfWebhook(i)];
+      return ['PATCH', `/webhooks/${webhook.id}`, createWebhookPatch(i)];
     default:
       return [
         'POST',
         '/tickets',
-        { title: 'x', description: 'x', type: 'INCIDENT', category: 'OTHER', watcherUserIds: ids(count, i) },
+        { title: 'x', description: 'x', type: 'INCIDENT', category: 'OTHER', watcherUserIds: unknownIds(count, i) },
       ];
   }
 }
 
-/** Other fields each time, of which each is another than the last time. */
-function patchOf(i: number): object {
+/** Creates a patch of different fields with new values each time. */
+function createAssetPatch(i: number): object {
   const texts = ['name', 'serialNumber', 'manufacturer', 'model', 'location', 'notes'].map((field) => [
     field,
     `${field} ${i}`,
@@ -82,10 +82,10 @@ function patchOf(i: number): object {
     ['purchaseDate', day.slice(0, 10)],
     ['warrantyExpiresAt', day],
   ];
-  return someOf(fields, i);
+  return pickFields(fields, i);
 }
 
-function patchOfTask(i: number): object {
+function createTaskPatch(i: number): object {
   const day = new Date(i * 86_400_000).toISOString().slice(0, 10);
   const fields = [
     ...[
@@ -95,10 +95,10 @@ function patchOfTask(i: number): object {
       ['dueDate', day],
     ],
   ];
-  return someOf(fields, i);
+  return pickFields(fields, i);
 }
 
-function patchOfWebhook(i: number): object {
+function createWebhookPatch(i: number): object {
   const fields = [
     ...[
       ['url', `https://example.com/${i}`],
@@ -108,17 +108,17 @@ function patchOfWebhook(i: number): object {
     ],
     ['events', i & 64 ? ['ticket.created'] : ['ticket.updated']],
   ];
-  return someOf(fields, i);
+  return pickFields(fields, i);
 }
 
-/** Another choice of the fields each time. */
-function someOf(fields: unknown[][], i: number): object {
+/** Returns a different combination of the fields each time. */
+function pickFields(fields: unknown[][], i: number): object {
   const chosen = (Math.floor(i / 10) % (2 ** fields.length - 1)) + 1;
   return Object.fromEntries(fields.filter((_, which) => (chosen >> which) & 1));
 }
 
-/** Nobody: the request is refused after they were looked for. */
-const ids = (count: number, from: number) => Array.from({ length: count }, (_, n) => 900_000_000 + from + n);
+/** These users don't exist, so the server rejects the request after the lookup. */
+const unknownIds = (count: number, from: number) => Array.from({ length: count }, (_, n) => 900_000_000 + from + n);
 
 async function send(from: number, to: number): Promise<void> {
   for (let i = from; i < to; i++) {
@@ -128,11 +128,14 @@ async function send(from: number, to: number): Promise<void> {
   }
 }
 
-/** What the backend of the connection keeps: what is in use, since memory is taken in blocks, each twice the last. */
-async function kept(): Promise<{ statements: number; bytes: number }> {
+/**
+ * Returns the statements and memory in use. PostgreSQL allocates memory in blocks of growing size, so only used bytes
+ * count.
+ */
+async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   const connection = await api.databases.requests.pool.connect();
   try {
-    // Memory is shown to those who may see all of the server.
+    // Only roles that can read the statistics of the server see its memory.
     await connection.query('RESET ROLE');
     const { rows } = await connection.query(
       `SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
@@ -145,16 +148,16 @@ async function kept(): Promise<{ statements: number; bytes: number }> {
   }
 }
 
-it('keeps as many statements, and as much memory, after 5,000 varied requests as after 1,000', async () => {
+it('keeps the same number of statements and amount of memory after 5,000 more varied requests', async () => {
   await send(0, 1000);
-  const before = await kept();
+  const before = await measureMemory();
   await send(1000, 6000);
-  const after = await kept();
+  const after = await measureMemory();
   expect(after.statements).toBe(before.statements);
   expect(after.bytes).toBeLessThan(before.bytes * 1.1);
 }, 120_000);
 
-it('names a thousand texts at most, and lists use up none of them', () => {
+it('names at most 1,000 statements and none with a list of parameters', () => {
   for (let length = 2; length < 2000; length++) {
     const parameters = Array.from({ length }, (_, i) => `$${i + 1}`).join(', ');
     expect(statementName(`SELECT 1 WHERE id IN (${parameters})`)).toBeUndefined();

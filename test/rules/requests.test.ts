@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
-  it('names an unknown query parameter', async () => {
+  it('returns 400 and names an unknown query parameter', async () => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample, 'surprise=1'), key: workspace.key });
     expect(answer.status).toBe(400);
@@ -24,13 +24,13 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
 
 const withBody = keyedEndpoints.filter(({ route }) => hasBody(route));
 
-describe.each(withBody)('$title with a wrong body', (endpoint) => {
+describe.each(withBody)('$title with an invalid body', (endpoint) => {
   async function send(body: unknown, headers: Record<string, string> = {}) {
     const { params } = await endpoint.sample(workspace);
     return api.call({ ...callOf(endpoint, { params }), key: workspace.key, body, headers });
   }
 
-  it('names an unknown field', async () => {
+  it('returns 400 and names an unknown field', async () => {
     const { body } = await endpoint.sample(workspace);
     const answer = await send({ ...body, surprise: 1 });
     expect(answer.status).toBe(400);
@@ -40,8 +40,8 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
   it.each([
     ['no body', undefined, {}, 'INVALID_JSON'],
     ['an empty body', '', {}, 'INVALID_JSON'],
-    ['no JSON', '{"title":', {}, 'INVALID_JSON'],
-    ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), {}, 'INVALID_JSON'],
+    ['malformed JSON', '{"title":', {}, 'INVALID_JSON'],
+    ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), {}, 'INVALID_JSON'],
     ['__proto__', '{"__proto__":{"admin":true}}', {}, 'INVALID_JSON'],
     ['text/plain', '{}', { 'content-type': 'text/plain' }, 'UNSUPPORTED_MEDIA_TYPE'],
     ['no content type', '{}', { 'content-type': '' }, 'UNSUPPORTED_MEDIA_TYPE'],
@@ -49,22 +49,22 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
     ['JSON nested 5,000 deep', '['.repeat(5000) + ']'.repeat(5000), {}, 'PAYLOAD_TOO_LARGE'],
     ['JSON nested 33 deep', '['.repeat(33) + ']'.repeat(33), {}, 'PAYLOAD_TOO_LARGE'],
     ['20,001 values', `[${'0,'.repeat(19_999)}0]`, {}, 'PAYLOAD_TOO_LARGE'],
-    ['half a million values', `{"title":[${'0,'.repeat(500_000)}0]}`, {}, 'PAYLOAD_TOO_LARGE'],
+    ['500,001 values', `{"title":[${'0,'.repeat(500_000)}0]}`, {}, 'PAYLOAD_TOO_LARGE'],
     ['20,001 objects', `[${'{ },'.repeat(19_999)}{}]`, {}, 'PAYLOAD_TOO_LARGE'],
     ['20,000 values', `[${'[ ],'.repeat(19_998)}0]`, {}, 'VALIDATION_ERROR'],
-    ['a text like many values', JSON.stringify(['\\"[,'.repeat(20_000), '\\']), {}, 'VALIDATION_ERROR'],
+    ['a string that looks like many values', JSON.stringify(['\\"[,'.repeat(20_000), '\\']), {}, 'VALIDATION_ERROR'],
     ['more than a mebibyte', `{"title":"${'x'.repeat(2 ** 20)}"}`, {}, 'PAYLOAD_TOO_LARGE'],
     ['an array', '[]', {}, 'VALIDATION_ERROR'],
     ['null', 'null', {}, 'VALIDATION_ERROR'],
     ['an empty object', '{}', {}, 'VALIDATION_ERROR'],
-  ])('refuses %s', async (_, body, headers, code) => {
+  ])('returns 400 for an invalid body: %s', async (_, body, headers, code) => {
     const answer = await send(body, headers);
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer).code).toBe(code);
   });
 
-  it('finds half a million values before it makes anything of them', async () => {
-    // Nothing is left to be found wrong with JSON that breaks off behind too many values.
+  it('rejects a body with too many values before it parses the JSON', async () => {
+    // The JSON is incomplete after too many values, so a parser would report INVALID_JSON.
     const answer = await send(`{"title":[${'0,'.repeat(20_000)}`);
     expect(errorOf(answer)).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
@@ -72,7 +72,7 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
     });
   });
 
-  it('names at most 20 of 15,000 unknown fields, cut to 100 characters', async () => {
+  it('reports at most 20 of 15,000 unknown fields, truncated to 100 characters', async () => {
     const names = Array.from({ length: 15_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
     const answer = await send(Object.fromEntries(names.map((name) => [name, 1])));
     expect(answer.status).toBe(400);
@@ -81,7 +81,7 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
     expect(Math.max(...details.map(({ path }) => path.length))).toBeLessThanOrEqual(101);
   });
 
-  it('survives NUL and lone surrogates in names', async () => {
+  it('returns 400 for NUL and lone surrogates in field names', async () => {
     const answer = await send('{"a\\u0000b":1,"\\ud800":1}');
     expect(answer.status).toBe(400);
     expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
@@ -90,9 +90,9 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
 
 const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
-describe.each(withId)('$title with a wrong id', (endpoint) => {
+describe.each(withId)('$title with an invalid id', (endpoint) => {
   it.each(['0', '-1', '1e3', '0x10', '9007199254740993', '1.5', ' 1', '01', 'abc', '%00', 'null', '٣'])(
-    'refuses %s',
+    'returns 400 for the id %s',
     async (id) => {
       const { body } = await endpoint.sample(workspace);
       const path = endpoint.route.path.replace(/:\w+/, encodeURI(id));
@@ -103,7 +103,7 @@ describe.each(withId)('$title with a wrong id', (endpoint) => {
     },
   );
 
-  it('answers 404 for an id that names nothing', async () => {
+  it('returns 404 for an unknown id', async () => {
     const { body } = await endpoint.sample(workspace);
     const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
     const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key });
@@ -115,12 +115,15 @@ describe.each(withId)('$title with a wrong id', (endpoint) => {
 const withoutBody = endpoints.filter(({ route }) => !hasBody(route));
 
 describe.each(withoutBody)('$title, which needs no body', (endpoint) => {
-  it.each(['application/json', 'text/plain', 'nonsense'])('takes an empty one called %s', async (contentType) => {
-    const sample = await endpoint.sample(workspace);
-    const headers = { 'content-type': contentType };
-    const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key, headers });
-    expect(answer.status, answer.text).toBe(endpoint.success);
-  });
+  it.each(['application/json', 'text/plain', 'nonsense'])(
+    'accepts an empty body with the content type %s',
+    async (contentType) => {
+      const sample = await endpoint.sample(workspace);
+      const headers = { 'content-type': contentType };
+      const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key, headers });
+      expect(answer.status, answer.text).toBe(endpoint.success);
+    },
+  );
 });
 
 const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as { shape?: object }).shape ?? {}));
@@ -144,14 +147,14 @@ describe.each(lists)('$title as a list', (endpoint) => {
     'perPage=101',
     'perPage=20&perPage=20',
     'perPage=0x10',
-  ])('refuses %s', async (query) => {
+  ])('returns 400 for the list query %s', async (query) => {
     const answer = await list(query);
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer).details?.[0]?.path).toBe(query.split('=')[0]);
   });
 
   it.each([99_999_999_999, Number.MAX_SAFE_INTEGER])(
-    'answers page %s, past the end, with the true total',
+    'returns an empty page and the total for page %s',
     async (page) => {
       const [first, past] = [await list('perPage=1'), await list(`page=${page}&perPage=100`)];
       expect(past.status).toBe(200);
@@ -160,16 +163,16 @@ describe.each(lists)('$title as a list', (endpoint) => {
     },
   );
 
-  it('takes page 1 and 20 rows by default', async () => {
+  it('returns page 1 with up to 20 rows by default', async () => {
     expect((await list('')).body.meta).toMatchObject({ page: 1, perPage: 20 });
   });
 
-  it('refuses an empty and an unknown value of every filter', async () => {
+  it('returns 400 for an empty or unknown value of every filter', async () => {
     const shape = (endpoint.route.query as unknown as { shape: object }).shape;
     for (const name of Object.keys(shape).filter((each) => each !== 'page' && each !== 'perPage')) {
       const answer = await list(`${name}=`);
       expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
-      // Any text is one.
+      // These filters accept any text.
       if (name === 'email' || name === 'q') continue;
       for (const value of ['NONSENSE', '%00', '1,,2', '-1']) {
         const wrong = await list(`${name}=${value}`);
@@ -180,12 +183,12 @@ describe.each(lists)('$title as a list', (endpoint) => {
   });
 });
 
-describe('a body with several faults', () => {
+describe('a body with several errors', () => {
   const long = `\0${'x'.repeat(65_536)}`;
   const keys = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i === 0 ? {} : '']));
   const fields = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`f${i}`, i === 0 ? 'no array' : [1]]));
 
-  it.each<[faults: string, path: string, body: object, paths: string[]]>([
+  it.each<[label: string, path: string, body: object, paths: string[]]>([
     ['missing fields of a ticket', '/tickets', {}, ['title', 'description', 'type', 'category']],
     [
       'fields, and values in them, of a ticket',
@@ -212,7 +215,7 @@ describe('a body with several faults', () => {
       { ...ticket, watcherUserIds: {}, customFields: [] },
       ['watcherUserIds', 'customFields'],
     ],
-    ['a body that is no object', '/tickets', [], ['body']],
+    ['a body that is not an object', '/tickets', [], ['body']],
     [
       'references of a ticket',
       '/tickets',
@@ -226,7 +229,7 @@ describe('a body with several faults', () => {
       { ...webhook, url: 'http://localhost/', filter: { colour: ['red'], priority: ['URGENT'] } },
       ['url', 'filter.colour', 'filter.priority.0'],
     ],
-  ])('reports at once all faults: %s', async (_, path, body, paths) => {
+  ])('reports all errors of a request together: %s', async (_, path, body, paths) => {
     const answer = await workspace.call('POST', path, body);
     expect(answer.status).toBe(400);
     expect(errorOf(answer).details?.map((detail) => detail.path)).toEqual(paths);
@@ -234,7 +237,7 @@ describe('a body with several faults', () => {
 });
 
 describe('GET /ping', () => {
-  it('ignores query and key', async () => {
+  it('ignores the query and the API key of GET /ping', async () => {
     const answer = await api.call({ method: 'GET', path: '/api/public/v1/ping?x=1&page=0', key: 'nonsense' });
     expect(answer).toMatchObject({ status: 200, body: { success: true, data: { status: 'ok', version: 'v1' } } });
   });
@@ -246,8 +249,11 @@ describe('an unknown name', () => {
     ['GET', '/tickets?colour=red', undefined, 'colour', 'is not a parameter of this endpoint. Remove it.'],
     ['POST', '/tickets', { Title: 'x' }, 'Title', 'is not a field of this request. Did you mean `title`?'],
     ['POST', '/tickets', { titel: 'x' }, 'titel', 'is not a field of this request. Did you mean `title`?'],
-  ] as const)('is met with the nearest known one: %s %s', async (method, path, body, name, message) => {
-    const { details } = errorOf(await workspace.call(method, path, body));
-    expect(details).toContainEqual({ path: name, message });
-  });
+  ] as const)(
+    'suggests the nearest known name for an unknown one: %s %s',
+    async (method, path, body, name, message) => {
+      const { details } = errorOf(await workspace.call(method, path, body));
+      expect(details).toContainEqual({ path: name, message });
+    },
+  );
 });

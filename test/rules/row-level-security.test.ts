@@ -7,16 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * The third wall: what PostgreSQL keeps from a request when the code forgets the tenant. Everything here asks as requests
- * do, on their connections, with the tenant's condition left out.
+/**
+ * Tests the third layer of tenant isolation: PostgreSQL hides other tenants' rows from a request even if the code omits
+ * the tenant. The tests use the connections of requests without the tenant condition.
  */
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 
 beforeAll(async () => {
-  // One connection, which both tenants use in turn.
+  // Both tenants use the same connection in turn.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
@@ -41,7 +41,7 @@ const models = [
 
 describe('without the filter of the tenant client', () => {
   it.each([...models, 'webhookSubscription', 'event', 'delivery'] as const)(
-    "%s has nobody else's rows",
+    'finds no %s rows of another tenant without the tenant filter',
     async (model) => {
       const { prisma } = api.databases.requests;
       const table = prisma[model] as unknown as { findMany(): Promise<{ tenantId: TenantId }[]> };
@@ -53,13 +53,13 @@ describe('without the filter of the tenant client', () => {
     },
   );
 
-  it('finds its own rows', async () => {
+  it('finds the rows of its own tenant without the tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const rows = await withinTenant(mine.tenantId, () => prisma.ticket.findMany());
     expect(rows.map(({ tenantId }) => tenantId)).toEqual([mine.tenantId]);
   });
 
-  it("changes nobody else's rows, and makes none for them", async () => {
+  it('changes and inserts no row of another tenant without the tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const changed = await withinTenant(mine.tenantId, () => prisma.ticket.updateMany({ data: { title: 'Mine' } }));
     expect(changed.count).toBe(1);
@@ -69,24 +69,24 @@ describe('without the filter of the tenant client', () => {
     );
   });
 
-  it('is refused to ask for no tenant', async () => {
+  it('rejects a query without a tenant', async () => {
     await expect(api.databases.requests.prisma.ticket.findMany()).rejects.toThrow('outside of its tenant');
   });
 });
 
 describe('without the condition of a raw statement', () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets WHERE $1::int = 1', values: [1] };
-  const tenantsOf = async (workspace: Workspace) =>
+  const listTenants = async (workspace: Workspace) =>
     (await queryRows<{ tenant: string }>(tenantClient(api.databases.requests, workspace.tenantId), everything)).map(
       ({ tenant }) => tenant,
     );
 
-  it("has nobody else's rows, one tenant after the other on one connection", async () => {
+  it('returns only rows of the tenant to raw SQL on a shared connection', async () => {
     for (const workspace of [mine, theirs, mine])
-      expect(await tenantsOf(workspace)).toEqual([String(workspace.tenantId)]);
+      expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
   });
 
-  it("has nobody else's rows where the statement brings its tenant itself", async () => {
+  it('returns only rows of the tenant to a statement that sets the tenant itself', async () => {
     const everyone = tenantQuery(
       'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
     );
@@ -94,10 +94,10 @@ describe('without the condition of a raw statement', () => {
       const db = tenantClient(api.databases.requests, tenantId);
       expect(await queryOne(db, everyone, [1])).toEqual({ tenants: [String(tenantId)] });
     }
-    expect((await left()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
+    expect((await readConnectionState()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  it("has nobody else's rows in a transaction", async () => {
+  it('returns only rows of the tenant to raw SQL in a transaction', async () => {
     const db = tenantClient(api.databases.requests, mine.tenantId);
     const rows = await inTransaction(db, () => queryRows(db, everything));
     expect(rows).toEqual([{ tenant: String(mine.tenantId) }]);
@@ -106,16 +106,16 @@ describe('without the condition of a raw statement', () => {
   it.each([
     ['fails', { text: 'SELECT 1 / $1::int', values: [0] }],
     ['cannot be parsed', { text: 'SELECT nonsense FROM tickets WHERE $1::int = 1', values: [1] }],
-    ['is given what it cannot read', { text: 'SELECT $1::int', values: ['x'] }],
-  ])('leaves nothing behind when it %s', async (_, statement) => {
+    ['gets an invalid value', { text: 'SELECT $1::int', values: ['x'] }],
+  ])('resets the connection when a statement %s', async (_, statement) => {
     await expect(queryRows(tenantClient(api.databases.requests, mine.tenantId), statement)).rejects.toThrow();
-    expect(await tenantsOf(theirs)).toEqual([String(theirs.tenantId)]);
-    const { rows } = await left();
+    expect(await listTenants(theirs)).toEqual([String(theirs.tenantId)]);
+    const { rows } = await readConnectionState();
     expect(rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  /** What the next one on the connection would find, if it brought no tenant. */
-  async function left() {
+  /** Returns what the next user of the connection would see without a tenant. */
+  async function readConnectionState() {
     const connection = await api.databases.requests.pool.connect();
     try {
       return await connection.query(
@@ -128,7 +128,7 @@ describe('without the condition of a raw statement', () => {
   }
 });
 
-it('gives each its own rows, however many wait for a connection at once', async () => {
+it('returns only rows of the tenant to 200 concurrent queries', async () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
   const seen = await Promise.all(

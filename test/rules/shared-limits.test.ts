@@ -12,8 +12,8 @@ import { cloneDatabase } from '../support/database.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** A log whose lines are kept. */
-function keptLog() {
+/** Creates a logger that collects its lines. */
+function captureLog() {
   const lines: { msg: string; reason?: string }[] = [];
   const stream = new Writable({
     write(chunk, _, done) {
@@ -32,9 +32,9 @@ function keptLog() {
 const away = 'Redis is unreachable. Rate limits are counted in this process.';
 const back = 'Redis is reachable again. Rate limits are shared between processes.';
 
-describe('a Redis that is not there at the start', () => {
-  it('keeps no server from starting, which says so once', async () => {
-    const { logger, lines } = keptLog();
+describe('Redis that is unavailable at startup', () => {
+  it('starts without Redis and logs this once', async () => {
+    const { logger, lines } = captureLog();
     const REDIS_URL = `redis://:hidden@127.0.0.1:${await steadyPort()}`;
     const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL, RATE_LIMIT_GROUP: '2' }, logger });
     const workspace = await createWorkspace(api);
@@ -42,15 +42,15 @@ describe('a Redis that is not there at the start', () => {
     for (let i = 0; i < 3; i++) statuses.push((await workspace.call('GET', '/users')).status);
     expect(statuses).toEqual([200, 200, 429]);
     expect(api.app.rateLimitStore.state).toBe('redis away');
-    // It is looked for again, and found missing in silence.
+    // The server tries to reconnect and logs no further failure.
     await sleep(1200);
     expect(lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringContaining('ECONNREFUSED') })]);
     expect(JSON.stringify(lines)).not.toContain('hidden');
     await api.close();
   });
 
-  it('is given up after a second when it takes the connection and is silent', async () => {
-    const { logger, lines } = keptLog();
+  it("stops waiting after one second for a Redis that accepts connections but doesn't respond", async () => {
+    const { logger, lines } = captureLog();
     const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as { port: number };
@@ -78,15 +78,15 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
   });
   afterAll(() => redis.kill());
 
-  async function startShared(env: Record<string, string> = {}): Promise<Api & ReturnType<typeof keptLog>> {
-    const log = keptLog();
+  async function startShared(env: Record<string, string> = {}): Promise<Api & ReturnType<typeof captureLog>> {
+    const log = captureLog();
     const { logger } = log;
     const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL: redis.url, ...env }, logger });
     closing.push(() => api.close());
     return Object.assign(api, log);
   }
 
-  it('are exact over two servers: of 80 requests at once 30 of each group are let through', async () => {
+  it('allows exactly 30 of each of two groups of 80 concurrent requests on two servers', async () => {
     const database = await cloneDatabase();
     closing.push(() => database.drop());
     const api = await startApi({ databaseUrl: database.url });
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     }
   });
 
-  /** Has clients read from all servers without a pause until it is stopped. Resolves to what they saw. */
+  /** Sends requests to all servers without a pause until it is stopped, and counts the statuses. */
   function load(apis: Api[], key: string) {
     let stopped = false;
     const statuses = new Map<number, number>();
@@ -144,41 +144,44 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
   }
 
   it.each([
-    ['is killed and started again', () => redis.kill(), () => redis.start()],
-    ['falls silent and wakes up', async () => redis.silence(), async () => redis.wake()],
-  ])('go on when Redis %s under load, and are shared again within five seconds', async (_, takeAway, bring) => {
-    const apis = [await startShared(), await startShared()] as const;
-    const [first, second] = apis;
-    const workspace = await createWorkspace(first);
-    const states = () => apis.map(({ app }) => app.rateLimitStore.state);
-    expect(states()).toEqual(['redis', 'redis']);
+    ['is killed and restarted', () => redis.kill(), () => redis.start()],
+    ['hangs and resumes', async () => redis.silence(), async () => redis.wake()],
+  ])(
+    'serves requests when Redis %s under load and shares limits again within five seconds',
+    async (_, stopRedis, restoreRedis) => {
+      const apis = [await startShared(), await startShared()] as const;
+      const [first, second] = apis;
+      const workspace = await createWorkspace(first);
+      const states = () => apis.map(({ app }) => app.rateLimitStore.state);
+      expect(states()).toEqual(['redis', 'redis']);
 
-    const running = load([...apis], workspace.key);
-    await sleep(500);
-    await takeAway();
-    await expect.poll(states, { timeout: 3000 }).toEqual(['redis away', 'redis away']);
-    // Nobody waits for the answers that don't come.
-    const began = performance.now();
-    for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
-    expect(performance.now() - began).toBeLessThan(20 * 200);
-    await sleep(1000);
-    await bring();
-    await expect.poll(states, { timeout: 5000, interval: 20 }).toEqual(['redis', 'redis']);
-    await running.stop();
+      const running = load([...apis], workspace.key);
+      await sleep(500);
+      await stopRedis();
+      await expect.poll(states, { timeout: 3000 }).toEqual(['redis away', 'redis away']);
+      // No request waits for Redis responses that don't arrive.
+      const began = performance.now();
+      for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
+      expect(performance.now() - began).toBeLessThan(20 * 200);
+      await sleep(1000);
+      await restoreRedis();
+      await expect.poll(states, { timeout: 5000, interval: 20 }).toEqual(['redis', 'redis']);
+      await running.stop();
 
-    expect([...running.statuses.keys()]).toEqual([200]);
-    expect(running.statuses.get(200)).toBeGreaterThan(100);
-    for (const { lines } of apis) expect(lines.map(({ msg }) => msg)).toEqual([away, back]);
+      expect([...running.statuses.keys()]).toEqual([200]);
+      expect(running.statuses.get(200)).toBeGreaterThan(100);
+      for (const { lines } of apis) expect(lines.map(({ msg }) => msg)).toEqual([away, back]);
 
-    const key = await workspace.createKey();
-    const left = async (api: Api) => {
-      const { headers } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
-      return Number(headers['x-ratelimit-remaining']);
-    };
-    expect([await left(first), await left(second), await left(first)]).toEqual([999_999, 999_998, 999_997]);
-  });
+      const key = await workspace.createKey();
+      const left = async (api: Api) => {
+        const { headers } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
+        return Number(headers['x-ratelimit-remaining']);
+      };
+      expect([await left(first), await left(second), await left(first)]).toEqual([999_999, 999_998, 999_997]);
+    },
+  );
 
-  it('tell nobody the password when Redis refuses it', async () => {
+  it('never logs the password when Redis rejects it', async () => {
     const console = vi.spyOn(globalThis.console, 'warn');
     await redis.send('ACL', 'SETUSER', 'itsm', 'on', '>right', ...(await documentedRights()));
     const api = await startShared({ REDIS_URL: redis.url.replace('//', '//itsm:wrong-password@') });

@@ -8,13 +8,12 @@ import { cloneDatabase, execute, query, workerDatabaseUrl } from '../support/dat
 import { startProxy } from '../support/proxy.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/*
- * What stands between the server and PostgreSQL, a proxy, a firewall, a pooler, may lose connections or notifications and
- * say nothing.
+/**
+ * A proxy, firewall or pooler between the server and PostgreSQL can lose connections or notifications without an error.
  */
 const timeouts = { statementMs: 1000, lockMs: 1000 };
 
-it('answers within the statement time-out and three seconds when all connections fall silent, and goes on', async () => {
+it('responds within the statement timeout plus three seconds when all connections stop responding, and recovers', async () => {
   const database = await cloneDatabase();
   const proxy = await startProxy(database.url);
   const api = await startApi({
@@ -40,14 +39,14 @@ it('answers within the statement time-out and three seconds when all connections
       waits.push(await request.then(() => performance.now() - began));
     }
   }
-  // The machine may be busy; hanging would take minutes.
+  // On a busy machine requests take longer; without a watchdog they would take minutes.
   expect(Math.max(...waits)).toBeLessThan(timeouts.statementMs + 3000);
   await expect
     .poll(async () => (await Promise.all(requests())).map(({ status }) => status), { timeout: 10_000 })
     .toEqual([200, 200, 200, 200]);
   expect(performance.now() - silentSince).toBeLessThan(30_000);
 
-  // A revocation is heard again, and everything can be closed.
+  // The server receives revocations again, and everything can be closed.
   await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { revokedAt: new Date() } });
   await expect.poll(async () => (await workspace.call('GET', '/tickets')).status, { timeout: 5000 }).toBe(401);
   proxy.silence();
@@ -56,7 +55,7 @@ it('answers within the statement time-out and three seconds when all connections
   await database.drop();
 });
 
-it('names a pooler that swallows notifications when it is to start behind one', async () => {
+it('rejects a pooler that drops notifications at startup', async () => {
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: true });
   await expect(checkConnection(proxy.url, timeouts)).rejects.toThrow(/^DATABASE_URL: .*PgBouncer: pool_mode/);
   await proxy.close();
@@ -69,63 +68,70 @@ it('names a pooler that swallows notifications when it is to start behind one', 
   }
 });
 
-it('ends the look at the database with an error when the connection is lost in it', async () => {
+it('reports an error when the connection is lost during the startup check', async () => {
   const url = await workerDatabaseUrl();
-  // Without an answer to its notifications it looks for two seconds.
+  // Without its notifications, the check waits two seconds.
   const proxy = await startProxy(url, { swallowsNotifications: true });
   const checked = checkConnection(proxy.url, timeouts).catch((error: Error) => error.message);
-  const asking = "SELECT FROM pg_stat_activity WHERE application_name = 'itsm-api start' AND query LIKE '%pg_notify%'";
-  await expect.poll(() => query(url, asking), { interval: 20 }).toHaveLength(1);
+  const notifying =
+    "SELECT FROM pg_stat_activity WHERE application_name = 'itsm-api start' AND query LIKE '%pg_notify%'";
+  await expect.poll(() => query(url, notifying), { interval: 20 }).toHaveLength(1);
   await proxy.close();
   expect(await checked).toMatch(/^DATABASE_URL: PostgreSQL can't be used there/);
 });
 
-it('never counts as listening where notifications do not come back', async () => {
+it("never counts as listening if notifications don't arrive", async () => {
   const url = await workerDatabaseUrl();
   const watch = new ConnectionWatchdog();
   const proxy = await startProxy(url, { swallowsNotifications: true });
-  const told: boolean[] = [];
-  const deaf = listen({ url: proxy.url, channel: 'test', timeouts, watch, onNotify: () => told.push(deaf.listening) });
+  const listeningStates: boolean[] = [];
+  const deaf = listen({
+    url: proxy.url,
+    channel: 'test',
+    timeouts,
+    watch,
+    onNotify: () => listeningStates.push(deaf.listening),
+  });
   const hearing = listen({ url, channel: 'test', timeouts, watch, onNotify: () => undefined });
   await expect.poll(() => hearing.listening, { timeout: 10_000 }).toBe(true);
-  await expect.poll(() => told.length, { timeout: 10_000 }).toBeGreaterThan(1);
-  expect(told).not.toContain(true);
+  await expect.poll(() => listeningStates.length, { timeout: 10_000 }).toBeGreaterThan(1);
+  expect(listeningStates).not.toContain(true);
   await Promise.all([deaf.close(), hearing.close()]);
   await proxy.close();
   watch.close();
 });
 
-it('says once that no notification arrives, and when they arrive again', async () => {
+it('reports once that notifications stop, and when they resume', async () => {
   let swallows = false;
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
   const watch = new ConnectionWatchdog();
-  const said: string[] = [];
+  const reported: string[] = [];
   const listener = listen({
     ...{ url: proxy.url, channel: 'test', timeouts, watch, onNotify: () => undefined },
-    onAway: (reason) => said.push((reason as Error).name),
-    onBack: () => said.push('back'),
+    onAway: (reason) => reported.push((reason as Error).name),
+    onBack: () => reported.push('back'),
   });
   await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
   swallows = true;
-  await expect.poll(() => said, { timeout: 30_000 }).toEqual(['TimeoutError']);
+  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['TimeoutError']);
   await sleep(3000);
   swallows = false;
   await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
-  expect(said).toEqual(['TimeoutError', 'back']);
+  expect(reported).toEqual(['TimeoutError', 'back']);
   await listener.close();
   await proxy.close();
   watch.close();
 }, 60_000);
 
-it('tells of a notification', async () => {
+it('calls onNotify for a notification', async () => {
   const url = await workerDatabaseUrl();
   const watch = new ConnectionWatchdog();
-  let told = 0;
-  const listener = listen({ url, channel: 'test', timeouts, watch, onNotify: () => told++ });
+  let notifications = 0;
+  const listener = listen({ url, channel: 'test', timeouts, watch, onNotify: () => notifications++ });
   await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
-  const before = told;
+  const before = notifications;
   await execute(url, 'NOTIFY test');
-  await expect.poll(() => told, { timeout: 5000 }).toBeGreaterThan(before);
+  await expect.poll(() => notifications, { timeout: 5000 }).toBeGreaterThan(before);
   await listener.close();
   watch.close();
 });

@@ -6,14 +6,14 @@ import { type Answer, type Api, startApi } from '../support/api.ts';
 import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * Public routes answer with the statuses of the specification (spec §7). Others answer only requests that ask for them
- * with a header that the specification doesn't know (docs/decisions/errors.md).
+/**
+ * Public routes return the statuses of the specification (spec §7). Other statuses require a request header that the
+ * specification doesn't define (docs/decisions/errors.md).
  */
-/** The status of states in which no handler runs. */
+/** The status when no handler runs. */
 const withoutHandler = 503;
-/** Statuses beyond the specification, and the header without which nobody gets one. */
-const asked: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
+/** Statuses beyond the specification, each with the request header that enables it. */
+const conditionalStatuses: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
 
 let api: Api;
 let workspace: Workspace;
@@ -23,32 +23,34 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('has a status of the specification for every code, one that a header asks for, or that of no handler', () => {
-  const others = Object.entries(errors).filter(([, { status }]) => !specified.includes(status) && !(status in asked));
+it('gives every error code a specified status, a conditional one or 503', () => {
+  const others = Object.entries(errors).filter(
+    ([, { status }]) => !specified.includes(status) && !(status in conditionalStatuses),
+  );
   expect(others.map(([code]) => code)).toEqual(['SERVICE_UNAVAILABLE']);
   expect(errors.SERVICE_UNAVAILABLE.status).toBe(withoutHandler);
 });
 
-it('the document names the others only where the header may be sent', () => {
+it('documents conditional statuses only for operations with their header', () => {
   const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item));
   for (const { operationId, responses, parameters = [] } of operations) {
     const headers = parameters.map((each) => ('$ref' in each ? each.$ref.split('/').at(-1) : each.name));
     expect(Object.keys(responses), operationId).toContain(String(withoutHandler));
     for (const status of Object.keys(responses).map(Number)) {
       if (specified.includes(status) || status === withoutHandler) continue;
-      expect(headers, `${operationId} ${status}`).toContain(asked[status]);
+      expect(headers, `${operationId} ${status}`).toContain(conditionalStatuses[status]);
     }
   }
 });
 
 describe.each(endpoints)('$title', (endpoint) => {
-  // Each makes rows of which a workspace may have so many.
+  // Each workspace has a limit of some rows, so each test uses its own.
   beforeEach(async () => {
     workspace = await createWorkspace(api);
   });
 
-  /** The answers to a request that is right, and to some that are wrong in their own ways. */
-  async function answers(headers: Record<string, string>): Promise<Answer[]> {
+  /** Sends a valid request and some requests with different errors. */
+  async function sendRequests(headers: Record<string, string>): Promise<Answer[]> {
     const call = async (change: object = {}) => {
       const sample = await endpoint.sample(workspace);
       return api.call({ ...callOf(endpoint, sample), key: workspace.key, headers, ...change });
@@ -64,24 +66,25 @@ describe.each(endpoints)('$title', (endpoint) => {
     ];
   }
 
-  it('answers with a status of the specification', async () => {
-    for (const { status, text } of await answers({})) expect(specified, text).toContain(status);
+  it('returns only statuses of the specification', async () => {
+    for (const { status, text } of await sendRequests({})) expect(specified, text).toContain(status);
   });
 
   it.each(['', '*', '"1"', 'W/"1"', 'nonsense', '"', `"${'x'.repeat(5000)}`])(
-    'answers so to conditions of %s, or with the status that they ask for',
+    'returns only specified or conditional statuses for the conditions %s',
     async (tags) => {
       const conditions = { 'if-match': tags, 'if-none-match': tags };
       const more = [
         ...(acceptsIfMatch(endpoint.route) ? [412] : []),
         ...(acceptsIfNoneMatch(endpoint.route) ? [304] : []),
       ];
-      for (const { status, text } of await answers(conditions)) expect([...specified, ...more], text).toContain(status);
+      for (const { status, text } of await sendRequests(conditions))
+        expect([...specified, ...more], text).toContain(status);
     },
   );
 });
 
-it('asks these conditions of the resources that have a version', () => {
+it('supports conditional requests for resources with a version', () => {
   const titles = (asks: (route: SampledEndpoint['route']) => boolean) =>
     endpoints.filter(({ route }) => asks(route)).map(({ title }) => title);
   expect(titles(acceptsIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));

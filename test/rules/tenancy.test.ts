@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * The walls between tenants below the API: what the client of one tenant refuses, whatever code asks of it, and what
- * PostgreSQL refuses when the client is gone round.
+/**
+ * Tests the layers of tenant isolation below the API: what the tenant client rejects, and what PostgreSQL rejects
+ * without it.
  */
 let api: Api;
 let prisma: PrismaClient;
@@ -29,9 +29,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-// Code that goes round the types is what the walls are for.
+// The tests bypass the types on purpose.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Anything = any;
+type Untyped = any;
 
 describe('the tenant client', () => {
   it.each([
@@ -48,7 +48,7 @@ describe('the tenant client', () => {
     expect(await run()).toEqual(nothing);
   });
 
-  it('finds its own rows, and only those without a where', async () => {
+  it('finds only rows of its own tenant without a where', async () => {
     const rows = await db.ticket.findMany();
     expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([mine.tenantId]));
   });
@@ -61,7 +61,7 @@ describe('the tenant client', () => {
     requesterId: BigInt(mine.userId),
   });
 
-  it.each<[string, (client: Anything) => Promise<unknown>]>([
+  it.each<[string, (client: Untyped) => Promise<unknown>]>([
     [
       'findUnique',
       (client) => client.ticket.findUnique({ where: { tenantId_id: { tenantId: theirs.tenantId, id: theirTicket } } }),
@@ -112,23 +112,23 @@ describe('the tenant client', () => {
       (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { tenantId: mine.tenantId } }),
     ],
     ['the model Tenant', (client) => client.tenant.findMany()],
-  ])('refuses %s', async (_, run) => {
+  ])('rejects %s in the tenant client', async (_, run) => {
     await expect(run(db)).rejects.toThrow('The tenant client rejects');
-    // And within a transaction too.
+    // The client also rejects it within a transaction.
     await expect(inTransaction(db, () => run(db))).rejects.toThrow('The tenant client rejects');
   });
 
-  it.each<[string, (client: Anything) => Promise<unknown>]>([
+  it.each<[string, (client: Untyped) => Promise<unknown>]>([
     ['an undefined id', (client) => client.ticket.findMany({ where: { id: undefined } })],
     [
       'an undefined value in data',
       (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { title: undefined } }),
     ],
-  ])('refuses %s, which would mean all rows or no change', async (_, run) => {
+  ])('rejects %s in the tenant client, which would mean all rows or no change', async (_, run) => {
     await expect(run(db)).rejects.toThrow('undefined');
   });
 
-  it('gives the rows that it makes to its tenant, one or many', async () => {
+  it('inserts one or many rows for its own tenant', async () => {
     const one = await db.project.create({ data: { key: 'ONE', name: 'One' } });
     const many = await db.project.createManyAndReturn({
       data: [
@@ -139,14 +139,14 @@ describe('the tenant client', () => {
     expect([one, ...many].map(({ tenantId }) => tenantId)).toEqual([mine.tenantId, mine.tenantId, mine.tenantId]);
   });
 
-  it('leads from its rows to rows of its tenant only', async () => {
+  it('includes only related rows of its own tenant', async () => {
     const row = await db.ticket.findFirst({ where: { id: myTicket }, include: { requester: true, tenant: true } });
     expect([row?.requester.tenantId, row?.tenant.id]).toEqual([mine.tenantId, mine.tenantId]);
   });
 });
 
 describe('PostgreSQL', () => {
-  it("refuses a row that points at another tenant's", async () => {
+  it('rejects a row that refers to a row of another tenant', async () => {
     const update = prisma.ticket.updateMany({
       where: { tenantId: mine.tenantId, id: myTicket },
       data: { assigneeId: theirs.userId },
@@ -154,7 +154,7 @@ describe('PostgreSQL', () => {
     await expect(update).rejects.toMatchObject({ code: 'P2003' });
   });
 
-  it('refuses a row that was made without a tenant', async () => {
+  it('rejects a row without a tenant', async () => {
     await expect(prisma.project.create({ data: { key: 'NONE', name: 'None' } })).rejects.toMatchObject({
       code: 'P2003',
     });
@@ -165,7 +165,7 @@ describe('PostgreSQL', () => {
     WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'change_epochs', 'sign_in_failures', 'used_challenges',
       '_prisma_migrations')`;
 
-  it('has tenant_id first in every key, foreign key and index, but for the hash of a key', async () => {
+  it('has tenant_id first in every key, foreign key and index except these three', async () => {
     expect((await tables()).length).toBeGreaterThanOrEqual(11);
     const others = await prisma.$queryRaw<{ name: string }[]>`
       SELECT i.indexrelid::regclass::text AS name FROM pg_index i
@@ -174,7 +174,7 @@ describe('PostgreSQL', () => {
       WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'change_epochs', 'server_runs', 'sign_in_failures',
         'used_challenges', '_prisma_migrations')
         AND a.attname <> 'tenant_id' ORDER BY 1`;
-    // Each word of a text begins with its tenant; who signs in names none.
+    // Each word of a text starts with its tenant. A user who signs in names no tenant.
     expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key', 'texts_document_idx', 'users_email_idx']);
     const keys = await prisma.$queryRaw<{ name: string }[]>`
       SELECT conname AS name FROM pg_constraint
@@ -183,7 +183,7 @@ describe('PostgreSQL', () => {
     expect(keys).toEqual([]);
   });
 
-  it('ends a statement that takes too long', async () => {
+  it('cancels a statement that exceeds the statement timeout', async () => {
     const hasty = openDatabases({
       url: api.databaseUrl,
       requestConnections: 1,

@@ -15,19 +15,19 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Every control character, but those that lay text out. */
+/** All control characters except those for layout. */
 const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]
   .map((unit) => String.fromCharCode(unit))
   .filter((character) => !'\t\n\r'.includes(character));
 
-/** Text in which one unit takes more than a byte: as many characters as are allowed, and more bytes. */
+/** Text with a two-byte character: within the limit of characters, beyond the limit of bytes. */
 const longInBytes = `${'x'.repeat(65_533)}ä\n`;
 
 function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** The fields of a body that take text without a form of its own, such as a date's. */
+/** Returns the text fields of a body that have no specific format, such as a date. */
 function textFields({ body }: Endpoint & { body?: unknown }): [name: string, schema: z.ZodString][] {
   const { shape } = body as z.ZodObject;
   return Object.entries(shape).flatMap(([name, field]): [string, z.ZodString][] => {
@@ -53,7 +53,7 @@ async function send(endpoint: SampledEndpoint, change: Record<string, unknown>) 
   return api.call({ ...callOf(endpoint, sample), key: workspace.key, body: { ...sample.body, ...change } });
 }
 
-it.each(fields)('$name of $title holds no control character', async ({ name, endpoint }) => {
+it.each(fields)('rejects control characters in $name of $title', async ({ name, endpoint }) => {
   for (const character of controls) {
     const answer = await send(endpoint, { [name]: `a${character}b` });
     expect(answer.status, JSON.stringify(character)).toBe(400);
@@ -63,10 +63,10 @@ it.each(fields)('$name of $title holds no control character', async ({ name, end
 
 const longFields = fields.filter(({ schema }) => schema.maxLength === 65_535);
 
-it.each(longFields)('$name of $title holds at most 65,535 bytes', async ({ name, endpoint }) => {
+it.each(longFields)('rejects more than 65,535 bytes in $name of $title', async ({ name, endpoint }) => {
   const fits = longInBytes.slice(1);
   expect((await send(endpoint, { [name]: fits })).body.data[name]).toBe(fits);
-  // The second has more UTF-16 units than that, and fewer characters.
+  // The second text has more UTF-16 units than the limit, but fewer characters.
   for (const tooLong of [longInBytes, '😀'.repeat(40_000)]) {
     expect(errorOf(await send(endpoint, { [name]: tooLong }))).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -75,7 +75,7 @@ it.each(longFields)('$name of $title holds at most 65,535 bytes', async ({ name,
   }
 });
 
-it('holds for the texts of tickets, assets, tasks and webhooks', () => {
+it('covers the text fields of tickets, assets, tasks and webhooks', () => {
   expect([...new Set(fields.map(({ name }) => name))]).toEqual(
     expect.arrayContaining(['title', 'description', 'resolution', 'notes', 'secret', 'url']),
   );
@@ -87,7 +87,7 @@ function shapeOf(route: SampledEndpoint['route']): object {
   return hasBody(route) ? (route.body as unknown as z.ZodObject).shape : {};
 }
 
-it.each(withCustomFields)('$title takes no control character in custom fields', async (endpoint) => {
+it.each(withCustomFields)('rejects control characters in custom fields of $title', async (endpoint) => {
   for (const customFields of [{ 'a\u0001': 1 }, { a: '\u0085' }, { a: ['fine', '\u007f'] }]) {
     const answer = await send(endpoint, { customFields });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR' });
@@ -95,11 +95,11 @@ it.each(withCustomFields)('$title takes no control character in custom fields', 
   }
 });
 
-describe('a row from the time before these limits', () => {
+describe('a row that predates these limits', () => {
   const text = '\u0001ä'.repeat(32_000);
   const customFields = { old: 1e308, 'a\u0001': '\u0085', tiny: [5e-324] };
 
-  /** What `column = value` tells of a row that no request could make today. */
+  /** Writes values that no request can write today. */
   function age(table: string, id: number, columns: Record<string, string>): Promise<unknown> {
     const set = Object.entries({ ...columns, custom_fields: JSON.stringify(customFields) }).map(
       ([column, value]) => `${column} = '${value.replaceAll("'", "''")}'`,
@@ -107,7 +107,7 @@ describe('a row from the time before these limits', () => {
     return execute(api.databaseUrl, `UPDATE ${table} SET ${set.join(', ')} WHERE id = ${id}`);
   }
 
-  it('of tickets is answered, and its other fields can be changed', async () => {
+  it('returns a ticket that predates the limits and lets its other fields change', async () => {
     const { id } = await workspace.createTicket(ticket);
     await age('tickets', id, { title: 'a\u0001', description: text, resolution: text });
     const old = { title: 'a\u0001', description: text, resolution: text, customFields };
@@ -119,7 +119,7 @@ describe('a row from the time before these limits', () => {
     expect(changed.body.data).toMatchObject({ ...old, priority: 'LOW', customFields: { ...customFields, new: 1 } });
   });
 
-  it('of assets is answered, and its other fields can be changed', async () => {
+  it('returns an asset that predates the limits and lets its other fields change', async () => {
     const { id } = await workspace.createAsset();
     await age('assets', id, { name: 'a\u0001', notes: text });
     const old = { name: 'a\u0001', notes: text, customFields };

@@ -14,12 +14,12 @@ beforeAll(async () => {
   api = await startApi();
   workspace = await createWorkspace(api);
   users = [workspace.userId, (await workspace.createUser()).id];
-  await addStrangers();
+  await addOtherTenantTickets();
 });
 afterAll(() => api.close());
 
-/** Gives another tenant tickets of many kinds: a filter that forgot the tenant would count and show them. */
-async function addStrangers(): Promise<void> {
+/** Creates tickets of many kinds in another tenant. A filter without the tenant would count and list them. */
+async function addOtherTenantTickets(): Promise<void> {
   const other = await createWorkspace(api);
   for (const [i, type] of TicketType.options.entries()) {
     for (const [j, priority] of Priority.options.entries()) {
@@ -44,7 +44,7 @@ const kinds = {
   assignee: fc.constantFrom(0, 1, null),
 };
 
-/** A write: of a new ticket, or of one of those that are there. */
+/** A write that creates a ticket or updates an existing one. */
 const write = fc.oneof(
   fc.record({ kind: fc.constant('create' as const), ...kinds }),
   fc.record({
@@ -75,12 +75,12 @@ async function apply(command: typeof write extends fc.Arbitrary<infer Command> ?
     ...{ priority, category, categoryConfigId: 'c', assigneeId },
     ...(status && { status }),
   });
-  // Another write may have moved it meanwhile, where this one can't follow.
+  // A concurrent write may have changed the status, so that this change is invalid.
   return answer.status === 400 ? 200 : answer.status;
 }
 
 describe('totalCount', () => {
-  it('is what counting gives, whatever is written at the same time', { timeout: 60_000 }, async () => {
+  it('keeps totalCount equal to the number of tickets during concurrent writes', { timeout: 60_000 }, async () => {
     const ids: number[] = [];
     const bursts = fc.array(write, { minLength: 4, maxLength: 16 });
     await fc.assert(
@@ -97,10 +97,10 @@ describe('totalCount', () => {
     expect(ids.length).toBeGreaterThan(50);
   });
 
-  it('is right for every combination of filters, and every page holds what it should', {
+  it('returns the right totalCount and page for every combination of filters', {
     timeout: 60_000,
   }, async () => {
-    await addStrangers();
+    await addOtherTenantTickets();
     const all = await api.prisma.ticket.findMany({ where: { tenantId: workspace.tenantId }, orderBy: { id: 'desc' } });
     const values = {
       status: ['OPEN', 'RESOLVED,CLOSED', undefined],
@@ -122,7 +122,7 @@ describe('totalCount', () => {
       { page: 2, perPage: 2 },
       { page: 3, perPage: 7 },
     ];
-    const examples = everyChoice(values).flatMap((filters) => pages.map((page) => ({ ...filters, ...page })));
+    const examples = combineChoices(values).flatMap((filters) => pages.map((page) => ({ ...filters, ...page })));
     await fc.assert(
       fc.asyncProperty(combination, async ({ page, perPage, ...filters }) => {
         const given = Object.entries(filters).filter(([, value]) => value !== undefined) as [
@@ -144,18 +144,18 @@ describe('totalCount', () => {
   });
 });
 
-describe('what would leave the totals wrong', () => {
+describe('writes that would make the totals wrong', () => {
   it.each([
-    ['a DELETE', 'DELETE FROM tickets'],
-    ['a TRUNCATE', 'TRUNCATE tickets CASCADE'],
-    ['a TRUNCATE of what tickets refer to', 'TRUNCATE users CASCADE'],
-  ])('is refused: %s', async (_, sql) => {
+    ['a DELETE of tickets', 'DELETE FROM tickets'],
+    ['a TRUNCATE of tickets', 'TRUNCATE tickets CASCADE'],
+    ['a TRUNCATE of users', 'TRUNCATE users CASCADE'],
+  ])('rejects %s', async (_, sql) => {
     const count = await api.prisma.ticket.count();
     await expect(execute(api.databaseUrl, sql)).rejects.toThrow('Tickets are never deleted');
     expect(await api.prisma.ticket.count()).toBe(count);
   });
 
-  it('is counted where it is an update of the tenant', async () => {
+  it('keeps the totals right when the id of a tenant changes', async () => {
     const moved = await createWorkspace(api);
     await moved.createTicket({ assigneeId: moved.userId });
     const id = moved.tenantId + 1_000_000n;
@@ -164,7 +164,7 @@ describe('what would leave the totals wrong', () => {
     expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
   });
 
-  it.each(['type', 'status', 'priority', 'category'])('is refused: a %s that no ticket can have', async (column) => {
+  it.each(['type', 'status', 'priority', 'category'])('rejects an unknown %s of a ticket', async (column) => {
     const refused = execute(
       api.databaseUrl,
       `UPDATE tickets SET ${column} = 'open' WHERE tenant_id = ${workspace.tenantId}`,
@@ -173,8 +173,8 @@ describe('what would leave the totals wrong', () => {
   });
 });
 
-/** Every way to take one of the choices for each name. */
-function everyChoice<Name extends string, Choice>(choices: Record<Name, Choice[]>): Record<Name, Choice>[] {
+/** Returns every combination of one choice per name. */
+function combineChoices<Name extends string, Choice>(choices: Record<Name, Choice[]>): Record<Name, Choice>[] {
   const names = Object.keys(choices) as Name[];
   return names.reduce<Record<Name, Choice>[]>(
     (chosen, name) => chosen.flatMap((each) => choices[name].map((choice) => ({ ...each, [name]: choice }))),
@@ -183,7 +183,7 @@ function everyChoice<Name extends string, Choice>(choices: Record<Name, Choice[]
 }
 
 describe('the check of totals', () => {
-  it('finds a counter, a sequence, an ordinal and a count of comments that are wrong', async () => {
+  it('detects a wrong counter, sequence, ordinal or comment count', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createTicket();
     const { tenantId } = other;

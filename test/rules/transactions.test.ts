@@ -6,9 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * A transaction is one for all that is done in it, by Prisma, by Prisma in several statements, and by SQL.
- */
+/** Tests that a transaction covers everything in it: one or several statements of Prisma, and raw SQL. */
 let api: Api;
 let workspace: Workspace;
 let db: TenantClient;
@@ -28,50 +26,50 @@ const byStatement = (status: string) =>
     text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id',
     values: [db.$tenantId, ticketId, status],
   });
-/** So many that Prisma sends several statements, in a transaction of its own. */
-const inPieces = async () => {
+/** Inserts 9,000 rows, for which Prisma sends several statements in a transaction of its own. */
+const insertInBatches = async () => {
   const row = { projectId: BigInt(projectId), title: 'x' };
   await db.task.createMany({ data: Array.from({ length: 9000 }, () => row) });
 };
 let projectId = 0;
 
-const state = async () => {
+const readState = async () => {
   const { title, resolution } = await api.prisma.ticket.findFirstOrThrow({ where: { id: ticketId } });
   const tasks = await api.prisma.task.count({ where: { tenantId: workspace.tenantId } });
   return { title, resolution, tasks };
 };
 
-it('commits all, or nothing when its work throws', async () => {
+it('commits everything in a transaction, or nothing if its work throws', async () => {
   projectId = (await workspace.createProject()).id;
-  const before = await state();
+  const before = await readState();
   const failing = inTransaction(db, async () => {
     await byPrisma('During');
-    await inPieces();
+    await insertInBatches();
     await byStatement('During');
-    expect(await state()).toEqual(before);
+    expect(await readState()).toEqual(before);
     throw new Error('Enough.');
   });
   await expect(failing).rejects.toThrow('Enough.');
-  expect(await state()).toEqual(before);
+  expect(await readState()).toEqual(before);
 
   await inTransaction(db, async () => {
     await byPrisma('After');
-    await inPieces();
+    await insertInBatches();
     await byStatement('After');
   });
-  expect(await state()).toEqual({ title: 'After', resolution: 'After', tasks: 9000 });
+  expect(await readState()).toEqual({ title: 'After', resolution: 'After', tasks: 9000 });
 }, 60_000);
 
-it('does not pretend to have committed when a failure in it was not passed on', async () => {
+it('rejects a transaction if a failed statement in it was ignored', async () => {
   const careless = inTransaction(db, async () => {
     await byPrisma('Lost');
     await queryRows(db, { text: 'SELECT 1 / $1::int', values: [0] }).catch(() => undefined);
   });
   await expect(careless).rejects.toThrow('A statement of the transaction failed');
-  expect((await state()).title).toBe('After');
+  expect((await readState()).title).toBe('After');
 });
 
-it('is a part of one that is under way, and does afterwards what is to be done when all is committed', async () => {
+it('joins a nested transaction to the outer one and runs afterCommit callbacks after the commit', async () => {
   const context = { ...workspace.context, db };
   const done: string[] = [];
   const nested = (fails: boolean) =>
@@ -85,13 +83,13 @@ it('is a part of one that is under way, and does afterwards what is to be done w
       if (fails) throw new Error('Enough.');
     });
   await expect(nested(true)).rejects.toThrow('Enough.');
-  expect([(await state()).title, done]).toEqual(['After', []]);
+  expect([(await readState()).title, done]).toEqual(['After', []]);
   await nested(false);
-  expect([(await state()).title, done]).toEqual(['Nested', ['outer', 'inner']]);
+  expect([(await readState()).title, done]).toEqual(['Nested', ['outer', 'inner']]);
   await byPrisma('After');
 });
 
-describe('its edges', () => {
+describe('opening and closing statements', () => {
   const requiring = (condition: boolean | null) => ({ text: 'SELECT require_condition($1)', values: [condition] });
   const division = { text: 'SELECT 1 / $1::int', values: [0] };
   const note = (resolution: string) => ({
@@ -102,40 +100,40 @@ describe('its edges', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['Prisma', () => byPrisma('Never')],
     ['a statement', () => byStatement('Never')],
-    ['nothing', async () => undefined],
-  ])('keep the work of %s from being done when the opening says no', async (_, work) => {
-    const before = await state();
+    ['no statement', async () => undefined],
+  ])('rolls back the work of %s when the opening condition is false', async (_, work) => {
+    const before = await readState();
     const edges = { opening: [requiring(true), requiring(false)], closing: () => [note('Never')] };
     await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(ConditionNotMet);
-    expect(await state()).toEqual(before);
+    expect(await readState()).toEqual(before);
   });
 
-  it('tell no other failure for a refusal', async () => {
+  it('reports ConditionNotMet for conditions only, not for other errors', async () => {
     const failing = inTransaction(db, () => queryRows(db, division), { opening: [requiring(true)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
     const wrong = { opening: [division] };
     await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
   });
 
-  it('are committed with the work, or rolled back with it', async () => {
-    const before = await state();
+  it('commits or rolls back the closing statements with the work', async () => {
+    const before = await readState();
     const closing = (result: unknown) => [note(`Closed with ${result}`), requiring(result === 'all' || null)];
     const refused = inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing });
     await expect(refused).rejects.toBeInstanceOf(ConditionNotMet);
-    expect(await state()).toEqual(before);
+    expect(await readState()).toEqual(before);
     await inTransaction(db, async () => 'all', { closing });
-    expect((await state()).resolution).toBe('Closed with all');
+    expect((await readState()).resolution).toBe('Closed with all');
     const careless = inTransaction(db, () => queryRows(db, division).catch(() => 'all'), { closing });
     await expect(careless).rejects.toThrow('current transaction is aborted');
   });
 });
 
-it('reports a condition that its own work requires, however Prisma wraps it', async () => {
+it('reports ConditionNotMet for a condition that Prisma wraps', async () => {
   const failing = inTransaction(db, () => rawClient(db).$queryRaw`SELECT require_condition(false)::text`);
   await expect(failing).rejects.toBeInstanceOf(ConditionNotMet);
 });
 
-it('gives its connection back, whatever happened', async () => {
+it('returns its connection to the pool after every failure', async () => {
   for (let i = 0; i < 30; i++) await inTransaction(db, () => Promise.reject(new Error('No.'))).catch(() => undefined);
   const { pool } = api.databases.requests;
   expect(pool.idleCount).toBe(pool.totalCount);

@@ -1,8 +1,8 @@
 import { TicketStatus, ticketTransitions } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
 
-/* What docs/decisions/tickets.md says; api/tickets-patch.test.ts makes every move, and tries every other. */
-it('a ticket moves as the decisions say', () => {
+/** The transitions of docs/decisions/tickets.md. api/tickets-patch.test.ts tries every transition. */
+it('defines the ticket transitions of docs/decisions/tickets.md', () => {
   expect(ticketTransitions).toEqual({
     OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
     IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],

@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('of many made at once with the same', () => {
+describe('unique fields', () => {
   it.each([
     ['email', (value: string) => workspace.createUser({ email: `${value}@example.com` })],
     ['assetTag', (value: string) => workspace.createAsset({ assetTag: value })],
     ['key', (value: string) => workspace.createProject({ key: `K${value.toUpperCase()}` })],
     ['name', (value: string) => createTenant(api.prisma, { name: value, adminEmail: 'ada@example.com' })],
-  ])('%s one is made, and the others are told so', async (field, create) => {
+  ])('creates one of 5 concurrent rows with the same %s and rejects the others', async (field, create) => {
     const value = unique();
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => create(value)));
     const refused = results.filter((result) => result.status === 'rejected');

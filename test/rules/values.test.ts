@@ -16,7 +16,7 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { workerDatabaseUrl } from '../support/database.ts';
 
-it('the database takes the values that the contract names, and no others', async () => {
+it('allows in the database exactly the values of the contract', async () => {
   const client = new pg.Client({ connectionString: await workerDatabaseUrl() });
   await client.connect();
   const { rows } = await client.query<{ name: string; definition: string }>(
@@ -28,7 +28,7 @@ it('the database takes the values that the contract names, and no others', async
   );
   await client.end();
   const valuesIn = (list: string) => [...list.matchAll(/'([A-Z_]+)'/g)].map(([, value]) => value);
-  // Those of tickets stand in the function that their constraint calls.
+  // The constraint on tickets calls a function that has the values.
   const ofTickets = [...(known[0]?.body ?? '').matchAll(/(\w+) IN \((.+?)\)/g)].map(([, column, list]) => {
     return [`tickets.${column}`, valuesIn(list ?? '')] as const;
   });
