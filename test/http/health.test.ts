@@ -75,7 +75,7 @@ describe('health endpoints on the operations port', () => {
   it('reports the details of failed checks and stays ready', async () => {
     const checks = [
       { name: 'fine', look: () => ({ ok: true, milliseconds: 1 }) },
-      { name: 'absent', look: () => Promise.reject(new Error('nobody is there')) },
+      { name: 'absent', look: () => Promise.reject(new Error('unreachable')) },
       { name: 'silent', look: () => new Promise<never>(() => undefined) },
     ];
     const app = openOperationsServer({ logger, lifecycle: new Lifecycle('ready'), checks });
@@ -85,7 +85,7 @@ describe('health endpoints on the operations port', () => {
       status: 'degraded',
       checks: {
         fine: { ok: true, milliseconds: 1 },
-        absent: { ok: false, error: 'nobody is there' },
+        absent: { ok: false, error: 'unreachable' },
         silent: { ok: false, error: 'no response within 1000 ms' },
       },
     });

@@ -6,12 +6,12 @@ export interface Sides {
   present: OpenApi;
 }
 
-/** Requests may be allowed more than before, answers may say less than before is refused: each has its direction. */
+/** A request schema may only widen, a response schema may only narrow. */
 type Direction = 'request' | 'answer';
 
 type Fields = Record<string, Schema>;
 
-/** How a schema breaks those who sent, or who read, what the old one allowed. */
+/** Returns the changes of a schema that break clients of the old one. */
 export function breaksOfSchema(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
   const [was, is] = [plain(old, sides.released), plain(now, sides.present)];
   const inner = (before: unknown, after: unknown, place: string) =>
@@ -29,7 +29,7 @@ export function breaksOfSchema(sides: Sides, direction: Direction, old: Schema, 
   ];
 }
 
-/** Types, constants, enums and formats. */
+/** Compares types, constants, enums and formats. */
 function breaksOfValues(direction: Direction, was: Schema, is: Schema): string[] {
   const asked = direction === 'request';
   const [narrower, wider] = asked ? [was, is] : [is, was];
@@ -47,8 +47,8 @@ function breaksOfValues(direction: Direction, was: Schema, is: Schema): string[]
 }
 
 /**
- * Every integer of JSON that keeps its value on the way has 64 bits: where none was said to be the size, `int64` refuses
- * nothing. It tells generators for languages with several sizes to take the large one.
+ * Accepts `int64` where no size was given, because every JSON integer that keeps its value has at most 64 bits. With
+ * the format, generators use the large integer type.
  */
 function saysMoreOfIntegers(was: Schema, is: Schema): boolean {
   return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
@@ -61,7 +61,7 @@ function removedValues(was: Schema, is: Schema): string[] {
   return was.enum.filter((value) => !present.includes(value)).map((value) => `value ${value} is no longer taken`);
 }
 
-/** Limits that got tighter. */
+/** Returns the limits that are now tighter. */
 function breaksOfLimits(was: Schema, is: Schema): string[] {
   const least = ['minimum', 'minLength', 'minItems', 'minProperties'];
   const most = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
@@ -93,10 +93,10 @@ function breaksOfFields(direction: Direction, was: Schema, is: Schema, at: strin
   ];
 }
 
-/** In a request every old choice must still be there, in an answer every new one must have been there. */
+/** Requires every old choice in a request, and only old choices in a response. */
 function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
   const now = choicesOf(is);
-  // What was taken may be one of several now.
+  // A single type may become one of several choices.
   const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? oneTypeEach(was) : undefined);
   if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
   const [asked, offered] = direction === 'request' ? [old, now] : [now, old];
@@ -110,17 +110,17 @@ function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Sc
   );
 }
 
-/** A schema of several types as a choice between them. */
+/** Converts a schema of several types to one choice per type. */
 function oneTypeEach(schema: Schema): Schema[] {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
-/** What is named beside the names that a map may have anyway. */
+/** Returns properties that are new next to the additional properties of a map. */
 function newNames(was: Schema, is: Schema): string[] {
   return Object.keys(fieldsOf(is)).filter((name) => !(name in fieldsOf(was)));
 }
 
-/** What a reference leads to; a choice of a schema or null as this schema with null among its types and values. */
+/** Resolves references, and converts "a schema or null" to this schema with null among its types and values. */
 function plain(schema: Schema, document: OpenApi): Schema {
   const { anyOf, ...rest } = follow(schema, document);
   const [choice, other] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as Schema[]) : [];

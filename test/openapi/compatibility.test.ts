@@ -3,17 +3,17 @@ import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/o
 import { describe, expect, it } from 'vitest';
 import { breaksOf } from './compatibility.ts';
 
-/*
- * Whoever was right by the released document is right by the present one. With a release, `contract/openapi.json`
- * becomes the released document.
+/**
+ * A client of the released document must work with the current one. A release copies `contract/openapi.json` to the
+ * released document.
  */
-it('the document keeps what the released one promised', async () => {
+it('keeps the document compatible with the released one', async () => {
   const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');
   expect(breaksOf(JSON.parse(released), openApiDocument())).toEqual([]);
 });
 
-/** A part of the document that a test changes as it likes. */
-// biome-ignore lint/suspicious/noExplicitAny: the tests know what stands where
+/** A part of the document that a test changes. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests know the structure
 type Part = any;
 
 function changed(change: (document: Part) => void): string[] {
@@ -25,17 +25,13 @@ function changed(change: (document: Part) => void): string[] {
 const tickets = '/tickets';
 const schema = (document: OpenApi, name: string) => document.components.schemas[name] as Part;
 
-describe('is broken by', () => {
+describe('breaking changes of the document', () => {
   it.each<[what: string, change: (document: Part) => void, found: string]>([
     ['a removed path', (d) => delete d.paths['/users'], 'path /users is removed'],
     ['a removed operation', (d) => delete d.paths[tickets].post, 'operation /tickets post is removed'],
     ['another operationId', (d) => (d.paths[tickets].get.operationId = 'x'), 'operationId tickets_list is changed'],
     ['another scope', (d) => (d.paths[tickets].get['x-required-scope'] = 'kb:read'), 'the scope tickets:read became'],
-    [
-      'a key where none was needed',
-      (d) => (d.paths['/ping'].get['x-required-scope'] = 'kb:read'),
-      'the scope none became',
-    ],
+    ['a newly required key', (d) => (d.paths['/ping'].get['x-required-scope'] = 'kb:read'), 'the scope none became'],
     [
       'a removed security scheme',
       (d) => delete d.components.securitySchemes.apiKey,
@@ -53,7 +49,7 @@ describe('is broken by', () => {
       'parameter query page is newly required',
     ],
     [
-      'a parameter written otherwise',
+      'another serialization of a parameter',
       (d) => (d.components.parameters.TicketStatusFilter.explode = false),
       'parameter query status is written otherwise',
     ],
@@ -90,7 +86,7 @@ describe('is broken by', () => {
       'body.title: format none became uri',
     ],
     [
-      'null that is no longer taken',
+      'null that is no longer accepted',
       (d) => (schema(d, 'NewTask').properties.description.type = 'string'),
       'body.description: type null is no longer taken',
     ],
@@ -100,22 +96,22 @@ describe('is broken by', () => {
       'value SERVICE_REQUEST is no longer taken',
     ],
     [
-      'an enum where any text was taken',
+      'an enum in place of any string',
       (d) => (schema(d, 'NewWebhook').properties.secret.enum = ['a']),
       'body.secret: only some values are still taken',
     ],
     [
-      'a value that custom fields no longer take',
+      'a type that custom fields no longer accept',
       (d) => schema(d, 'CustomFieldValue').anyOf.shift(),
       'the choice {"type":"string"',
     ],
     [
-      'a value that custom fields did not have',
+      'a new type of custom fields',
       (d) => schema(d, 'CustomFieldValue').anyOf.push({ type: 'object' }),
       'the choice {"type":"object"} is new',
     ],
     [
-      'other fields that are no longer taken',
+      'additional fields that are no longer accepted',
       (d) => (schema(d, 'CustomFieldsPatch').additionalProperties = false),
       'no longer taken',
     ],
@@ -126,7 +122,7 @@ describe('is broken by', () => {
       'response 429: header Retry-After is removed',
     ],
     [
-      'a removed field of an answer',
+      'a removed field of a response',
       (d) => delete schema(d, 'Ticket').properties.closedAt,
       'closedAt: the field is removed',
     ],
@@ -142,7 +138,7 @@ describe('is broken by', () => {
       'email: type null is new',
     ],
     [
-      'a type that is no longer told',
+      'a removed type of a response field',
       (d) => delete schema(d, 'User').properties.email.type,
       'email: the type is open now',
     ],
@@ -152,27 +148,27 @@ describe('is broken by', () => {
       'dueDate: format date became date-time',
     ],
     [
-      'a size of integers that is small',
+      'int32 for an integer without a format',
       (d) => (d.components.parameters.PerPage.schema.format = 'int32'),
       'parameter query perPage: format none became int32',
     ],
     [
-      'another size of integers',
+      'int32 in place of int64',
       (d) => (schema(d, 'Ticket').properties.id.format = 'int32'),
       'data.id: format int64 became int32',
     ],
     [
-      'a size of what is no integer',
+      'int64 for a string',
       (d) => (schema(d, 'NewTask').properties.title.format = 'int64'),
       'body.title: format none became int64',
     ],
     [
-      'null that is no longer taken of a named schema',
+      'null that a named schema no longer accepts',
       (d) => (schema(d, 'NewTicket').properties.category = { $ref: '#/components/schemas/TicketCategory' }),
       'body.category: type null is no longer taken',
     ],
     [
-      'a field that a map had otherwise',
+      'a property of a map with another type',
       (d) => (schema(d, 'CustomFields').properties = { added: { type: 'object' } }),
       'customFields.added: the choices are others',
     ],
@@ -192,26 +188,26 @@ describe('is broken by', () => {
       (d) => delete schema(d, 'TicketUpdatedEvent').properties.changes,
       'ticket.updated.changes: the field is removed',
     ],
-  ])('%s', (_, change, found) => {
+  ])('detects a breaking change: %s', (_, change, found) => {
     expect(changed(change).join('\n')).toContain(found);
   });
 });
 
-describe('is not broken by', () => {
+describe('compatible changes of the document', () => {
   it.each<[what: string, change: (document: Part) => void]>([
     ['a new operation', (d) => (d.paths['/knowledge'] = d.paths[tickets])],
     ['a new optional parameter', (d) => d.paths[tickets].get.parameters.push(optional)],
     ['a new optional field of a request', (d) => (schema(d, 'NewTask').properties.note = { type: 'string' })],
-    ['a new field of an answer', (d) => (schema(d, 'Ticket').properties.note = { type: 'string' })],
+    ['a new field of a response', (d) => (schema(d, 'Ticket').properties.note = { type: 'string' })],
     [
-      'a value that may be another one, too',
+      'an additional type of a request field',
       (d) => {
         const { title } = schema(d, 'NewTask').properties;
         schema(d, 'NewTask').properties.title = { anyOf: [title, { type: 'integer' }] };
       },
     ],
     [
-      'a value or null that may be another one, too',
+      'an additional type of a nullable request field',
       (d) => {
         d.components.schemas.Either = { anyOf: [{ type: 'string' }, { type: 'integer' }] };
         schema(d, 'NewTask').properties.description = {
@@ -220,24 +216,24 @@ describe('is not broken by', () => {
       },
     ],
     ['a new enum value', (d) => schema(d, 'TicketStatus').enum.push('ON_HOLD')],
-    ['integers that are said to have 64 bits', (d) => (d.components.parameters.PerPage.schema.format = 'int64')],
+    ['int64 for an integer without a format', (d) => (d.components.parameters.PerPage.schema.format = 'int64')],
     [
-      'a null that has its name in another way',
+      'a nullable reference in another notation',
       (d) =>
         (schema(d, 'NewTask').properties.priority = {
           anyOf: [{ $ref: '#/components/schemas/Priority' }, { type: 'null' }],
         }),
     ],
     [
-      'a change that is told of another field',
+      'a new field of changes',
       (d) => (schema(d, 'TicketChanges').properties.added = schema(d, 'TicketChanges').properties.title),
     ],
     ['a longer text in requests', (d) => (schema(d, 'NewTask').properties.title.maxLength = 500)],
     ['a required field that became optional', (d) => schema(d, 'NewTicket').required.pop()],
     ['a new event', (d) => (d.webhooks['asset.updated'] = d.webhooks['asset.created'])],
-    ['other words', (d) => (d.paths[tickets].get.description = 'Lists.')],
+    ['another description', (d) => (d.paths[tickets].get.description = 'Lists.')],
     ['a new error', (d) => (d.paths[tickets].get.responses[410] = d.paths[tickets].get.responses[500])],
-  ])('%s', (_, change) => {
+  ])('accepts a compatible change: %s', (_, change) => {
     expect(changed(change)).toEqual([]);
   });
 

@@ -3,9 +3,9 @@ import { breaksOfSchema, type Sides } from './compatibility-schemas.ts';
 import { follow } from './operations.ts';
 
 /**
- * What of a released document a new one breaks, by name and place; nothing when whoever was right by the old one is
- * right by the new one. New operations, optional parameters, fields of answers, and enum values in answers are no break:
- * the document asks to ignore what one doesn't know.
+ * Returns the breaking changes from a released document to a new one, by name and place. New operations, optional
+ * parameters, response fields and response enum values are compatible, because the document asks clients to ignore
+ * unknown values.
  */
 export function breaksOf(released: OpenApi, present: OpenApi): string[] {
   return [
@@ -21,7 +21,7 @@ export function breaksOf(released: OpenApi, present: OpenApi): string[] {
   ];
 }
 
-/** Compares what both have by name; what only the old one has is a break. */
+/** Compares the entries that both have by name. An entry that only the old one has is a breaking change. */
 function each<Value>(
   old: Readonly<Record<string, Value>>,
   now: Readonly<Record<string, Value>>,
@@ -45,7 +45,7 @@ function breaksOfOperation(sides: Sides, old: Operation, now: Operation, at: str
   ];
 }
 
-/** What the server sends to a receiver: all of it is an answer, so to speak. */
+/** Compares an event. Clients only receive events, so the rules of responses apply. */
 function breaksOfEvent(sides: Sides, old: Operation, now: Operation, event: string): string[] {
   const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
   return [

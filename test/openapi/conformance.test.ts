@@ -11,17 +11,17 @@ import type { KnownIds } from './arbitraries.ts';
 import { type DocumentedOperation, deletesLast, document, operations, specifiedStatuses } from './operations.ts';
 import { callOf, mutatedRequests, type Request, validRequests } from './requests.ts';
 
-/*
- * The server answers as the document says: to its examples, and to requests made from it, right and wrong ones.
- * More of them: CONFORMANCE_RUNS. The same ones again: CONFORMANCE_SEED, as a failure names it.
+/**
+ * Checks that the server responds as the document says to its examples and to generated valid and invalid requests.
+ * CONFORMANCE_RUNS sets the number of requests. CONFORMANCE_SEED repeats the requests of a failure.
  */
 const runs = Number(process.env.CONFORMANCE_RUNS ?? 300);
 const seed = process.env.CONFORMANCE_SEED;
 
-/** Validators of both forms of the document. */
+/** Validators for both versions of the document. */
 const validators = [
   { version: '3.1', ajv: new Ajv2020({ strict: false, allErrors: true }), components: document.components },
-  // The schemas of 3.0 are those of an older draft with `nullable`, which ajv knows.
+  // OpenAPI 3.0 uses an older JSON Schema draft with `nullable`, which ajv supports.
   { version: '3.0', ajv: new Ajv({ strict: false, allErrors: true }), components: downgrade(document).components },
 ];
 for (const { ajv, components } of validators) {
@@ -29,24 +29,24 @@ for (const { ajv, components } of validators) {
   ajv.addSchema({ $id: 'openapi.json', components });
 }
 
-/** The statuses of the specification (spec §7): no others answer requests without conditions. */
+/** The statuses of the specification (spec §7) for requests without conditions. */
 const specified = [200, 201, 400, 401, 403, 404, 429, 500];
 
-/** What is wrong with an answer, by the document; nothing when it is as promised. */
+/** Returns the differences between a response and the document. */
 function faultsOf(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
   const documented = operation.answers[status];
   if (!specified.includes(status)) return [`status ${status} is none of the specification`];
   if (documented === undefined) return [`status ${status} is not documented`];
-  // No request here carries a header that asks for another one.
+  // No request here has a header that enables another status.
   if (!specifiedStatuses.includes(status)) return [`status ${status} is not one of the specification`];
   const faults: string[] = [];
   for (const { version, ajv } of validators) {
-    // By its name: a schema that names it would be compiled anew for every answer.
+    // A schema with a reference would be compiled again for every response, so ajv gets the name.
     if (ajv.validate(`openapi.json${documented.schema.$ref}`, body)) continue;
     faults.push(`the body is not as ${version} says: ${ajv.errorsText()}`);
   }
   if (status >= 400 && !documented.examples.includes(body?.error?.code)) faults.push('the code is not documented');
-  // A refusal before the key is looked at tells no limits.
+  // A request that is rejected before authentication has no rate limit headers.
   const promised = [200, 201, 401, 429].includes(status) ? documented.headers : ['x-request-id'];
   for (const name of promised) {
     if (headers[name.toLowerCase()] === undefined) faults.push(`there is no ${name}`);
@@ -62,7 +62,7 @@ describe('the examples of the document', () => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('of $id are answered with success in the demo workspace', async (operation) => {
+  it.each(deletesLast)('accepts the documented example of $id in the demo workspace', async (operation) => {
     const path = Object.fromEntries(
       operation.parameters.filter((each) => each.in === 'path').map(({ name, schema }) => [name, exampleOf(schema)]),
     );
@@ -77,7 +77,7 @@ describe('the examples of the document', () => {
   }
 });
 
-describe('an answer', () => {
+describe('the conformance check', () => {
   const operation = operations.find(({ id }) => id === 'ping_get') as DocumentedOperation;
   const good: Answer = {
     status: 200,
@@ -97,13 +97,13 @@ describe('an answer', () => {
       [expect.stringContaining('not as 3.1 says'), expect.stringContaining('not as 3.0 says')],
     ],
     [{ status: 500, body: error }, ['the code is not documented']],
-  ])('that differs by %j is seen to', (difference, faults) => {
+  ])('reports a response that differs by %j', (difference, faults) => {
     expect(faultsOf(operation, { ...good, ...difference })).toEqual(faults);
   });
 });
 
 describe('a key that has used up its limit', () => {
-  it('is told so as documented', async () => {
+  it('returns 429 as documented', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const { key } = await createWorkspace(api);
     const operation = operations.find(({ id }) => id === 'tickets_list') as DocumentedOperation;
@@ -116,20 +116,20 @@ describe('a key that has used up its limit', () => {
   });
 });
 
-describe('requests made from the document', () => {
+describe('requests generated from the document', () => {
   let api: Api;
-  const told: string[] = [];
+  const counts: string[] = [];
 
   beforeAll(async () => {
     api = await startApi();
   });
   afterAll(async () => {
     await api.close();
-    console.log(`Requests made from the document, per operation:\n${told.join('\n')}`);
+    console.log(`Requests made from the document, per operation:\n${counts.join('\n')}`);
   });
 
   it.each(operations)(
-    'are answered by $id as documented',
+    'responds to generated requests to $id as documented',
     async (operation) => {
       const workspace = await createWorkspace(api);
       const keys = {
@@ -150,16 +150,16 @@ describe('requests made from the document', () => {
         expect(faultsOf(operation, answer), answer.text.slice(0, 1000)).toEqual([]);
       });
       await fc.assert(property, { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) });
-      told.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);
-      // Else the requests would say little of the answers that matter.
+      counts.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);
+      // With too few successful requests, the test would not check success responses.
       expect(count.succeeded).toBeGreaterThan(Math.min(20, count.valid / 10));
     },
     runs * 200,
   );
 
-  /** Rows of everything, and which fields of the operation may name them. */
+  /** Creates rows of every kind. Returns the fields of the operation that accept their ids. */
   async function fill(workspace: Workspace, { path }: DocumentedOperation): Promise<KnownIds> {
-    // Enough that not all are soon in a status which is final.
+    // Enough rows that some stay in a status that is not final.
     const idsOf = (make: () => Promise<{ id: number }>) => {
       return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
     };

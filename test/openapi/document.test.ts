@@ -9,9 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
 
-/*
- * The document as the server gives it out, and as two linters see it.
- */
+/** Tests the document that the server sends, with two linters. */
 let api: Api;
 
 beforeAll(async () => {
@@ -25,20 +23,20 @@ async function get(path: string) {
   return { type: headers['content-type'], text };
 }
 
-it('is served as committed, without a key', async () => {
+it('serves the committed document as JSON without a key', async () => {
   const committed = await readFile(new URL('../../contract/openapi.json', import.meta.url), 'utf8');
   const { type, text } = await get('/openapi.json');
   expect(type).toBe('application/json; charset=utf-8');
   expect(JSON.parse(text)).toEqual(JSON.parse(committed));
 });
 
-it('is the same as YAML', async () => {
+it('serves the same document as YAML', async () => {
   const { type, text } = await get('/openapi.yaml');
   expect(type).toBe('application/yaml; charset=utf-8');
   expect(parse(text)).toEqual(openApiDocument());
 });
 
-it('has a form for those who know no later version than 3.0', async () => {
+it('serves the document for OpenAPI 3.0 without webhooks', async () => {
   const { text } = await get('/openapi-3.0.json');
   const document = JSON.parse(text);
   expect(document.openapi).toBe('3.0.3');
@@ -47,20 +45,20 @@ it('has a form for those who know no later version than 3.0', async () => {
   expect(document.components.schemas.Ticket.properties.resolution).toMatchObject({ type: 'string', nullable: true });
 });
 
-it('leads to the changelog', async () => {
+it('links to the changelog', async () => {
   const [, path = ''] = /\[the changelog\]\((.*?)\)/.exec(openApiDocument().info.description ?? '') ?? [];
   const { text } = await get(path);
   expect(text).toContain('<h1>Changelog of the API</h1>');
 });
 
-describe('what it says of deliveries', () => {
+describe('the description of deliveries', () => {
   const { description = '' } = openApiDocument().tags.find(({ name }) => name === 'events') ?? {};
   const cells = Object.fromEntries(
     [...description.matchAll(/^\| `?([\w ~-]+?)`? \| `(.*)` \|$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
   const { secret = '', 'raw body': body = '' } = cells;
 
-  it('has an example whose signatures are those of the server', () => {
+  it('documents an example with the signatures that the server creates', () => {
     const timestamp = new Date(Number(cells['webhook-timestamp']) * 1000);
     const signed = signatureHeaders(secret, { id: cells['webhook-id'] ?? '', timestamp, body });
     for (const [name, value] of Object.entries(signed)) {
@@ -68,7 +66,7 @@ describe('what it says of deliveries', () => {
     }
   });
 
-  it('has code that verifies them', async () => {
+  it('documents code that verifies signatures', async () => {
     const code = /^```js\n(.*?)^```$/ms.exec(description)?.[1] ?? '';
     const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
     const headers = { 'x-service-signature': cells['X-Service-Signature'] };
@@ -77,7 +75,7 @@ describe('what it says of deliveries', () => {
     expect(isGenuine(body, {}, secret)).toBe(false);
   });
 
-  it('has the figures that the server goes by', () => {
+  it('documents the delivery limits that the server uses', () => {
     const [second, day] = [1000, 24 * 60 * 60 * 1000];
     const { waits, attemptTimeout, pauseAfter } = deliverySchedule;
     expect([waits.length + 1, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
@@ -86,7 +84,7 @@ describe('what it says of deliveries', () => {
   });
 });
 
-/** What each linter says of a document: which rule, and where. */
+/** The linters. Each returns the rule and place of each problem. */
 const linters = {
   async 'Redocly with recommended-strict'(document: OpenApi) {
     const config = await createConfig({ extends: ['recommended-strict'] });
@@ -95,24 +93,24 @@ const linters = {
   },
   async 'Spectral with its oas rules'(document: OpenApi) {
     const spectral = new Spectral();
-    // Its own types don't fit together.
+    // The types of Spectral and its rules don't match.
     spectral.setRuleset({ extends: [oas as RulesetDefinition] });
     const problems = await spectral.run({ ...document });
     return problems.map(({ code, message, path }) => `${code} ${path.join('.')}: ${message}`);
   },
 };
 
-// Seconds on a machine that has nothing else to do.
+// A linter runs for seconds even on an idle machine.
 describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
-  it('has nothing to say of the document', async () => {
+  it('reports no problem in the document', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });
 
-  it('has nothing to say of its 3.0 form', async () => {
+  it('reports no problem in the 3.0 document', async () => {
     expect(await lint(downgrade(openApiDocument()))).toEqual([]);
   });
 
-  it('is awake', async () => {
+  it('reports a missing info section', async () => {
     const { info, ...document } = openApiDocument();
     const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
     expect(problems.join()).toMatch(/info/);

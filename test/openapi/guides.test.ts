@@ -17,9 +17,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * Every block of code in the guides does what the guide says, against a running server.
- */
+/** Runs every code block of the guides against a server. */
 const guides = new URL('../../docs/guides/', import.meta.url);
 const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
@@ -43,7 +41,7 @@ beforeAll(async () => {
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
 });
-// Each has the requests of a window to itself.
+// The rate limit window is one second, so each test waits for a new one.
 beforeEach(() => setTimeout(1100));
 afterAll(async () => {
   await stopDelivery();
@@ -53,20 +51,20 @@ afterAll(async () => {
 
 type Language = 'sh' | 'ts' | 'python';
 
-/** How a block of each language is run; where the program is missing it can't be. */
+/** The program that runs the blocks of a language. */
 const programs: Record<Language, { command: string; args: string[]; extension: string }> = {
   sh: { command: 'bash', args: ['-euo', 'pipefail'], extension: 'sh' },
   ts: { command: process.execPath, args: [], extension: 'mts' },
   python: { command: 'python3', args: [], extension: 'py' },
 };
 
-/** A command of a guide for the workspace of this test. */
+/** Replaces the command and the tenant of a guide with those of this test. */
 const inWorkspace = (code: string) =>
   code.replace('./itsm', itsm).replace('Acme Corporation', String(workspace.tenantId));
 
 interface Guide {
   blocks: { language: Language | 'json'; code: string }[];
-  /** What was not run yet; a guide must leave nothing. */
+  /** Removes and returns the next block of a language. A guide must have no blocks left at the end. */
   take(language: Language | 'json'): string;
 }
 
@@ -98,7 +96,7 @@ async function launch(language: Language, code: string, env: Record<string, stri
   });
 }
 
-/** Runs a block to its end and resolves to what it printed. */
+/** Runs a block to its end and returns its output. */
 async function run(language: Language, code: string, env?: Record<string, string>): Promise<string> {
   const child = await launch(language, code, env);
   const output = collect(child.stdout);
@@ -133,7 +131,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Guides that have nothing to run. */
+/** Guides without code. */
 const withoutCode = ['client-examples.md', 'limitations.md'];
 
 it('runs every guide with code', async () => {
@@ -176,7 +174,7 @@ it('runs the guide pagination', async () => {
   const guide = await readGuide('pagination');
   const { totalCount } = (await workspace.call('GET', '/tickets?status=OPEN&perPage=1')).body.meta;
   expect(await run('sh', guide.take('sh'))).toContain('"meta":{"page":1,"perPage":5,"totalCount":1}');
-  // Of a few rows each page, so that there are several.
+  // With two rows per page there are several pages.
   const walked = await run('ts', guide.take('ts').replace('perPage = 100', 'perPage = 2'));
   expect(walked).toBe(`INC-1 Seen in a guide\n${totalCount} open tickets\n`);
   const python = guide.take('python').replace('per_page=100', 'per_page=2');
@@ -190,7 +188,7 @@ it('runs the guide handle-errors', async () => {
   expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
   const code = guide.take('ts');
   expect(await run('ts', code)).toMatch(/^1 ticket\nVALIDATION_ERROR description, type(, category)? [0-9a-f]{32}\n$/);
-  // With the window used up it waits as it is told.
+  // After the quota is used up, the code waits for Retry-After.
   const burst = `await Promise.all(Array.from({ length: 30 }, () => fetch(\`\${process.env.ITSM_URL}/api/public/v1/tickets\`, {
     headers: { authorization: \`Bearer \${process.env.ITSM_KEY}\` } })));\n`;
   expect(await run('ts', burst + code)).toContain('1 ticket');
@@ -213,7 +211,7 @@ it('runs the guide search-and-filter', async () => {
 
 it('runs the guide agents', async () => {
   const guide = await readGuide('agents');
-  // Programs of others: what they would be called with.
+  // Replaces programs of other vendors with a function that prints their arguments.
   const called = (program: string) => run('sh', `${program}() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`);
   const mcp = `${origin}/mcp`;
   const authorization = `Bearer ${workspace.key}`;
@@ -355,7 +353,7 @@ it('runs the guide sync-changes', async () => {
   expect(page).toMatch(/"nextCursor":"[\w-]+"/);
   const code = guide.take('ts');
   const { totalCount } = (await workspace.call('GET', '/tickets?perPage=1')).body.meta;
-  // Whatever else is open on this server keeps the newest back for a moment.
+  // Open transactions on this server delay the newest changes.
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
   await workspace.createTicket();
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
@@ -371,7 +369,7 @@ it('runs the guide sync-changes', async () => {
 });
 
 describe('the guide verify-signatures', () => {
-  it.each(['ts', 'python'] as const)('runs in %s', async (language) => {
+  it.each(['ts', 'python'] as const)('runs the receiver of the guide verify-signatures in %s', async (language) => {
     if (missing.includes(language)) return;
     const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
@@ -407,7 +405,7 @@ describe('the guide verify-signatures', () => {
     );
   }
 
-  it('runs in the shell', async () => {
+  it('runs the shell commands of the guide verify-signatures', async () => {
     const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
     const receiver = await startReceiver();

@@ -8,21 +8,21 @@ import {
 
 export const document = openApiDocument();
 
-/** The statuses of the specification (spec §7), which answer whatever request. */
+/** The statuses of the specification (spec §7), which every request can return. */
 export const specifiedStatuses = [200, 201, 400, 401, 403, 404, 429, 500];
 
-/** A parameter as the tests need it, its reference followed. */
+/** A parameter with its reference resolved. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
 }
 
-/** An operation of the document with its place, and its references followed one step. */
+/** An operation of the document with its path. Its direct references are resolved. */
 export interface DocumentedOperation {
   id: string;
   method: string;
-  /** Below the prefix, with `{id}` for parameters. */
+  /** The path without the prefix, with `{id}` for parameters. */
   path: string;
   parameters: Parameter[];
   body: { schema: Schema; example: unknown } | undefined;
@@ -36,7 +36,7 @@ interface Content {
 
 interface DocumentedAnswer {
   schema: Schema;
-  /** The names of its examples: the error codes, where it is an error. */
+  /** The names of the examples. For an error, these are the error codes. */
   examples: string[];
   headers: string[];
 }
@@ -53,7 +53,7 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
   })),
 );
 
-/** All of them, in an order in which each does what it says: what is deactivated can be asked for little more. */
+/** All operations in an order in which each succeeds: a deactivated resource supports few of them. */
 export const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 
 function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
@@ -73,7 +73,7 @@ function answersOf({ responses }: Operation): DocumentedOperation['answers'] {
   );
 }
 
-/** What a reference into a document names; anything else as it is. */
+/** Resolves a reference in a document. Returns other values unchanged. */
 export function follow<Target = Schema>(value: unknown, into: OpenApi = document): Target {
   const { $ref } = value as { $ref?: string };
   if ($ref === undefined) return value as Target;

@@ -20,13 +20,13 @@ afterAll(async () => {
   await api.close();
 });
 
-it('shows the reference, and sends a request with a pasted key, without a word to another host', async () => {
+it('shows the API reference and sends a request with a pasted key, without requests to other hosts', async () => {
   await workspace.createTicket({ title: 'Seen in the browser' });
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   const requested: string[] = [];
   context.on('request', (request) => requested.push(request.url()));
   const page = await context.newPage();
-  const complaints = await listenForComplaints(page);
+  const problems = await collectProblems(page);
 
   await page.goto(`${origin}/docs`);
   expect(new URL(page.url()).pathname).toBe('/docs/');
@@ -34,17 +34,17 @@ it('shows the reference, and sends a request with a pasted key, without a word t
   await page.getByPlaceholder('Token').first().fill(workspace.key);
   await page.getByText('List tickets').first().click();
   await page.getByRole('button', { name: 'get /tickets' }).first().click();
-  const answered = page.waitForResponse(`${origin}/api/public/v1/tickets*`);
+  const responded = page.waitForResponse(`${origin}/api/public/v1/tickets*`);
   await page.getByRole('button', { name: /^send/i }).first().click();
-  expect((await answered).status()).toBe(200);
+  expect((await responded).status()).toBe(200);
   await page.getByText('"Seen in the browser"').first().waitFor();
 
   expect([...new Set(requested.filter(isSent).map((url) => new URL(url).origin))]).toEqual([origin]);
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
   await context.close();
 }, 60_000);
 
-it('shows samples of the client first, then of curl, and none of other languages', async () => {
+it('shows client samples first, then curl, and no other language', async () => {
   const page = await browser.newPage();
   await page.goto(`${origin}/docs/#tag/tickets/POST/tickets`);
   await page.getByText('client.tickets.create').first().waitFor();
@@ -54,7 +54,7 @@ it('shows samples of the client first, then of curl, and none of other languages
   await page.close();
 }, 60_000);
 
-it('allows scripts by a nonce of each answer, and connections to this host', async () => {
+it('allows scripts by a nonce per response and connections to this host only', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${origin}/docs/`)).headers.get('content-security-policy') ?? ''),
   );
@@ -66,23 +66,23 @@ it('allows scripts by a nonce of each answer, and connections to this host', asy
   }
 });
 
-/** Whether a request needs the network at all. */
+/** Returns whether a request uses the network. */
 function isSent(url: string): boolean {
   return !/^(data|blob|about):/.test(url);
 }
 
-/** What the page and the browser find wrong, as it comes in: errors, and what the policy forbade. */
-async function listenForComplaints(page: Page): Promise<string[]> {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
+/** Collects errors of the page and violations of its content security policy. */
+async function collectProblems(page: Page): Promise<string[]> {
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(`thrown: ${error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`console: ${message.text()}`);
+    if (message.type() === 'error') problems.push(`console: ${message.text()}`);
   });
-  await page.exposeFunction('tellOfViolation', (what: string) => {
-    // The zod inside Scalar finds out in this way that it may not evaluate text, and goes without.
-    if (what !== 'script-src eval') complaints.push(`forbidden: ${what}`);
+  await page.exposeFunction('reportViolation', (what: string) => {
+    // zod in Scalar tests whether eval is allowed, and works without it.
+    if (what !== 'script-src eval') problems.push(`forbidden: ${what}`);
   });
   await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
-    tellOfViolation(violatedDirective + ' ' + blockedURI))`);
-  return complaints;
+    reportViolation(violatedDirective + ' ' + blockedURI))`);
+  return problems;
 }

@@ -3,18 +3,16 @@ import { downgrade, type OpenApi, openApiDocument, type Schema } from '@itsm-api
 import { describe, expect, it } from 'vitest';
 import { follow } from './operations.ts';
 
-/*
- * What holds for all of the document, in both of its forms. A rule names the places that break it.
- */
+/** Rules for the whole document in both versions. A rule returns the places that break it. */
 const forms: [form: string, make: () => OpenApi][] = [
   ['3.1', openApiDocument],
   ['3.0', () => downgrade(openApiDocument())],
 ];
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests know what stands where
+// biome-ignore lint/suspicious/noExplicitAny: the tests know the structure
 type Part = any;
 
-/** Every object of the document with the way that leads to it; what examples hold is data, and no part of it. */
+/** Yields every object of the document with its path. Skips examples, which are data. */
 function* parts(value: unknown, at: string[] = []): Generator<[at: string[], part: Schema]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [at, value as Schema];
@@ -26,41 +24,43 @@ function* parts(value: unknown, at: string[] = []): Generator<[at: string[], par
 const namedAt = (section: string, at: string[]) => at.length === 3 && at[0] === 'components' && at[1] === section;
 const isProperty = (at: string[]) => at.at(-2) === 'properties' && at.at(-3) !== 'properties';
 
-/** A property may leave it to the schema that it names to say what it is. */
-function wordsOf(part: Schema, document: OpenApi): unknown {
+/** Returns the description of a part or of the schema that it refers to. */
+function getDescription(part: Schema, document: OpenApi): unknown {
   const [named = part] = Array.isArray(part.allOf) ? (part.allOf as Schema[]) : [];
   return part.description ?? follow(named, document).description;
 }
 
-/** The places that need words and have no sentence. */
-function speechless(document: OpenApi): string[] {
+/** Returns the places that need a description and have no sentence. */
+function findMissingDescriptions(document: OpenApi): string[] {
   const sections = ['schemas', 'parameters', 'headers', 'responses'];
-  const needsWords = (at: string[]) =>
+  const needsDescription = (at: string[]) =>
     isProperty(at) ||
     sections.some((section) => namedAt(section, at)) ||
     at.at(-1) === 'requestBody' ||
     (at[0] !== 'components' && (at.at(-2) === 'responses' || at.at(-2) === 'parameters'));
   return [...parts(document)]
-    .filter(([at, part]) => needsWords(at) && !/^(?:- )?[A-Z`].+[.:]$/s.test(String(wordsOf(part, document))))
+    .filter(
+      ([at, part]) => needsDescription(at) && !/^(?:- )?[A-Z`].+[.:]$/s.test(String(getDescription(part, document))),
+    )
     .map(([at]) => at.join('/'));
 }
 
-/** The choices that are no named schema. */
-function unnamedChoices(document: OpenApi): string[] {
+/** Returns the choices that are not named schemas. */
+function findUnnamedChoices(document: OpenApi): string[] {
   return [...parts(document)]
     .filter(([at, part]) => ('anyOf' in part || 'oneOf' in part) && !isProperty([...at, '']) && !namedAt('schemas', at))
     .map(([at]) => at.join('/'));
 }
 
-/** The ids, in whatever place, that aren't of 64 bits, and what is of 64 bits without being an id. */
-function wrongIntegers(document: OpenApi): string[] {
+/** Returns ids that are not int64, and int64 values that are not ids. */
+function findWrongIntegers(document: OpenApi): string[] {
   const isId = (name: unknown) => /^id$|Ids?$/.test(String(name));
   const integers = (value: unknown) => [...parts(value)].filter(([, { type }]) => [type].flat().includes('integer'));
   const sizedFor = (name: unknown, schema: unknown) =>
     integers(schema).every(([, { format }]) => (format === 'int64') === isId(name));
   const isRight = (at: string[], part: Schema) => {
     if (namedAt('parameters', at)) return sizedFor(part.name, part.schema);
-    // Of a change the field is named above `from` and `to`.
+    // In a change, the name of the field is above `from` and `to`.
     const name = /^(from|to)$/.test(at.at(-1) ?? '') ? at.at(-3) : at.at(-1);
     return !isProperty(at) || part.type === 'object' || sizedFor(name, part);
   };
@@ -68,35 +68,59 @@ function wrongIntegers(document: OpenApi): string[] {
 }
 
 describe.each(forms)('OpenAPI %s', (_, make) => {
-  it('says of everything, in a sentence, what it is', () => {
-    expect(speechless(make())).toEqual([]);
+  it('describes everything in a sentence', () => {
+    expect(findMissingDescriptions(make())).toEqual([]);
   });
 
-  it('gives every choice a name', () => {
-    expect(unnamedChoices(make())).toEqual([]);
+  it('names every choice', () => {
+    expect(findUnnamedChoices(make())).toEqual([]);
   });
 
-  it('has ids of 64 bits', () => {
-    expect(wrongIntegers(make())).toEqual([]);
+  it('uses int64 for ids only', () => {
+    expect(findWrongIntegers(make())).toEqual([]);
   });
 
   it.each<[rule: string, broken: (document: Part) => void, find: (document: OpenApi) => string[]]>([
-    ['a field without words', (d) => delete d.components.schemas.Ticket.properties.title.description, speechless],
-    ['words that are no sentence', (d) => (d.components.parameters.Page.description = 'page'), speechless],
-    ['a body without words', (d) => delete d.paths['/tickets'].post.requestBody.description, speechless],
-    ['a named schema without words', (d) => delete d.components.schemas.Priority.description, speechless],
-    ['a choice without a name', (d) => (d.components.schemas.Ticket.properties.title.anyOf = [{}, {}]), unnamedChoices],
-    ['an id of any size', (d) => delete d.components.schemas.Ticket.properties.id.format, wrongIntegers],
-    ['an id of a path of any size', (d) => delete d.components.parameters.TaskId.schema.format, wrongIntegers],
-    ['a page of 64 bits', (d) => (d.components.schemas.PageMeta.properties.page.format = 'int64'), wrongIntegers],
-  ])('would be found to have %s', (_, breakIt, find) => {
+    [
+      'a field without a description',
+      (d) => delete d.components.schemas.Ticket.properties.title.description,
+      findMissingDescriptions,
+    ],
+    [
+      'a description that is not a sentence',
+      (d) => (d.components.parameters.Page.description = 'page'),
+      findMissingDescriptions,
+    ],
+    [
+      'a body without a description',
+      (d) => delete d.paths['/tickets'].post.requestBody.description,
+      findMissingDescriptions,
+    ],
+    [
+      'a named schema without a description',
+      (d) => delete d.components.schemas.Priority.description,
+      findMissingDescriptions,
+    ],
+    [
+      'a choice without a name',
+      (d) => (d.components.schemas.Ticket.properties.title.anyOf = [{}, {}]),
+      findUnnamedChoices,
+    ],
+    ['an id without int64', (d) => delete d.components.schemas.Ticket.properties.id.format, findWrongIntegers],
+    ['a path id without int64', (d) => delete d.components.parameters.TaskId.schema.format, findWrongIntegers],
+    [
+      'a page number with int64',
+      (d) => (d.components.schemas.PageMeta.properties.page.format = 'int64'),
+      findWrongIntegers,
+    ],
+  ])('detects %s', (_, breakIt, find) => {
     const document = structuredClone(make());
     breakIt(document);
     expect(find(document)).not.toEqual([]);
   });
 });
 
-it('names what may be null by the schema that it is otherwise', () => {
+it('names nullable values by the schema that they have otherwise', () => {
   const schemas = (document: OpenApi) => document.components.schemas as Part;
   const [newer, older] = forms.map(([, make]) => schemas(make()));
   expect(newer.Ticket.properties.category).toMatchObject({ $ref: '#/components/schemas/NullableTicketCategory' });
@@ -114,7 +138,7 @@ it('names what may be null by the schema that it is otherwise', () => {
   });
 });
 
-it('accepts the id or the number of a ticket wherever a request names one', () => {
+it('accepts the id or number of a ticket in every reference to a ticket', () => {
   const { parameters, schemas } = openApiDocument().components as Part;
   const $ref = '#/components/schemas/TicketReference';
   expect(schemas.TicketReference.anyOf).toMatchObject([
@@ -128,11 +152,11 @@ it('accepts the id or the number of a ticket wherever a request names one', () =
   expect(schemas.NullableTicketReference.anyOf[0]).toEqual({ $ref });
 });
 
-it('gives the error envelope no example of its own, which mocks would return for every error', () => {
+it('has no example of the error envelope, which mocks would return for every error', () => {
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
-it('tells of every change the type of its field', () => {
+it('gives the values of a change the type of the field', () => {
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [
@@ -145,12 +169,15 @@ it('tells of every change the type of its field', () => {
       const type = { ...(field as Schema), description: expect.any(String) };
       return [name, { from: type, to: type }];
     });
-    const told = Object.entries(changes.properties as Part).map(([name, { properties }]: Part) => [name, properties]);
-    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(values));
+    const documented = Object.entries(changes.properties as Part).map(([name, { properties }]: Part) => [
+      name,
+      properties,
+    ]);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(values));
   }
 });
 
-it('has a changelog that names every operation since the release', async () => {
+it('lists every operation since the release in the changelog', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const released: OpenApi = JSON.parse(await read('contract/released/openapi.json'));
   const changelog = await read('docs/changelog.md');
@@ -162,7 +189,7 @@ it('has a changelog that names every operation since the release', async () => {
   expect(added.filter((operation) => !changelog.includes(operation))).toEqual([]);
 });
 
-it('has a changelog whose links lead somewhere', async () => {
+it('links from the changelog to existing guides and headings', async () => {
   const changelog = await readFile(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
   const links = [...changelog.matchAll(/\]\((guides\/[\w-]+\.md)(?:#([\w-]+))?\)/g)];
   expect(links.length).toBeGreaterThan(10);

@@ -6,12 +6,12 @@ import { type Demo, startDemo } from '../support/demo.ts';
 import { type DocumentedOperation, deletesLast, operations } from './operations.ts';
 
 /*
- * What the document shows of each operation does what it says when it is pasted, in the demo workspace. That the
- * client's compile is seen in test/client/package.test.ts.
+ * Runs the code samples of each operation in the demo workspace. test/client/package.test.ts compiles the client
+ * samples.
  */
 const execute = promisify(execFile);
 
-/** Evaluates the client's sample of an operation; resolves to what it printed. */
+/** Evaluates the client sample of an operation. Returns its output. */
 async function runClient(source: string, env: Record<string, string>): Promise<unknown[]> {
   const printed: unknown[] = [];
   const [first, ...rest] = source.split('\n');
@@ -22,7 +22,7 @@ async function runClient(source: string, env: Record<string, string>): Promise<u
   return printed;
 }
 
-/** Has a shell run curl as it stands there; resolves to the status and the body of the answer. */
+/** Runs a curl sample in a shell. Returns the status and the body of the response. */
 async function runCurl(source: string, env: Record<string, string>): Promise<{ status: number; text: string }> {
   const script = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${source}`;
   const { stdout } = await execute('bash', ['-euo', 'pipefail', '-c', script], {
@@ -32,21 +32,21 @@ async function runCurl(source: string, env: Record<string, string>): Promise<{ s
   return { status: Number(stdout.slice(end)), text: stdout.slice(0, end) };
 }
 
-function sampleOf({ samples }: DocumentedOperation, label: string): string {
+function findSample({ samples }: DocumentedOperation, label: string): string {
   return samples.find((sample) => sample.label === label)?.source ?? expect.fail(`There is none for ${label}.`);
 }
 
-it('are, on every operation, of the client and then of curl', () => {
+it('gives every operation a client sample and a curl sample', () => {
   for (const { id, samples } of operations) {
     expect(samples.map(({ label, lang }) => [label, lang])).toEqual([
       ['Client', 'typescript'],
       ['curl', 'shell'],
     ]);
-    expect(sampleOf({ samples } as DocumentedOperation, 'Client')).toContain(`client.${id.replace('_', '.')}(`);
+    expect(findSample({ samples } as DocumentedOperation, 'Client')).toContain(`client.${id.replace('_', '.')}(`);
   }
 });
 
-describe.each(['Client', 'curl'])('%s', (label) => {
+describe.each(['Client', 'curl'])('%s samples', (label) => {
   let demo: Demo;
   let env: Record<string, string>;
 
@@ -56,8 +56,8 @@ describe.each(['Client', 'curl'])('%s', (label) => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('does $id', async (operation) => {
-    const source = sampleOf(operation, label);
+  it.each(deletesLast)('runs the sample of $id', async (operation) => {
+    const source = findSample(operation, label);
     if (label === 'Client') {
       const printed = await runClient(source, env);
       if (source.includes('for await')) return;

@@ -22,7 +22,7 @@ afterAll(() => api.close());
 
 const posts = keyedEndpoints.filter(({ route }) => route.method === 'POST');
 
-it('supports Idempotency-Key for exactly these POST endpoints', () => {
+it('supports Idempotency-Key for every POST endpoint', () => {
   expect(posts.map(({ title }) => title)).toEqual([
     'POST /tickets',
     'POST /tickets/bulk',

@@ -3,9 +3,7 @@ import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { printBanner } from '@itsm-api/server/process/startup-banner.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-/*
- * What `start` says of itself: text where a person is watching, a line of the log where none is.
- */
+/** Tests what `start` prints: text on a terminal, otherwise a log line. */
 const { isTTY } = process.stdout;
 afterEach(() => {
   process.stdout.isTTY = isTTY;
@@ -14,9 +12,9 @@ afterEach(() => {
 
 const demo = { tenant: 'Acme Corporation', adminEmail: 'ada@acme.example', key: 'itsm_key', invitation: '1.token' };
 
-/** Everything that is said where a person is watching, or nobody is. */
-function said(isWatched: boolean, env: Record<string, string> = {}): { printed: string; logged: string[] } {
-  process.stdout.isTTY = isWatched;
+/** Captures everything that is printed with or without a terminal. */
+function capture(isTerminal: boolean, env: Record<string, string> = {}): { printed: string; logged: string[] } {
+  process.stdout.isTTY = isTerminal;
   const printed: unknown[] = [];
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(text) > 0);
   const logged: string[] = [];
@@ -29,30 +27,30 @@ function said(isWatched: boolean, env: Record<string, string> = {}): { printed: 
   return { printed: printed.join(''), logged };
 }
 
-describe('a person', () => {
-  it('is told where the API is, with the key of the demo workspace and a request to paste', () => {
-    const { printed, logged } = said(true);
+describe('the banner on a terminal', () => {
+  it('prints the API address, the demo key and a request on a terminal', () => {
+    const { printed, logged } = capture(true);
     expect(logged).toEqual([]);
-    // What the person needs comes first, and nothing about connections.
+    // The most important information comes first, without details about connections.
     expect(printed).toMatch(/running\..+itsm_key\n.+token=1\.token\n.+ {2}API /s);
     expect(printed).not.toContain('connections');
     expect(printed).toMatch(/^ {2}The ITSM API is running\.$/m);
     expect(printed).toMatch(/^ {2}API {4}http:\/\/127\.0\.0\.1:3000\/api\/public\/v1$/m);
     expect(printed).toMatch(/^ {4}itsm_key$/m);
     expect(printed).toMatch(/^ {4}curl -H 'Authorization: Bearer itsm_key' 'http:\S+\/tickets\?perPage=3'$/m);
-    // Browsers make no passkeys for bare addresses.
+    // Browsers create no passkeys for IP addresses.
     expect(printed).toMatch(/^ {4}http:\/\/localhost:3000\/developer\/join\?token=1\.token$/m);
   });
 
-  it('is told no key where others can reach the server', () => {
-    expect(said(true, { HOST: '0.0.0.0' }).printed).not.toMatch(/itsm_key|1\.token/);
-    expect(said(true, { PUBLIC_URL: 'https://itsm.example.com' }).printed).not.toMatch(/itsm_key|1\.token/);
+  it('prints no key on a terminal if other hosts can reach the server', () => {
+    expect(capture(true, { HOST: '0.0.0.0' }).printed).not.toMatch(/itsm_key|1\.token/);
+    expect(capture(true, { PUBLIC_URL: 'https://itsm.example.com' }).printed).not.toMatch(/itsm_key|1\.token/);
   });
 });
 
-describe('a log', () => {
-  it('gets one line with the same, whatever its level', () => {
-    const { printed, logged } = said(false);
+describe('the banner in a log', () => {
+  it('logs the banner in one line at any log level', () => {
+    const { printed, logged } = capture(false);
     expect(printed).toBe('');
     expect(logged.map((line) => JSON.parse(line))).toEqual([
       {
@@ -75,8 +73,8 @@ describe('a log', () => {
     ]);
   });
 
-  it('gets no key where others can reach the server', () => {
-    expect(said(false, { HOST: '0.0.0.0' }).logged.join('')).not.toContain('itsm_key');
-    expect(said(false, { PUBLIC_URL: 'https://itsm.example.com' }).logged.join('')).not.toContain('itsm_key');
+  it('logs no key if other hosts can reach the server', () => {
+    expect(capture(false, { HOST: '0.0.0.0' }).logged.join('')).not.toContain('itsm_key');
+    expect(capture(false, { PUBLIC_URL: 'https://itsm.example.com' }).logged.join('')).not.toContain('itsm_key');
   });
 });

@@ -13,7 +13,7 @@ import { query } from '../support/database.ts';
 const server: Holder = { type: 'server', address: 'http://127.0.0.1:3000' };
 const command: Holder = { type: 'command' };
 
-/** Used by one test after the other, since making a cluster takes longer than all the rest. */
+/** All tests share one folder, because creating a cluster takes longer than the tests. */
 const dataDir = temporaryDataDir();
 
 let opened: Embedded[] = [];
@@ -33,7 +33,7 @@ afterEach(async () => {
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 describe('openEmbedded', () => {
-  it('keeps the data from one start to the next', async () => {
+  it('keeps the data between starts', async () => {
     const first = await open(server);
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -49,7 +49,7 @@ describe('openEmbedded', () => {
     ).toEqual([{ lower: 'äéð', linguistic: false, current_setting: 'UTF8' }]);
   });
 
-  it('refuses a second server and names the first', async () => {
+  it('rejects a second server and names the first', async () => {
     const { url } = await open(server);
     await expect(open({ type: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
       `DATA_DIR ${dataDir} is in use by process ${process.pid} (http://127.0.0.1:3000). Stop it, or set DATA_DIR to another folder.`,
@@ -57,12 +57,12 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(true);
   });
 
-  it('lets commands join and leave, and is stopped by the last one out', async () => {
+  it('stops PostgreSQL when the last command or server closes it', async () => {
     const first = await open(command);
     const second = await open(server);
     const third = await open(command);
     expect(new Set([first.url, second.url, third.url]).size).toBe(1);
-    // They know where the server is that was there before them, whatever its port.
+    // They know the address of the running server.
     expect([first.origin, third.origin]).toEqual([undefined, 'http://127.0.0.1:3000']);
     await first.stop();
     await second.stop();
@@ -71,14 +71,14 @@ describe('openEmbedded', () => {
     expect(await isUp(third.url)).toBe(false);
   });
 
-  it('makes one cluster when several processes start at once', async () => {
+  it('creates one cluster when several processes start concurrently', async () => {
     await rm(dataDir, { recursive: true });
     const all = await Promise.all([openInChild(command), openInChild(command), open(command)]);
     expect(new Set(all.map(({ url }) => url)).size).toBe(1);
     await query(all[0].url, 'SELECT 1');
   });
 
-  it('starts again for whoever comes while the last one stops it', async () => {
+  it('starts PostgreSQL again if a process opens it while the last one stops it', async () => {
     let current = await open(command);
     for (let round = 0; round < 5; round++) {
       const [next] = await Promise.all([sleep(round * 5).then(() => open(command)), current.stop()]);
@@ -89,7 +89,7 @@ describe('openEmbedded', () => {
     expect(await isUp(current.url)).toBe(false);
   });
 
-  it('takes over from a server that was killed', async () => {
+  it('takes over PostgreSQL from a killed server', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
     await kill(killed.child);
@@ -101,7 +101,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('recovers after PostgreSQL and the server were killed', async () => {
+  it('recovers after PostgreSQL and the server are killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE recovered AS SELECT 42 AS answer');
     process.kill(await postmaster(), 'SIGKILL');
@@ -110,7 +110,7 @@ describe('openEmbedded', () => {
     expect(await query(url, 'SELECT answer FROM recovered')).toEqual([{ answer: 42 }]);
   });
 
-  it('is not misled when another program has the process id of the dead PostgreSQL', async () => {
+  it('starts PostgreSQL if another process has the process id of the previous one', async () => {
     const first = await open(command);
     const file = join(dataDir, 'postgres', 'postmaster.pid');
     const lines = (await readFile(file, 'utf8')).split('\n');
@@ -120,18 +120,18 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(true);
   });
 
-  it('holds the folder again after PostgreSQL dropped its connection', async () => {
+  it('acquires the folder lock again after PostgreSQL drops the connection', async () => {
     const { url } = await open(server);
     await query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'itsm %'");
     await expect.poll(() => query(url, "SELECT FROM pg_locks WHERE locktype = 'advisory'")).toHaveLength(2);
     await expect(open(server)).rejects.toThrow('is in use by process');
   });
 
-  it('outlives the Ctrl-C of a terminal until the server has let go', async () => {
+  it('keeps PostgreSQL running after Ctrl-C until the server closes it', async () => {
     const { child, url } = await openInChild(server);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // A terminal signals the whole process group.
+    // A terminal sends the signal to the whole process group.
     process.kill(-(child.pid ?? 0), 'SIGINT');
     await sleep(200);
     expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
@@ -141,7 +141,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('names both versions when the data is of another PostgreSQL', async () => {
+  it('reports both versions if the data belongs to another PostgreSQL', async () => {
     const file = join(dataDir, 'postgres', 'PG_VERSION');
     const version = await readFile(file, 'utf8');
     await writeFile(file, '9\n');
@@ -151,7 +151,7 @@ describe('openEmbedded', () => {
     await writeFile(file, version);
   });
 
-  it('says what PostgreSQL may not write', async () => {
+  it("reports which file PostgreSQL can't write", async () => {
     const folder = join(dataDir, 'postgres');
     await chmod(folder, 0o500);
     try {
@@ -161,7 +161,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it('says what PostgreSQL lacks when its files are damaged', async () => {
+  it("reports what PostgreSQL can't find in damaged files", async () => {
     const wal = join(dataDir, 'postgres/pg_wal');
     const segments = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
     const move = (from: string, to: string) =>
@@ -174,7 +174,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it('says what to do when the password is gone or wrong', async () => {
+  it('reports a missing, empty or wrong password and the remedy', async () => {
     const file = join(dataDir, 'postgres-password');
     const password = await readFile(file, 'utf8');
     await rm(file);
@@ -184,11 +184,11 @@ describe('openEmbedded', () => {
     await writeFile(file, 'wrong');
     await expect(open(command)).rejects.toThrow(`The password in ${file} is not the one`);
     await writeFile(file, password);
-    // Whoever can't get in does not stop PostgreSQL either.
+    // A process that can't connect must not stop PostgreSQL.
     await (await open(command)).stop();
   });
 
-  it.skipIf(process.getuid?.() !== 0)('names the folder that the user postgres cannot enter', async () => {
+  it.skipIf(process.getuid?.() !== 0)("names the folder that the user postgres can't enter", async () => {
     const closed = temporaryDataDir();
     await mkdir(closed, { mode: 0o700 });
     const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });
@@ -203,7 +203,7 @@ async function open(holder: Holder): Promise<Embedded> {
   return embedded;
 }
 
-/** Opens in a process of its own, which ignores SIGINT and stops when its input ends. */
+/** Opens PostgreSQL in another process, which ignores SIGINT and stops when its stdin ends. */
 async function openInChild(holder: Holder): Promise<{ child: ChildProcess; url: string }> {
   const script = `
     import { openEmbedded } from ${JSON.stringify(new URL('../../server/src/embedded-postgres/embedded.ts', import.meta.url).href)};

@@ -12,15 +12,12 @@ import { steadyPort } from '../faults/postgres.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { pnpm } from '../support/pnpm.ts';
 
-/*
- * The image without Docker, which not every machine has: what the Dockerfile puts together is put together in a folder,
- * and run. Compose's file is read.
- */
+/** Tests the image without Docker: executes the instructions of the Dockerfile in a folder, and parses compose.yaml. */
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
-/** The Dockerfile's instructions, each with what follows it. */
+/** The instructions of the Dockerfile with their arguments. */
 const instructions = (await readFile(join(root, 'Dockerfile'), 'utf8'))
   .replace(/^#.*\n/gm, '')
   .replaceAll('\\\n', '')
@@ -49,7 +46,9 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** As Docker does: a folder's content goes into the destination, a file goes into one that ends with a slash. */
+/**
+ * Copies like Docker: the content of a folder into the destination, a file into a destination with a trailing slash.
+ */
 async function copy(text: string): Promise<void> {
   const names = text.split(' ');
   if (names[0]?.startsWith('--from')) return;
@@ -60,7 +59,7 @@ async function copy(text: string): Promise<void> {
   }
 }
 
-/** What the image runs, with the settings that the image and these give. */
+/** Runs a command of the image with its environment and additional settings. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, args, {
     cwd: app,
@@ -72,7 +71,7 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 }
 
 describe('the image', () => {
-  it('serves, delivers, shows its documentation, has the command line, and tells of its health', {
+  it('serves requests, documentation, the command line and health checks from the image', {
     timeout: 240_000,
   }, async () => {
     const { url, drop } = await cloneDatabase();
@@ -104,7 +103,7 @@ describe('the image', () => {
       server.kill('SIGINT');
       expect((await once(server, 'exit'))[0]).toBe(0);
 
-      // Its program is another one for each kind of machine.
+      // The native module for password hashes differs per platform.
       const hash = `import('./server/src/identity/passwords.ts').then(({ hashPassword }) => hashPassword('one of many'))`;
       expect((await once(run(['-e', hash], env), 'exit'))[0]).toBe(0);
     } finally {
@@ -112,18 +111,18 @@ describe('the image', () => {
     }
   });
 
-  it('says that it needs DATABASE_URL', { timeout: 120_000 }, async () => {
+  it('exits with an error without DATABASE_URL in the image', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
-    // Where nothing can be made, as in the image.
+    // The data folder can't be created, as in the image.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
     const child = spawn(process.execPath, main, { cwd: app, env });
-    let said = '';
-    child.stderr.on('data', (chunk) => (said += chunk));
+    let errors = '';
+    child.stderr.on('data', (chunk) => (errors += chunk));
     expect((await once(child, 'exit'))[0]).toBe(1);
-    expect(said).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
+    expect(errors).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
   });
 
-  it('lets in what it copies', async () => {
+  it('allows in .dockerignore exactly what the Dockerfile copies', async () => {
     const ignore = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
     const copied = rest('COPY')
       .filter((text) => !text.startsWith('--from'))
@@ -138,7 +137,7 @@ describe('compose.yaml', async () => {
   };
   const ours = Object.entries(services).filter(([, { image }]) => image === services.migrate?.image);
 
-  it.each(ours)('gives %s settings that there are, and that it starts with', (_, { environment = {} }) => {
+  it.each(ours)('gives %s only known settings, with which it starts', (_, { environment = {} }) => {
     const settings = Object.entries(environment).map(([name, value]) => [name, withDefaults(value)]);
     const env = { ...imageEnv, ...Object.fromEntries(settings) };
     expect(Object.keys(Settings.shape)).toEqual(expect.arrayContaining(Object.keys(env)));
@@ -146,7 +145,7 @@ describe('compose.yaml', async () => {
   });
 });
 
-/** What Compose makes of a value where no variable is set. */
+/** Returns the value that Compose uses if no variable is set. */
 function withDefaults(value: string): string {
   const inner = value.replace(/\$\{\w+:-([^${}]*)\}/g, '$1');
   return inner === value ? value : withDefaults(inner);

@@ -3,42 +3,42 @@ import { createLoop } from '@itsm-api/server/shared/polling-loop.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 
-/** Collects what is logged. */
+/** Starts a loop and collects its log. */
 function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unknown) => false) {
-  const said: [details: object, text: string][] = [];
+  const logged: [details: object, text: string][] = [];
   let runs = 0;
-  const logger = { error: (details: object, text: string) => said.push([details, text]) } as never;
+  const logger = { error: (details: object, text: string) => logged.push([details, text]) } as never;
   const loop = createLoop({ name: 'test', interval: 5, logger, isOutage, step: () => step(++runs) });
-  return { loop, said, runs: () => runs };
+  return { loop, logged, runs: () => runs };
 }
 
-it('a step that fails is logged, and the loop goes on', async () => {
-  const { loop, said, runs } = startLoop(async (run) => {
+it('logs a failed step and continues the loop', async () => {
+  const { loop, logged, runs } = startLoop(async (run) => {
     if (run < 3) throw new Error(`run ${run}`);
     return false;
   });
   await eventually(() => expect(runs()).toBeGreaterThan(5));
   await loop.stop();
-  expect(said).toMatchObject([
+  expect(logged).toMatchObject([
     [{ loop: 'test', err: { message: 'run 1' } }, 'a loop step failed'],
     [{ loop: 'test', err: { message: 'run 2' } }, 'a loop step failed'],
   ]);
 });
 
-it('a step that takes too long is logged while it lasts, and never run beside itself', async () => {
+it('logs a slow step while it runs and never runs it concurrently', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let end = () => {};
-  const { loop, said, runs } = startLoop((run) =>
+  const { loop, logged, runs } = startLoop((run) =>
     run === 1 ? new Promise((resolve) => (end = () => resolve(false))) : Promise.resolve(false),
   );
   vi.advanceTimersByTime(29_000);
   expect(loop.health).toEqual({ ok: true, stepSeconds: 29 });
-  expect(said).toEqual([]);
+  expect(logged).toEqual([]);
   vi.advanceTimersByTime(31_000);
   expect(loop.health).toEqual({ ok: false, stepSeconds: 60 });
   const text = 'a loop step is taking longer than 30 seconds';
-  expect(said).toEqual([
+  expect(logged).toEqual([
     [{ loop: 'test', seconds: 30 }, text],
     [{ loop: 'test', seconds: 60 }, text],
   ]);
@@ -49,9 +49,9 @@ it('a step that takes too long is logged while it lasts, and never run beside it
   await loop.stop();
 });
 
-it('a step that fails for lack of the database is not logged here, and comes more and more seldom, woken or not', async () => {
+it('backs off without a log entry while the database is unavailable, even when woken', async () => {
   let away = true;
-  const { loop, said, runs } = startLoop(
+  const { loop, logged, runs } = startLoop(
     async () => {
       if (away) throw new Error('away');
       return false;
@@ -59,11 +59,11 @@ it('a step that fails for lack of the database is not logged here, and comes mor
     () => true,
   );
   for (const end = Date.now() + 1500; Date.now() < end; await sleep(5)) loop.wake();
-  // After 0.25 to 0.5, then 0.5 to 1 second, then 1 to 2.
+  // The waits are 0.25 to 0.5, then 0.5 to 1, then 1 to 2 seconds.
   expect(runs()).toBeGreaterThanOrEqual(2);
   expect(runs()).toBeLessThanOrEqual(3);
   away = false;
   await eventually(() => expect(runs()).toBeGreaterThan(10));
   await loop.stop();
-  expect(said).toEqual([]);
+  expect(logged).toEqual([]);
 });

@@ -29,13 +29,13 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 describe('migrateDatabase', { timeout: 60_000 }, () => {
-  it('applies all of them to an empty database, and nothing the second time', async () => {
+  it('applies all migrations to an empty database and none the second time', async () => {
     await empty();
     expect(await migrateDatabase(url)).toContain(BASELINE);
     expect(await migrateDatabase(url)).toEqual([]);
   });
 
-  it('applies each once when several processes start at once', async () => {
+  it('applies each migration once when several processes start concurrently', async () => {
     await empty();
     const script = `
       import { migrateDatabase } from ${schema};
@@ -45,7 +45,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     expect(runs.flatMap(({ stdout }) => JSON.parse(stdout)).filter((name) => name === BASELINE)).toHaveLength(1);
   });
 
-  it('applies what a newer folder has, and lets an older program run on the newer database', async () => {
+  it('applies newer migrations, and accepts a newer database with an older program', async () => {
     await withLaterMigration('CREATE TABLE later (); SELECT 1;', async (folder) => {
       expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
@@ -63,7 +63,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('writes a row for each, as `prisma migrate deploy` does', async () => {
+  it('records each migration like `prisma migrate deploy`', async () => {
     const sql = 'CREATE TABLE later ();\n';
     await withLaterMigration(sql, async (folder) => {
       await migrateDatabase(url, { folder });
@@ -82,7 +82,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('reports a migration that fails and where, undoes it, and applies it when it is mended', async () => {
+  it('reports and rolls back a failed migration, and applies it after it is fixed', async () => {
     await withLaterMigration('CREATE TABLE later ();\nSELECT nonsense();', async (folder) => {
       const failure = `Migration ${LATER} failed: function nonsense() does not exist (line 2 of its migration.sql)`;
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
@@ -107,7 +107,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects a database of the migrations before the baseline, and says that its data must be created again', async () => {
+  it('rejects a database that predates the baseline and says that its data must be created again', async () => {
     await query(url, 'UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
       '20261120000000_init',
       BASELINE,
@@ -121,10 +121,10 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    // PostgreSQL finds out that its process is gone; else it would sleep on, and everybody wait.
+    // PostgreSQL detects that the process is gone. Otherwise the statement would block all others.
     ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
     ['after its end', 'CREATE TABLE later ();'],
-  ])('goes on after its process was killed while a migration was applied, %s', async (_, sql) => {
+  ])('continues after its process was killed during a migration, %s', async (_, sql) => {
     await withLaterMigration(sql, async (folder) => {
       const kill = await migrateInProcess(folder);
       const begun = async () =>
@@ -134,26 +134,26 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       if (sql.includes('pg_sleep')) await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later ();');
       const applied = await migrateDatabase(url, { folder });
       await expect(query(url, 'SELECT FROM later')).resolves.toEqual([]);
-      // Killed while it slept, it left nothing behind.
+      // The killed migration left nothing behind.
       if (sql.includes('pg_sleep')) expect(applied).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
     });
   });
 
-  it('builds an index outside of a transaction, and builds it again when that was interrupted', async () => {
+  it('rebuilds an index after a concurrent build was interrupted', async () => {
     const sql = `-- outside of a transaction
       CREATE INDEX CONCURRENTLY "later_idx" ON "users" ("tenant_id", "name");
       -- A comment; with a semicolon.
       CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "later_key" ON "users" ("tenant_id", "id", "name");`;
     await withLaterMigration(sql, async (folder) => {
-      // Whoever builds an index concurrently waits for transactions that are older.
+      // A concurrent index build waits for older transactions.
       const older = new pg.Client({ connectionString: url });
       await older.connect();
       await older.query('BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE');
       const kill = await migrateInProcess(folder);
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
       const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
-      // From here on it waits for the older one.
+      // From here on the build waits for the older transaction.
       await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 10_000 });
       kill();
       await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
@@ -165,7 +165,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  describe('beside a transaction that stays open', () => {
+  describe('migrateDatabase during an open transaction', () => {
     let older: pg.Client;
 
     beforeEach(async () => {
@@ -178,12 +178,12 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     const waiting = (like: string) =>
       vi.waitUntil(async () => (await runningStatements(like)).length > 0, { interval: 5, timeout: 10_000 });
 
-    it('lets others read while it waits for a table', async () => {
+    it('lets other sessions read while a migration waits for a table', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
         const migrating = migrateDatabase(url, { folder });
         for (let read = 0; read < 2; read++) {
           await waiting('ALTER TABLE "users"%');
-          // Behind a migration that waited for as long as the older transaction lasts, it would wait for ever.
+          // Without a lock timeout, this read would wait behind the migration.
           await query(url, 'SELECT FROM users');
         }
         await older.query('COMMIT');
@@ -193,18 +193,18 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
 
     it('names the oldest transactions while it waits, and fails after the maximum wait', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
-        const said: string[] = [];
-        const onProgress = (message: string) => said.push(message);
+        const progress: string[] = [];
+        const onProgress = (message: string) => progress.push(message);
         const { message } = await migrateDatabase(url, { folder, onProgress, maxWaitMs: 500 }).catch((error) => error);
         const [{ pid } = {}] = (await older.query('SELECT pg_backend_pid() AS pid')).rows;
         const held = `a lock is held by another transaction. The oldest: pid ${pid} ("monthly report", idle in transaction since `;
         expect(message).toContain(`Migration ${LATER} failed: ${held}`);
         expect(message).toContain('Wait for its end or terminate it, and migrate again');
-        expect(said).toContainEqual(expect.stringContaining(`Waiting: ${held}`));
+        expect(progress).toContainEqual(expect.stringContaining(`Waiting: ${held}`));
       });
     });
 
-    it('outside of a transaction waits anew with each statement, and repeats none that is done', async () => {
+    it('retries each statement outside of a transaction without repeating completed ones', async () => {
       const sql = `-- outside of a transaction
         CREATE TABLE "later" ();
         SELECT pg_sleep(1);
@@ -212,7 +212,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await withLaterMigration(sql, async (folder) => {
         const migrating = migrateDatabase(url, { folder, maxWaitMs: 500 });
         await waiting('ALTER TABLE "users"%');
-        // It fails once at least, later than a maximum wait that began with the script.
+        // The statement fails at least once, and the total wait exceeds the maximum of one statement.
         await sleep(300);
         await older.query('COMMIT');
         expect(await migrating).toEqual([LATER]);
@@ -220,7 +220,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  describe('while another process migrates', () => {
+  describe('migrateDatabase during another migration', () => {
     let other: pg.Client;
 
     beforeEach(async () => {
@@ -230,27 +230,29 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
     afterEach(() => other.end());
 
-    it('waits, says for which session, and then goes on', async () => {
+    it('waits for another migration, reports its session and continues', async () => {
       await withLaterMigration('CREATE TABLE later ();', async (folder) => {
-        const said: string[] = [];
+        const progress: string[] = [];
         const working = other.query('SELECT pg_sleep(2)').then(() => other.end());
-        const applied = await migrateDatabase(url, { folder, onProgress: (message) => said.push(message) });
+        const applied = await migrateDatabase(url, { folder, onProgress: (message) => progress.push(message) });
         expect(applied).toEqual([LATER]);
-        expect(said[0]).toMatch(/^Another process is migrating this database \(pid \d+ of PostgreSQL\): waiting …$/);
+        expect(progress[0]).toMatch(
+          /^Another process is migrating this database \(pid \d+ of PostgreSQL\): waiting …$/,
+        );
         await working;
       });
     });
   });
 
-  it('reports a database that has other tables', async () => {
+  it('rejects a database that has other tables', async () => {
     await empty();
     await execute(url, 'CREATE TABLE of_another_program ()');
     await expect(migrateDatabase(url)).rejects.toThrow('Set DATABASE_URL to an empty database.');
   });
 });
 
-describe('prisma/migrations', () => {
-  it('tell whose keys whatever stops or changes one is of, and nothing of their use', async () => {
+describe('the triggers of prisma/migrations', () => {
+  it('notifies the tenant of an API key when it changes, but not when it is used', async () => {
     await execute(url, "INSERT INTO tenants (id, name, name_key, updated_at) VALUES (7, 'A', 'a', now())");
     await execute(
       url,
@@ -264,27 +266,28 @@ describe('prisma/migrations', () => {
     );
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    let told: (string | undefined)[] = [];
-    client.on('notification', ({ payload }) => told.push(payload));
+    let notifications: (string | undefined)[] = [];
+    client.on('notification', ({ payload }) => notifications.push(payload));
     await client.query('LISTEN api_keys');
-    const toldOf = async (sql: string) => {
-      told = [];
+    const notificationsOf = async (sql: string) => {
+      notifications = [];
       await client.query(sql);
-      // What a statement notifies arrives with its answer or right after it.
+      // Notifications of a statement arrive with its response or right after it.
       await sleep(20);
-      return told;
+      return notifications;
     };
     try {
-      expect(await toldOf("UPDATE api_keys SET last_used_at = now(), name = 'x'")).toEqual([]);
-      expect(await toldOf("UPDATE users SET name = 'x'")).toEqual([]);
-      expect(await toldOf("UPDATE tenants SET name = 'B'")).toEqual([]);
-      // Of one statement once, however many keys it is about.
-      expect(await toldOf('UPDATE api_keys SET revoked_at = now()')).toEqual(['7']);
-      expect(await toldOf('UPDATE api_keys SET expires_at = now()')).toEqual(['7']);
-      expect(await toldOf("UPDATE api_keys SET scopes = '{}'")).toEqual(['7']);
-      expect(await toldOf('UPDATE users SET active = false')).toEqual(['7']);
-      expect(await toldOf('UPDATE tenants SET active = false')).toEqual(['7']);
-      for (const table of ['api_keys', 'users', 'tenants']) expect(await toldOf(`DELETE FROM ${table}`)).toEqual(['7']);
+      expect(await notificationsOf("UPDATE api_keys SET last_used_at = now(), name = 'x'")).toEqual([]);
+      expect(await notificationsOf("UPDATE users SET name = 'x'")).toEqual([]);
+      expect(await notificationsOf("UPDATE tenants SET name = 'B'")).toEqual([]);
+      // One statement sends one notification for any number of keys.
+      expect(await notificationsOf('UPDATE api_keys SET revoked_at = now()')).toEqual(['7']);
+      expect(await notificationsOf('UPDATE api_keys SET expires_at = now()')).toEqual(['7']);
+      expect(await notificationsOf("UPDATE api_keys SET scopes = '{}'")).toEqual(['7']);
+      expect(await notificationsOf('UPDATE users SET active = false')).toEqual(['7']);
+      expect(await notificationsOf('UPDATE tenants SET active = false')).toEqual(['7']);
+      for (const table of ['api_keys', 'users', 'tenants'])
+        expect(await notificationsOf(`DELETE FROM ${table}`)).toEqual(['7']);
     } finally {
       await client.end();
     }
@@ -296,7 +299,7 @@ async function empty(): Promise<void> {
   await execute(url, 'CREATE SCHEMA public');
 }
 
-/** Migrates in a process of its own; resolves, when that has begun, to what kills it. */
+/** Migrates in another process. Returns a function that kills it when the migration has begun. */
 async function migrateInProcess(folder: string): Promise<() => void> {
   const program = `import { migrateDatabase } from ${schema};
     const migrating = migrateDatabase(${JSON.stringify(url)}, { folder: ${JSON.stringify(folder)} });
@@ -307,7 +310,7 @@ async function migrateInProcess(folder: string): Promise<() => void> {
   return () => child.kill('SIGKILL');
 }
 
-/** What the migrating process does, or did last: its statement is shown until the next one. */
+/** Returns the current or last statements of the migrating process. */
 async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
   return query(
     url,
@@ -321,7 +324,7 @@ async function invalidIndexes(): Promise<Record<string, unknown>[]> {
   return query(url, 'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid');
 }
 
-/** A copy of the folder of migrations with one more. */
+/** Copies the folder of migrations and adds one more. */
 async function withLaterMigration(sql: string, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = join(tmpdir(), `itsm-migrations-${randomUUID()}`);
   try {

@@ -9,9 +9,7 @@ import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbounc
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-/*
- * The server as a process behind a real PgBouncer.
- */
+/** Tests a server process behind PgBouncer. */
 
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
@@ -27,7 +25,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     await database.drop();
   });
 
-  it('in session mode it serves, delivers and hears of revocations', async () => {
+  it('serves, delivers and receives revocations behind PgBouncer in session mode', async () => {
     pooler = await startPgBouncer(database.url, 'session');
     const receiver = await startReceiver();
     const direct = await startApi({ databaseUrl: database.url });
@@ -56,7 +54,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     expect(made).toMatchObject({ status: 201, body: { data: ticket } });
     const { id } = made.body.data;
     expect(await call('GET', `/tickets/${id}`)).toMatchObject({ status: 200, body: { data: made.body.data } });
-    // Many at once take connections over from each other.
+    // Concurrent requests reuse connections of each other.
     const many = await Promise.all(Array.from({ length: 100 }, () => call('GET', '/tickets?status=OPEN')));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
 
@@ -73,7 +71,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     await direct.close();
   });
 
-  it('in transaction mode it is refused by name', async () => {
+  it('exits and names PgBouncer in transaction mode', async () => {
     pooler = await startPgBouncer(database.url, 'transaction');
     const server = spawnServer({ DATABASE_URL: pooler.url, WEBHOOK_SECRET_KEY, PORT: '0' });
     await server.exited;

@@ -15,9 +15,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { execute, query, withDatabase } from '../support/database.ts';
 import { ticket, webhook } from '../support/workspace.ts';
 
-/*
- * How the roles come to be, on a PostgreSQL of its own: they belong to all databases of one, also to those of other tests.
- */
+/** Tests the creation of roles on a separate PostgreSQL, because roles belong to all databases of a server. */
 let server: { url: string; stop(): Promise<void> };
 const databases = ['first', 'second', 'third'];
 
@@ -39,7 +37,7 @@ afterEach(async () => {
 
 const urlOf = (database: string) => withDatabase(server.url, database);
 
-/** The URL of the first database as another role, which logs in. */
+/** Creates a role that can log in. Returns its URL of the first database. */
 async function urlAs(role: string, attributes = ''): Promise<string> {
   await execute(server.url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${attributes}`);
   const url = new URL(urlOf('first'));
@@ -48,29 +46,29 @@ async function urlAs(role: string, attributes = ''): Promise<string> {
   return url.href;
 }
 
-/** Takes both roles, as a connection does when it is opened. */
-async function takeRoles(url: string): Promise<void> {
+/** Sets both roles, as a new connection does. */
+async function setRoles(url: string): Promise<void> {
   await query(url, 'SET ROLE itsm_request');
   await query(url, 'SET ROLE itsm_system');
 }
 
 describe('the roles', { timeout: 60_000 }, () => {
-  it('are made once when processes on several databases migrate at once', async () => {
+  it('creates the roles once when several databases migrate concurrently', async () => {
     const all = databases.flatMap((name) => [urlOf(name), urlOf(name)]);
     const applied = await Promise.all(all.map((url) => migrateDatabase(url)));
     expect(applied.filter((names) => names.length > 0)).toHaveLength(databases.length);
-    for (const name of databases) await takeRoles(urlOf(name));
+    for (const name of databases) await setRoles(urlOf(name));
   });
 
-  it('are made and taken by an owner who may create roles', async () => {
+  it('creates and sets the roles as an owner with CREATEROLE', async () => {
     const url = await urlAs('owner', 'CREATEROLE');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     await migrateDatabase(url);
-    await takeRoles(url);
+    await setRoles(url);
     expect(await migrateDatabase(url)).toEqual([]);
   });
 
-  it('are asked for, statement by statement, where the owner may not create them', async () => {
+  it("prints the missing statements if the owner can't create roles", async () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const refused = await migrateDatabase(url).catch((error) => error);
@@ -79,7 +77,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     expect(sentence).toMatch(/^The role of DATABASE_URL may not create the roles .* Have an administrator .* run:$/);
     expect(statements).toHaveLength(4);
 
-    // One that only makes them forgets the half; the rest is asked for again.
+    // After only the CREATE statements, the error lists the rest.
     for (const statement of statements.filter((each: string) => each.startsWith('CREATE'))) {
       await execute(server.url, statement);
     }
@@ -89,10 +87,10 @@ describe('the roles', { timeout: 60_000 }, () => {
       await execute(server.url, statement);
     }
     await migrateDatabase(url);
-    await takeRoles(url);
+    await setRoles(url);
   });
 
-  it('are requested by the baseline, where prisma migrate deploy runs it without the right to create them', async () => {
+  it("prints the missing statements in the baseline if prisma migrate deploy can't create roles", async () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const [baseline] = await readMigrations();
@@ -103,10 +101,10 @@ describe('the roles', { timeout: 60_000 }, () => {
       /^The role owner can't create the roles .* Have an administrator run: (.*)$/.exec(message) ?? [];
     await execute(server.url, statements ?? '');
     await execute(url, baseline?.script ?? '');
-    await takeRoles(url);
+    await setRoles(url);
   });
 
-  it('are all that a process needs that does not migrate', async () => {
+  it("runs a server that doesn't migrate with only the two roles", async () => {
     const url = await urlAs('app');
     await expect(checkSchema(url)).rejects.toThrow('Run `itsm migrate` or start the server.');
     await migrateDatabase(urlOf('first'));
@@ -116,14 +114,14 @@ describe('the roles', { timeout: 60_000 }, () => {
 
     expect(await serveAs(url)).toEqual({ wrote: 201, read: 200 });
 
-    // Behind: it can't migrate, and says what it lacks.
+    // The schema is outdated and the process can't migrate, so it reports what is missing.
     await execute(urlOf('first'), "DELETE FROM _prisma_migrations WHERE migration_name = '20261125000000_baseline'");
     await expect(checkSchema(url)).rejects.toThrow('it lacks 20261125000000_baseline');
     await expect(migrateDatabase(url)).rejects.toThrow('Run `itsm migrate` as the role that owns its tables.');
   });
 });
 
-/** Serves the API and delivers, with whatever rights the URL gives. Resolves to the statuses of a write and of a read. */
+/** Starts the API and deliveries with the rights of the URL. Returns the statuses of a write and a read. */
 async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const settings = readSettings({ DATABASE_URL: url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') });
   const logger = createLogger('silent');

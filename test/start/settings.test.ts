@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 const secretKey = Buffer.alloc(32, 1).toString('base64');
 
 describe('the settings', () => {
-  it('have defaults for all', () => {
+  it('has a default for every setting', () => {
     expect(readSettings({})).toMatchObject({
       PORT: 3000,
       HOST: '127.0.0.1',
@@ -19,7 +19,7 @@ describe('the settings', () => {
     });
   });
 
-  it('take an empty value as absent', () => {
+  it('treats an empty setting as absent', () => {
     expect(readSettings({ PORT: '', DATABASE_URL: '' })).toEqual(readSettings({}));
   });
 
@@ -57,13 +57,13 @@ describe('the settings', () => {
     ['WEBHOOK_REFUSED_NETWORKS', 'fe80::1%eth0/64'],
     ['WEBHOOK_REFUSED_NETWORKS', '2001:db8::/32/1'],
     ['WEBHOOK_REFUSED_NETWORKS', 'internal'],
-  ])('refuse %s=%s in one line that names it', (name, value) => {
+  ])('rejects %s=%s in one line with its name', (name, value) => {
     const read = () =>
       readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: secretKey, [name]: value });
     expect(read).toThrow(new RegExp(`^${name}: must be [^\\n]+$`));
   });
 
-  it('name every wrong one, a line each', () => {
+  it('reports every invalid setting in its own line', () => {
     expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'x' })).toThrow(/^PORT: .*\nLOG_LEVEL: .*$/);
   });
 
@@ -71,23 +71,23 @@ describe('the settings', () => {
     'redis://redis.example.com',
     'redis://:secret@10.0.0.7:6380/2',
     'rediss://itsm:s%C3%A9cret@[2001:db8::7]:6379/',
-  ])('take REDIS_URL=%s', (REDIS_URL) => {
+  ])('accepts REDIS_URL=%s', (REDIS_URL) => {
     expect(readSettings({ RATE_LIMIT_STORE: 'redis', REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
   });
 
   it.each([
     ['OTEL_SDK_DISABLED', 'true'],
     ['OTEL_TRACES_EXPORTER', 'none'],
-  ])('take any collector where %s=%s', (name, value) => {
+  ])('ignores the collector if %s=%s', (name, value) => {
     const settings = readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317', [name]: value });
     expect(settings.OTEL_EXPORTER_OTLP_ENDPOINT).toBe('collector:4317');
   });
 
-  it('want a REDIS_URL where limits are to be shared', () => {
+  it('requires REDIS_URL for shared rate limits', () => {
     expect(() => readSettings({ RATE_LIMIT_STORE: 'redis' })).toThrow(/^REDIS_URL: is required [^\n]+$/);
   });
 
-  it('want a secret key of one’s own with a database of one’s own', () => {
+  it('requires WEBHOOK_SECRET_KEY with DATABASE_URL', () => {
     expect(() => readSettings({ DATABASE_URL: 'postgresql://localhost/itsm' })).toThrow(
       /^WEBHOOK_SECRET_KEY: is required/,
     );

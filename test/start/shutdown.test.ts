@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
-/*
- * What ends a process, and with which exit code, without a server in it: start.test.ts and stop.test.ts have one.
- */
+/** Tests what ends a process, and its exit code, without a server. start.test.ts and stop.test.ts use a server. */
 const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', import.meta.url).href);
 
-/** A process that takes this long to stop. Milliseconds. */
-function stopping(stopMs: number) {
+/** Spawns a process that takes `stopMs` to stop. */
+function spawnStoppable(stopMs: number) {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';
     import { shutDownWith } from ${shutdown};
@@ -26,8 +24,8 @@ function stopping(stopMs: number) {
   return { child, exited: once(child, 'exit'), output: () => output };
 }
 
-it('lets the end that an error began go on when a signal comes, and keeps its exit code', async () => {
-  const { child, exited, output } = stopping(1000);
+it('continues a shutdown after an error when a signal arrives, and keeps the exit code', async () => {
+  const { child, exited, output } = spawnStoppable(1000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');
   await expect.poll(output, { timeout: 10_000 }).toContain('Stopping after an error: Error: of this test');
@@ -37,8 +35,8 @@ it('lets the end that an error began go on when a signal comes, and keeps its ex
   expect(output().match(/Stopping/g)).toHaveLength(1);
 });
 
-it('logs in JSON that it stops, where the log is JSON', async () => {
-  const { child, exited, output } = stopping(0);
+it('logs the shutdown as JSON if the log is JSON', async () => {
+  const { child, exited, output } = spawnStoppable(0);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
@@ -48,8 +46,8 @@ it('logs in JSON that it stops, where the log is JSON', async () => {
   ]);
 });
 
-it('ends at once on the second signal after an error', async () => {
-  const { child, exited, output } = stopping(9000);
+it('exits immediately on the second signal after an error', async () => {
+  const { child, exited, output } = spawnStoppable(9000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');
   await expect.poll(output, { timeout: 10_000 }).toContain('Stopping after an error');

@@ -13,9 +13,7 @@ import { compiled } from '../support/compiled.ts';
 import { cloneDatabase, execute, query, withDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/*
- * `start` as a process, as a user runs it: what it prints, and what is left when it is gone.
- */
+/** Tests `start` as a process: what it prints and what it leaves behind. */
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 const running: Started[] = [];
@@ -23,9 +21,9 @@ const folders: string[] = [];
 
 interface Started {
   process: ChildProcess;
-  /** Everything printed so far, errors included. */
+  /** Returns all output so far, including errors. */
   output(): string;
-  /** Resolves when the server is ready, to its address. */
+  /** Resolves to the address when the server is ready. */
   ready: Promise<string>;
   exited: Promise<number | null>;
 }
@@ -40,7 +38,7 @@ afterEach(async () => {
 
 async function dataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-start-'));
-  // As root, PostgreSQL runs as another user, who must get in.
+  // As root, PostgreSQL runs as another user, who needs access.
   await chmod(folder, 0o755);
   folders.push(folder);
   return folder;
@@ -79,14 +77,16 @@ async function totals(address: string, key: string): Promise<Record<string, numb
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** The process id of the PostgreSQL of a data folder, where one runs. */
+/** Returns the process id of the PostgreSQL in a data folder, if one runs. */
 async function postgresPid(folder: string): Promise<number | undefined> {
   const text = await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number(text.split('\n')[0]);
 }
 
 describe('start', () => {
-  it('makes a demo workspace the first time, whose key works, and keeps the data', { timeout: 60_000 }, async () => {
+  it('creates a demo workspace with a working key on the first start and keeps the data', {
+    timeout: 60_000,
+  }, async () => {
     const DATA_DIR = await dataDir();
     const first = start({ DATA_DIR });
     const address = await first.ready;
@@ -95,7 +95,7 @@ describe('start', () => {
       `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
     );
     expect(first.output()).toContain(`"docs":"${address}/"`);
-    // Nobody watches: whatever gathers the log can read each line of it.
+    // Without a terminal, each line is a JSON log line.
     const lines = first
       .output()
       .trim()
@@ -121,7 +121,7 @@ describe('start', () => {
     expect(await first.exited).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
 
-    // A crash leaves PostgreSQL behind, and the next start takes it over.
+    // After a crash, PostgreSQL still runs and the next start takes it over.
     const crashed = start({ DATA_DIR });
     await crashed.ready;
     expect(crashed.output()).not.toContain('itsm_');
@@ -135,7 +135,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('starts PostgreSQL again when it ends, and exits with the reason when that fails', {
+  it('restarts PostgreSQL when it ends, and exits with the reason if the restart fails', {
     timeout: 90_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -146,7 +146,7 @@ describe('start', () => {
     const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
     const pid = (await postgresPid(DATA_DIR)) ?? 0;
 
-    // As an administrator stops it: it removes the file that names its port.
+    // An administrator stops PostgreSQL this way, which removes the file with its port.
     process.kill(pid, 'SIGINT');
     await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
     await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
@@ -162,7 +162,7 @@ describe('start', () => {
     expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
   });
 
-  it('reports damaged data files, and serves what is in others', { timeout: 90_000 }, async () => {
+  it('reports damaged data files and serves data from the others', { timeout: 90_000 }, async () => {
     const DATA_DIR = await dataDir();
     const before = start({ DATA_DIR });
     await before.ready;
@@ -195,7 +195,7 @@ describe('start', () => {
     );
   });
 
-  it('ends well when it is interrupted while it still starts, and starts the next time', {
+  it('exits cleanly when it is interrupted during the start, and starts the next time', {
     timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -207,14 +207,16 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
-  it('prints no key where others can reach it', { timeout: 60_000 }, async () => {
+  it('prints no key if other hosts can reach the server', { timeout: 60_000 }, async () => {
     const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0' });
     await server.ready;
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('takes settings from .env of its folder, and from the environment first', { timeout: 60_000 }, async () => {
+  it('reads settings from .env in its folder, with lower priority than the environment', {
+    timeout: 60_000,
+  }, async () => {
     const folder = await dataDir();
     await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
     const server = start({ LOG_LEVEL: 'info' }, folder);
@@ -222,7 +224,7 @@ describe('start', () => {
     expect(server.output()).toBe('PORT: must be a whole number from 0 to 65535\n');
   });
 
-  it('says in one line that .env can not be read', async () => {
+  it("reports in one line that it can't read .env", async () => {
     const folder = await dataDir();
     await mkdir(join(folder, '.env'));
     const server = start({}, folder);
@@ -230,7 +232,7 @@ describe('start', () => {
     expect(server.output()).toBe(".env: can't be read: it is a folder\n");
   });
 
-  it('takes a signal that comes twice at once for one', { timeout: 60_000 }, async () => {
+  it('treats two immediate signals as one', { timeout: 60_000 }, async () => {
     const DATA_DIR = await dataDir();
     const server = start({ DATA_DIR });
     await server.ready;
@@ -241,7 +243,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('ends at once on a second signal, whatever is in flight', { timeout: 60_000 }, async () => {
+  it('exits immediately on a second signal during a request', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -268,7 +270,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('prints for what it uses how many connections, and uses no more', { timeout: 60_000 }, async () => {
+  it('prints the number of connections per use and opens no more', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -287,20 +289,20 @@ describe('start', () => {
 
     const client = new pg.Client({ connectionString: database.url, application_name: 'test' });
     await client.connect();
-    const most: Record<string, number> = {};
-    const ask = () => fetch(`${address}/api/public/v1/tickets`, { headers: { 'x-api-key': key } });
+    const maxCounts: Record<string, number> = {};
+    const request = () => fetch(`${address}/api/public/v1/tickets`, { headers: { 'x-api-key': key } });
     for (let round = 0; round < 20; round++) {
-      const asking = Array.from({ length: 50 }, ask);
+      const requests = Array.from({ length: 50 }, request);
       const { rows } = await client.query<{ name: string; count: number }>(
         `SELECT application_name AS name, count(*)::int FROM pg_stat_activity
          WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'test'
          GROUP BY 1`,
       );
-      for (const { name, count } of rows) most[name] = Math.max(most[name] ?? 0, count);
-      await Promise.all(asking);
+      for (const { name, count } of rows) maxCounts[name] = Math.max(maxCounts[name] ?? 0, count);
+      await Promise.all(requests);
     }
     await client.end();
-    const { 'itsm-api requests': requests, 'itsm-api keys': keys, 'itsm-api system': system, ...listening } = most;
+    const { 'itsm-api requests': requests, 'itsm-api keys': keys, 'itsm-api system': system, ...listening } = maxCounts;
     expect(requests).toBe(4);
     expect(keys).toBeLessThanOrEqual(2);
     expect(system).toBeLessThanOrEqual(8);
@@ -310,7 +312,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('uses DATABASE_URL and seeds nothing there', { timeout: 30_000 }, async () => {
+  it('uses DATABASE_URL and creates no demo workspace there', { timeout: 30_000 }, async () => {
     const database = await cloneDatabase();
     const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY, DATA_DIR: '/nowhere' });
     const answer = await fetch(`${await server.ready}/api/public/v1/ping`);
@@ -321,7 +323,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('warns where search is case-sensitive beyond ASCII, as itsm doctor does', { timeout: 60_000 }, async () => {
+  it('warns if search is case-sensitive beyond ASCII, like itsm doctor', { timeout: 60_000 }, async () => {
     const { adminUrl } = inject('postgres');
     const name = `lc_ctype_c_${process.pid}`;
     await execute(
@@ -348,7 +350,7 @@ describe('start', () => {
     [{ PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x' }, 'WEBHOOK_SECRET_KEY: is required with DATABASE_URL'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x', WEBHOOK_SECRET_KEY }, 'DATABASE_URL: '],
-  ])('says what is wrong with %o in one line', async (env, message) => {
+  ])('reports an error with %o in one line', async (env, message) => {
     const server = start(env);
     expect(await server.exited).toBe(1);
     const lines = server.output().trim().split('\n');
@@ -356,7 +358,7 @@ describe('start', () => {
     expect(lines[0]).toContain(message);
   });
 
-  it.each(['PORT', 'OPERATIONS_PORT'])('says that %s is taken, and leaves no PostgreSQL behind', async (setting) => {
+  it.each(['PORT', 'OPERATIONS_PORT'])('reports that %s is in use and leaves no PostgreSQL behind', async (setting) => {
     const DATA_DIR = await dataDir();
     const { createServer } = await import('node:net');
     const other = createServer().listen(0, '127.0.0.1');

@@ -18,18 +18,19 @@ import { cloneDatabase, execute, query } from '../support/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-/*
- * How a server process tells that it isn't ready, and how it ends, whatever a client, a receiver or PostgreSQL does.
+/**
+ * Tests how a server process reports that it isn't ready, and how it ends despite slow clients, receivers or
+ * PostgreSQL.
  */
 const root = join(import.meta.dirname, '../..');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
-/** Within this a process ends where DRAIN_SECONDS is that of the default. Seconds. */
-const longest = 25;
+/** Maximum time in seconds until a process ends with the default DRAIN_SECONDS. */
+const maxSeconds = 25;
 
-/** Runs the server as pnpm does, and ends with it. */
+/** Starts the server like pnpm does, and ends with it. */
 const launcher = 'require("node:child_process").spawn("node", ["server/src/main.ts"], { stdio: "inherit" })';
 
-/** Called last first. */
+/** Cleanup functions, called in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -40,7 +41,7 @@ interface Server extends ServerProcess {
   operationsUrl: string;
 }
 
-/** A server process on ports of its own. */
+/** Starts a server process on its own ports. */
 async function start(env: Record<string, string>): Promise<Server> {
   const [port, operationsPort] = [await steadyPort(), await steadyPort()];
   const server = spawnServer({
@@ -57,7 +58,7 @@ async function start(env: Record<string, string>): Promise<Server> {
   return { ...server, url: `http://127.0.0.1:${port}`, operationsUrl: `http://127.0.0.1:${operationsPort}` };
 }
 
-/** A database of its own, with a key that has all scopes. */
+/** Creates a database with a key that has all scopes. */
 async function database(): Promise<{ url: string; key: string }> {
   const { url, drop } = await cloneDatabase();
   stops.push(drop);
@@ -67,7 +68,7 @@ async function database(): Promise<{ url: string; key: string }> {
   return { url, key };
 }
 
-/** On a connection of its own until the test ends. */
+/** Opens a connection that closes when the test ends. */
 async function client(url: string): Promise<pg.Client> {
   const opened = new pg.Client({ connectionString: url });
   await opened.connect();
@@ -75,11 +76,11 @@ async function client(url: string): Promise<pg.Client> {
   return opened;
 }
 
-async function ask(url: string, options?: RequestInit): Promise<Answer> {
+async function request(url: string, options?: RequestInit): Promise<Answer> {
   return answerOf(await fetch(url, { ...options, signal: AbortSignal.timeout(30_000) }));
 }
 
-/** Sends a signal; resolves to the exit code and how many seconds later the process had ended. */
+/** Sends a signal. Returns the exit code and the seconds until the process ended. */
 async function end({ child, exited }: ServerProcess, signal: NodeJS.Signals = 'SIGTERM') {
   const since = performance.now();
   child.kill(signal);
@@ -87,7 +88,7 @@ async function end({ child, exited }: ServerProcess, signal: NodeJS.Signals = 'S
   return { code: child.exitCode, seconds: (performance.now() - since) / 1000 };
 }
 
-/** A connection that has sent this, and nothing else. */
+/** Opens a connection that sends only this text. */
 async function connection(url: string, text = ''): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined).resume();
@@ -98,7 +99,7 @@ async function connection(url: string, text = ''): Promise<Socket> {
 }
 
 describe('a server process', () => {
-  it('is alive and not ready while it migrates', { timeout: 60_000 }, async () => {
+  it('is alive but not ready while it migrates', { timeout: 60_000 }, async () => {
     const { url, drop } = await cloneDatabase();
     stops.push(drop);
     await execute(url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
@@ -109,28 +110,28 @@ describe('a server process', () => {
     await expect
       .poll(
         () =>
-          ask(`${server.url}/readyz`).then(
+          request(`${server.url}/readyz`).then(
             ({ text }) => text,
             () => '',
           ),
         { timeout: 20_000 },
       )
       .toBe('migrating');
-    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 503 });
-    expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
-    const tickets = await ask(`${server.url}${pathPrefix}/tickets`);
+    expect(await request(`${server.url}/readyz`)).toMatchObject({ status: 503 });
+    expect(await request(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
+    const tickets = await request(`${server.url}${pathPrefix}/tickets`);
     expect(tickets.status).toBe(503);
     expect(tickets.headers['retry-after']).toBe('5');
-    const detail = await ask(`${server.operationsUrl}/readyz`);
+    const detail = await request(`${server.operationsUrl}/readyz`);
     expect(detail.status).toBe(503);
     expect(JSON.parse(detail.text)).toMatchObject({ status: 'migrating', checks: { migrations: { ok: false } } });
 
     await other.query('SELECT pg_advisory_unlock(1769239405, 3)');
     await server.ready;
-    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
-    expect(await ask(`${server.url}${pathPrefix}/ping`)).toMatchObject({ status: 200 });
-    // Listeners are heard a moment later.
-    const health = () => ask(`${server.operationsUrl}/readyz`).then(({ text }) => JSON.parse(text));
+    expect(await request(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
+    expect(await request(`${server.url}${pathPrefix}/ping`)).toMatchObject({ status: 200 });
+    // The notification listeners connect shortly after the start.
+    const health = () => request(`${server.operationsUrl}/readyz`).then(({ text }) => JSON.parse(text));
     await expect.poll(health, { timeout: 10_000 }).toMatchObject({ status: 'ok' });
     expect(Object.keys((await health()).checks).sort()).toEqual(
       ['database', 'keyListener', 'migrations', 'rateLimitStore', 'wakeListener', 'workerLoops'].sort(),
@@ -138,14 +139,14 @@ describe('a server process', () => {
     expect((await end(server)).code).toBe(0);
   });
 
-  it('is ready while PostgreSQL is away, and tells operators of it', { timeout: 60_000 }, async () => {
+  it('stays ready while PostgreSQL is unavailable, and reports it to operators', { timeout: 60_000 }, async () => {
     const { postgres, env } = await openGround(stops as (() => Promise<unknown>)[]);
     const server = await start(env);
     await server.ready;
     const thaw = await postgres.freeze();
     try {
-      expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
-      const detail = await ask(`${server.operationsUrl}/readyz`);
+      expect(await request(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
+      const detail = await request(`${server.operationsUrl}/readyz`);
       expect(detail.status).toBe(200);
       expect(JSON.parse(detail.text)).toMatchObject({ status: 'degraded', checks: { database: { ok: false } } });
     } finally {
@@ -172,7 +173,7 @@ describe('a server process', () => {
     });
     await server.ready;
     const post = (path: string, body: object) =>
-      ask(`${server.url}${pathPrefix}/${path}`, {
+      request(`${server.url}${pathPrefix}/${path}`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -185,12 +186,12 @@ describe('a server process', () => {
       expect(answer).toMatchObject({ status: 500, headers: { 'retry-after': expect.stringMatching(/^[1-5]$/) } });
       expect(errorOf(answer).message).toMatch(/^The database is unavailable\. Retry in \d seconds?\.$/);
     }
-    const detail = await ask(`${server.operationsUrl}/readyz`);
+    const detail = await request(`${server.operationsUrl}/readyz`);
     expect(JSON.parse(detail.text)).toMatchObject({
       status: 'degraded',
       checks: { database: { ok: false, error: expect.stringContaining(reason) } },
     });
-    expect((await ask(`${server.url}/readyz`)).text).toBe('ok');
+    expect((await request(`${server.url}/readyz`)).text).toBe('ok');
     expect((await end(server)).code).toBe(0);
     const lines = logged
       .trim()
@@ -202,33 +203,33 @@ describe('a server process', () => {
     expect(lines.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
-  it('serves for DRAIN_SECONDS after SIGTERM, as not ready', { timeout: 60_000 }, async () => {
+  it('serves requests for DRAIN_SECONDS after SIGTERM but is not ready', { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '2' });
     await server.ready;
-    const before = await ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
+    const before = await request(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
     expect(before.headers.connection).toBe('keep-alive');
 
     const ended = end(server);
     await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
     await sleep(500);
-    const during = await ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
+    const during = await request(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
     expect(during.status).toBe(200);
     expect(during.headers.connection).toBe('close');
-    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 503, text: 'stopping' });
-    expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
-    expect(JSON.parse((await ask(`${server.operationsUrl}/readyz`)).text)).toMatchObject({ status: 'stopping' });
+    expect(await request(`${server.url}/readyz`)).toMatchObject({ status: 503, text: 'stopping' });
+    expect(await request(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
+    expect(JSON.parse((await request(`${server.operationsUrl}/readyz`)).text)).toMatchObject({ status: 'stopping' });
     const { code, seconds } = await ended;
     expect(code).toBe(0);
     expect(seconds).toBeGreaterThan(2);
     expect(seconds).toBeLessThan(8);
-    // What it had counted is written at the end, the last request included.
+    // The process writes its usage counts at the end, including the last request.
     expect(await query(url, 'SELECT sum(requests)::int AS requests FROM usage_hours WHERE key_id <> 0')).toEqual([
       { requests: 2 },
     ]);
   });
 
-  it('serves on and ends well when nobody takes its log, nor what it says', { timeout: 60_000 }, async () => {
+  it("serves requests and exits cleanly when its log can't be written", { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const port = await steadyPort();
     const child = spawn(process.execPath, [join(root, 'server/src/main.ts')], {
@@ -241,14 +242,14 @@ describe('a server process', () => {
         DRAIN_SECONDS: '1',
         LOG_LEVEL: 'trace',
       },
-      // A disk that is full, and a reader that is gone.
+      // A full disk and a closed pipe.
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
     });
     child.stderr?.destroy();
     stops.push(() => child.kill('SIGKILL'));
     const exited = once(child, 'exit');
     const status = (path: string) =>
-      ask(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } }).then(
+      request(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } }).then(
         ({ status }) => status,
         () => 0,
       );
@@ -260,7 +261,7 @@ describe('a server process', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  it('drains nothing when Ctrl-C ends it at a terminal', { timeout: 60_000 }, async (context) => {
+  it('exits without draining on Ctrl-C in a terminal', { timeout: 60_000 }, async (context) => {
     if (process.platform !== 'linux') context.skip('the program `script` takes other options here');
     const { url } = await database();
     const [port, operationsPort] = [await steadyPort(), await steadyPort()];
@@ -278,7 +279,7 @@ describe('a server process', () => {
     stops.push(() => child.kill('SIGKILL'));
     const exited = once(child, 'exit');
     const ready = () =>
-      ask(`http://127.0.0.1:${port}/readyz`).then(
+      request(`http://127.0.0.1:${port}/readyz`).then(
         ({ status }) => status,
         () => 0,
       );
@@ -289,7 +290,7 @@ describe('a server process', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('cuts off who has sent nothing or half a request, and answers who has sent all of it', {
+  it('closes connections with no or incomplete requests, and responds to complete requests before it exits', {
     timeout: 60_000,
   }, async () => {
     const { url, key } = await database();
@@ -297,7 +298,7 @@ describe('a server process', () => {
     await server.ready;
     const locking = await client(url);
     await locking.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
-    const asked = ask(`${server.url}${pathPrefix}/assets`, { headers: { 'x-api-key': key } });
+    const asked = request(`${server.url}${pathPrefix}/assets`, { headers: { 'x-api-key': key } });
     const open = [
       await connection(server.url),
       await connection(server.url, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'),
@@ -319,20 +320,20 @@ describe('a server process', () => {
     expect(seconds).toBeLessThan(10);
   });
 
-  it('ends in time, whatever a receiver or PostgreSQL does', { timeout: 120_000 }, async () => {
-    // Both take as long as they may: side by side.
+  it('exits in time while a receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
+    // Both take the maximum time, so they run concurrently.
     const [hung, frozen] = await Promise.all([endWhileReceiverHangs(), endWhilePostgresIsFrozen()]);
     console.log(`Ended after ${hung.seconds.toFixed(1)} s (a receiver), ${frozen.seconds.toFixed(1)} s (PostgreSQL).`);
     expect(hung.code).toBe(0);
-    expect(hung.seconds).toBeLessThan(longest);
-    expect(frozen.seconds).toBeLessThan(longest);
+    expect(hung.seconds).toBeLessThan(maxSeconds);
+    expect(frozen.seconds).toBeLessThan(maxSeconds);
   });
 
   it.each([
-    ['by what `pnpm start` runs', 'sh', ['-c', packageJson.scripts.start], {}],
-    // npx runs pnpm in a shell that it tells of a signal, and that tells nobody.
-    ['by npx', 'sh', ['-c', `node -e '${launcher}' ; true`], { npm_config_npm_version: '11.19.1' }],
-  ])('is told of a signal %s', { timeout: 60_000 }, async (_, command, args, env) => {
+    ['the script of `pnpm start`', 'sh', ['-c', packageJson.scripts.start], {}],
+    // npx runs pnpm in a shell that receives the signal but doesn't forward it.
+    ['npx', 'sh', ['-c', `node -e '${launcher}' ; true`], { npm_config_npm_version: '11.19.1' }],
+  ])('receives a signal that is sent to %s', { timeout: 60_000 }, async (_, command, args, env) => {
     const { url } = await database();
     const child = spawn(command, args, {
       cwd: root,
@@ -349,7 +350,7 @@ describe('a server process', () => {
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    // Whoever runs below holds the pipe: it ends with the last of them.
+    // The pipe ends when the last process that holds it ends.
     const ended = once(child.stdout, 'end');
     await expect.poll(() => output, { timeout: 20_000 }).toContain('is running.');
     child.kill('SIGTERM');
@@ -365,7 +366,7 @@ async function endWhileReceiverHangs() {
   const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '5' });
   await server.ready;
   const post = (path: string, body: object) =>
-    ask(server.url + pathPrefix + path, {
+    request(server.url + pathPrefix + path, {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -381,14 +382,14 @@ async function endWhilePostgresIsFrozen() {
   const { key } = await addWorkspace(runtime, 'First');
   const server = await start({ ...env, DRAIN_SECONDS: '5' });
   await server.ready;
-  const request = () =>
-    ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } }).then(
+  const listTickets = () =>
+    request(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } }).then(
       ({ status }) => status,
       () => undefined,
     );
-  expect(await request()).toBe(200);
+  expect(await listTickets()).toBe(200);
   stops.push(await postgres.freeze());
-  const requests = [request(), request(), request()];
+  const requests = [listTickets(), listTickets(), listTickets()];
   await sleep(200);
   const ended = await end(server);
   await Promise.all(requests);
