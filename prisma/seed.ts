@@ -298,7 +298,7 @@ const tickets: [
   [
     [36, 'INCIDENT', 'NETWORK', 'CRITICAL', 'CLOSED', 'priya', 'jonas', 1],
     'No network on the second floor',
-    'Nobody on the second floor has had a network since this morning, neither cable nor WLAN.',
+    'The second floor has had no network since this morning, neither by cable nor by WLAN.',
     'A patch cable to the floor distributor was left out when the core switch was replaced. Plugged in.',
     { parent: 'CHG-1', watchers: ['ada'], customFields: { site: 'Leipzig', floor: 2, affectedUsers: 14 } },
   ],
@@ -352,7 +352,7 @@ const tickets: [
   [
     [29, 'INCIDENT', 'SOFTWARE', 'CRITICAL', 'CLOSED', 'priya', 'ada', 2],
     'ERP rejects every login since 8:00',
-    'Nobody in Finance can log in to the ERP. It says "licence service unavailable".',
+    'No one in Finance can log in to the ERP. It says "licence service unavailable".',
     'Restarted the licence service. The cause is looked for in the problem ticket.',
     {
       watchers: ['priya', 'jonas'],

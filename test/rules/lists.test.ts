@@ -75,7 +75,7 @@ interface Plan {
 
 /** Returns the statements of a request with the nodes of their plans. */
 async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
-  const query = vi.spyOn(api.databases.requests.pool, 'together');
+  const query = vi.spyOn(api.databases.requests.pool, 'runPipeline');
   const { status } = await workspace.call('GET', path);
   expect(status, path).toBe(200);
   const configs = query.mock.calls.flatMap(([configs]) => configs);
@@ -220,7 +220,7 @@ it.each(['/assets', '/projects', '/users?active=true'])(
   async (path) => {
     const address = `${path}${path.includes('?') ? '&' : '?'}perPage=20`;
     const { body } = await workspace.call('GET', address);
-    const query = vi.spyOn(api.databases.requests.pool, 'together');
+    const query = vi.spyOn(api.databases.requests.pool, 'runPipeline');
     await workspace.call('GET', `${address}&page=${Math.ceil(body.meta.totalCount / 20)}`);
     const configs = query.mock.calls.flatMap(([configs]) => configs).filter(({ text }) => text.includes('ORDER BY'));
     query.mockRestore();

@@ -182,7 +182,7 @@ describe('openEmbedded', () => {
     await writeFile(file, '\n');
     await expect(open(command)).rejects.toThrow(`${file} is empty. Restore it`);
     await writeFile(file, 'wrong');
-    await expect(open(command)).rejects.toThrow(`The password in ${file} is not the one`);
+    await expect(open(command)).rejects.toThrow(`The password in ${file} is not the password of its PostgreSQL`);
     await writeFile(file, password);
     // A process that can't connect must not stop PostgreSQL.
     await (await open(command)).stop();
@@ -192,7 +192,7 @@ describe('openEmbedded', () => {
     const closed = temporaryDataDir();
     await mkdir(closed, { mode: 0o700 });
     const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });
-    await expect(opening).rejects.toThrow(`can't enter ${closed}. Move the project and DATA_DIR`);
+    await expect(opening).rejects.toThrow(`has no access to ${closed}. Move the project and DATA_DIR`);
     await rm(closed, { recursive: true });
   });
 });

@@ -41,7 +41,7 @@ $$;
 
 -- Tenants and users ------------------------------------------------------------
 
--- A workspace. name_key is the name as it is compared: names are unique regardless of case.
+-- A workspace. name_key is the normalized name, which makes names unique regardless of case.
 CREATE TABLE tenants (
   id bigserial PRIMARY KEY,
   name text NOT NULL,
@@ -349,7 +349,7 @@ CREATE INDEX ON assets (tenant_id, status, id DESC);
 CREATE INDEX ON assets (tenant_id, type, id DESC);
 CREATE UNIQUE INDEX assets_tenant_id_asset_tag_key ON assets (tenant_id, asset_tag);
 
--- A file that a user has uploaded and not imported yet. preview is what the page shows of it.
+-- A file that a user has uploaded and not imported yet. preview is the content of the preview page.
 CREATE TABLE csv_uploads (
   tenant_id bigint NOT NULL DEFAULT 0,
   user_id bigint NOT NULL,
@@ -496,7 +496,8 @@ CREATE TABLE webhook_subscriptions (
 );
 CREATE INDEX ON webhook_subscriptions (tenant_id, active, id DESC);
 
--- A request to send deliveries again, and how far it is: after_id is the last delivery of the first of states.
+-- A request to send deliveries again, and its progress: after_id is the last processed delivery of the first status in
+-- states.
 CREATE TABLE webhook_replays (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -663,7 +664,8 @@ $$;
 
 GRANT USAGE ON SCHEMA public TO itsm_request, itsm_system;
 
--- What endpoints and the developer area do, and no more. Triggers write the other tables with the rights of the owner.
+-- Requests have only the rights that endpoints and the developer area need. Triggers write the other tables with the rights
+-- of the owner.
 GRANT SELECT ON ticket_counts, texts, changes, change_epochs, usage_minutes, usage_hours TO itsm_request;
 GRANT SELECT, INSERT ON comments, activities, events, webhook_replays, audit_entries TO itsm_request;
 GRANT SELECT, INSERT, UPDATE ON users, tickets, ticket_sequences, assets, projects, tasks, webhook_subscriptions,
@@ -705,7 +707,7 @@ GRANT SELECT ON _prisma_migrations TO itsm_system;
 
 -- Versions, of which ETags consist (docs/decisions/optimistic-concurrency.md) --------------
 
--- After the largest version follows 1.
+-- Increments the version. The largest integer is followed by 1.
 CREATE FUNCTION next_version() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN NEW.version := OLD.version % 2147483647 + 1; RETURN NEW; END
@@ -716,7 +718,7 @@ CREATE TRIGGER tickets_next_version BEFORE UPDATE ON tickets FOR EACH ROW EXECUT
 CREATE TRIGGER assets_next_version BEFORE UPDATE ON assets FOR EACH ROW EXECUTE FUNCTION next_version();
 CREATE TRIGGER projects_next_version BEFORE UPDATE ON projects FOR EACH ROW EXECUTE FUNCTION next_version();
 CREATE TRIGGER tasks_next_version BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION next_version();
--- Results of deliveries leave the version as it is.
+-- The result of a delivery doesn't change the version.
 CREATE TRIGGER webhook_subscriptions_next_version BEFORE UPDATE ON webhook_subscriptions FOR EACH ROW
   WHEN ((OLD.updated_at, OLD.url, OLD.events, OLD.filter, OLD.skip_own, OLD.active, OLD.held)
     IS DISTINCT FROM (NEW.updated_at, NEW.url, NEW.events, NEW.filter, NEW.skip_own, NEW.active, NEW.held))
@@ -724,7 +726,7 @@ CREATE TRIGGER webhook_subscriptions_next_version BEFORE UPDATE ON webhook_subsc
 
 -- API keys: every process caches them (server/src/auth/api-keys/key-lookup.ts) --------
 
--- Names the tenant whose keys may have ended.
+-- Notifies all processes of the tenant whose keys may be revoked, expired or changed.
 CREATE FUNCTION notify_api_keys() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -771,8 +773,8 @@ $$;
 
 -- Cells (docs/decisions/failover-and-cells.md) ----------------------------------------------
 
--- Assigns a range of ids to the tenants of a cell, unless the database has given an id already. Returns the cell of
--- the database.
+-- Assigns the id range of a cell to new tenants, unless the database has already assigned ids. Returns the cell of the
+-- database.
 CREATE FUNCTION enter_cell(cell integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -903,7 +905,7 @@ BEGIN
 END
 $$;
 
--- The trigger of all resources but tickets.
+-- The trigger function of all resources except tickets.
 CREATE FUNCTION note_changed_row() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -1088,7 +1090,8 @@ BEGIN
 END
 $$;
 
--- The same for tickets, in one function: each call takes as long as its work. The ticket number is one word.
+-- Returns the document of a ticket. It is one function, because each function call takes as long as the work in it. The ticket
+-- number is one word.
 -- regexp_replace() is faster than translate() here.
 CREATE FUNCTION ticket_document(tenant_id bigint, ordinal integer, type text, number integer, title text, description text)
 RETURNS tsvector
@@ -1121,7 +1124,7 @@ BEGIN
 END
 $$;
 
--- The same for one row that changed.
+-- Writes the document of one changed row.
 CREATE FUNCTION write_text() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN

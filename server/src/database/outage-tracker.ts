@@ -42,13 +42,13 @@ export class OutageTracker {
    * Records an opened connection. The outage ends only if none fails for 1 second: at its connection limit, PostgreSQL
    * rejects only some of them.
    */
-  opened(): void {
+  recordSuccess(): void {
     if (this.#outage === undefined || this.#recoveryTimer !== undefined) return;
     this.#recoveryTimer = setTimeout(() => this.#endOutage(), recoveryMs).unref();
   }
 
   /** Records a connection that could not be opened. */
-  refused(error: unknown): void {
+  recordFailure(error: unknown): void {
     if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) return;
     clearTimeout(this.#recoveryTimer);
     this.#recoveryTimer = undefined;

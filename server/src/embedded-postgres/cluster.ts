@@ -66,7 +66,7 @@ export async function prepareCluster(name: string, settings: Record<string, stri
 
 async function createFolder(name: string, user: OsUser | undefined): Promise<void> {
   const dataDir = resolve(name);
-  // Fails before it creates a folder if there are no binaries for this platform.
+  // Without binaries for this platform, fails before it creates a folder.
   await findBinaries();
   // If PostgreSQL runs as another user, that user needs access to the folder.
   const mode = user === undefined ? 0o700 : 0o755;
@@ -250,7 +250,7 @@ async function isPostgres(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   // Some containers have no `ps`. State Z is a zombie: an exited process that its parent hasn't reaped.
   if (process.platform === 'linux') return /\(postgres\) [^ZX]/.test((await readIfExists(`/proc/${pid}/stat`)) ?? '');
-  // Windows has no `ps`, and rarely reuses process ids soon.
+  // Windows has no `ps`, and doesn't reuse process ids soon.
   if (process.platform === 'win32') return true;
   return /postgres\s*$/.test((await run('ps', ['-o', 'comm=', '-p', String(pid)])).output);
 }

@@ -67,7 +67,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
   let reconnecting: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  // If one of its processes crashes, PostgreSQL closes all connections, which releases the locks of this holder.
+  // PostgreSQL closes all connections if one of its processes crashes. That releases the locks of this holder.
   const watch = () => {
     client.once('end', () => {
       reconnecting = reconnect();

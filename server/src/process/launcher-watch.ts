@@ -1,4 +1,4 @@
-// After a SIGTERM to `npx pnpm start`, the server stops within 1 second. Without this file it keeps running and holds its port.
+// With this file, the server stops within 1 second after a SIGTERM to `npx pnpm start`. Without it, the server keeps running.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

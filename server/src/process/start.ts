@@ -69,7 +69,7 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     const publicPort = await openPublicPort(starting);
     const runtime = await openServices(starting, { origin: publicPort?.origin, metrics: operations?.metrics });
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
-    await startRoles(starting, { runtime, metrics: operations?.metrics }, publicPort?.door);
+    await startRoles(starting, { runtime, metrics: operations?.metrics }, publicPort?.startupServer);
     lifecycle.enter('ready');
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
@@ -89,8 +89,8 @@ async function stopSequentially(stops: Stop[], drainMs: number): Promise<void> {
 
 /** Stops all parts concurrently. @throws the first error */
 async function stopConcurrently(stops: Stop[], drainMs: number): Promise<void> {
-  const ends = await Promise.allSettled(stops.map((stop) => stop(drainMs)));
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  const results = await Promise.allSettled(stops.map((stop) => stop(drainMs)));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 /** Starts the server for health checks and metrics, if `OPERATIONS_PORT` is set. */
@@ -109,9 +109,9 @@ async function startOperations({ settings, lifecycle, logger, checks, stops }: S
 async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) {
   const { HOST, PORT, ROLES } = settings;
   if (!ROLES.includes('api')) return undefined;
-  const door = openStartupServer({ logger, lifecycle, publicUrl: settings.PUBLIC_URL });
-  stops.push(() => door.app.close());
-  return { door, origin: await listen(door.app, { setting: 'PORT', port: PORT, host: HOST }) };
+  const startupServer = openStartupServer({ logger, lifecycle, publicUrl: settings.PUBLIC_URL });
+  stops.push(() => startupServer.app.close());
+  return { startupServer, origin: await listen(startupServer.app, { setting: 'PORT', port: PORT, host: HOST }) };
 }
 
 /** Opens and migrates the database, and opens the services. @throws TenantIsolationError if row-level security has a gap */
@@ -158,14 +158,14 @@ interface RoleDependencies {
 async function startRoles(
   starting: Starting,
   dependencies: RoleDependencies,
-  door: StartupServer | undefined,
+  startupServer: StartupServer | undefined,
 ): Promise<void> {
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
   // Workers stop during the drain of requests: load balancers don't route deliveries.
   stops.push((drainMs) => stopConcurrently(roles.stops, drainMs));
   if (settings.ROLES.includes('worker')) await startWorker(roles, dependencies);
-  if (door !== undefined) await startApi(roles, dependencies, door);
+  if (startupServer !== undefined) await startApi(roles, dependencies, startupServer);
 }
 
 async function startWorker(
@@ -176,8 +176,8 @@ async function startWorker(
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   const boss = await runtime.openBoss();
   const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
-  const given = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
-  stops.push(await startWebhooks({ ...runtime, ...given }));
+  const options = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
+  stops.push(await startWebhooks({ ...runtime, ...options }));
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'ticket totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
@@ -188,17 +188,17 @@ async function startWorker(
 async function startApi(
   { stops, ...starting }: Starting,
   { runtime, metrics }: RoleDependencies,
-  door: StartupServer,
+  startupServer: StartupServer,
 ): Promise<void> {
   const usage = createUsageRecorder({ ...runtime, now: runtime.services.now, logger: starting.logger });
   const api = await starting.buildApi({ ...runtime, ...starting, metrics, usage });
   stops.push(async (drainMs) => {
     await sleep(drainMs);
-    await door.app.close();
+    await startupServer.app.close();
     await endsWithin(maxFlushMs, api.close());
   });
   await api.ready();
-  door.lead(api);
+  startupServer.lead(api);
 }
 
 /** Maximum milliseconds at shutdown for writing when API keys were last used, and their usage. */
@@ -220,10 +220,10 @@ async function migrate(url: string, { settings, lifecycle, logger, checks }: Sta
 
 async function checkDatabase(pool: Pool, { problem }: OutageTracker): Promise<Health> {
   if (problem !== undefined) return { ok: false, error: problem };
-  const began = performance.now();
+  const startedAt = performance.now();
   const damage = await findDamage(pool);
   if (damage !== undefined) return { ok: false, error: damage };
-  return { ok: true, milliseconds: Math.round(performance.now() - began) };
+  return { ok: true, milliseconds: Math.round(performance.now() - startedAt) };
 }
 
 /**

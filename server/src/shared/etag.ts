@@ -35,7 +35,7 @@ export function etagOf(resource: object): string | undefined {
   return parts && `"${[parts.written, ...parts.noted].join('-')}"`;
 }
 
-/** Returns the parts of the tag. The part that changes of clients determine comes first, so `If-Match` can compare only that. */
+/** Returns the parts of the tag. `If-Match` compares only the first part, which changes with every write by a client. */
 function getTagParts(resource: object): { written: string; noted: string[] } | undefined {
   const known = versions.get(resource);
   if (known === undefined) return undefined;

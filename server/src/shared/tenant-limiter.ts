@@ -27,7 +27,7 @@ export interface TenantLimiterOptions {
   onDone?: ((tenantId: TenantId, milliseconds: number) => void) | undefined;
 }
 
-/** Which limit the tenant exceeded: queued requests (`queue`), the wait (`wait`), or unread bytes of responses (`unread`). */
+/** The exceeded limit: queued requests (`queue`), wait in the queue (`wait`), or unread bytes of responses (`unread`). */
 export type RejectionReason = 'queue' | 'wait' | 'unread';
 
 export interface Rejection {

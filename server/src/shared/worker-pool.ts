@@ -26,7 +26,7 @@ export interface WorkerPoolOptions {
  * of `timeout` if the task takes too long.
  */
 export function createWorkerPool<Task, Result>(
-  options: WorkerPool,
+  options: WorkerPoolOptions,
 ): (tenantId: TenantId, task: Task) => Promise<Result> {
   const { worker, maxQueued, maxPerTenant, tooMany, timeout, retryAfterSeconds } = options;
   const getPool = lazy(async () => {

@@ -56,7 +56,7 @@ async function run(name: Name, values: unknown[], on: pg.Pool | pg.PoolClient = 
 /** Reads like the API: with row-level security in one statement that also sets the tenant. */
 async function read(name: Name, values: unknown[]): Promise<object[]> {
   if (!(pool instanceof TenantPool)) return run(name, values);
-  const [result] = await pool.together([{ name, text: settingTheTenant(statements[name]), values }], {
+  const [result] = await pool.runPipeline([{ name, text: settingTheTenant(statements[name]), values }], {
     setsTenant: true,
   });
   return result?.rows ?? [];

@@ -75,8 +75,8 @@ export class Connection extends pg.Client implements WatchedConnection {
     // The connection outlives the request that opens it, so it must not belong to that request's trace.
     const opened = tracer === undefined ? open() : tracer.outside(open);
     opened.then(
-      () => reachability?.opened(),
-      (error: unknown) => reachability?.refused(error),
+      () => reachability?.recordSuccess(),
+      (error: unknown) => reachability?.recordFailure(error),
     );
     if (callback === undefined) return opened;
     opened.then(() => callback(null, this), callback);

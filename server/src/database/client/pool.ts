@@ -49,7 +49,7 @@ export class Pool extends pg.Pool {
    * Runs statements of a tenant in one round trip. Each sees the changes that were committed before it started. Sets the
    * tenant before them, unless the first statement does.
    */
-  together(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
+  runPipeline(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
     // Read the scope before waiting: a connection is handed over in the scope of the caller that releases it.
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined)
@@ -144,7 +144,7 @@ function isUsable(failure: Error | null, config: unknown): boolean {
 /** Pools the connections for requests. Every statement runs for the tenant of the current scope. */
 export class TenantPool extends Pool {
   protected override runQuery(config: pg.QueryConfig): unknown {
-    return this.together([config]).then(([result]) => result);
+    return this.runPipeline([config]).then(([result]) => result);
   }
 }
 

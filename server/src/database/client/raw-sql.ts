@@ -47,7 +47,7 @@ export async function queryOne<Row extends object>(
   values: unknown[],
 ): Promise<Row | undefined> {
   const config = { name, text, values: [db.$tenantId, ...values] };
-  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together([config], { setsTenant: true }));
+  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).runPipeline([config], { setsTenant: true }));
   return results[0]?.rows[0]?.one ?? undefined;
 }
 
@@ -60,13 +60,13 @@ const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan',
  */
 export async function queryWithCustomPlan<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const configs = [{ name: statementName(useCustomPlan), text: useCustomPlan, values: [] }, statement];
-  const [, result] = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
+  const [, result] = await withinTenant(db.$tenantId, () => connectionsOf(db).runPipeline(configs));
   return (result?.rows ?? []) as Row[];
 }
 
 /** Runs statements in one round trip and returns their rows. Each sees earlier commits and the statements before it. */
 export async function queryPipelined(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(prepared);
-  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
+  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).runPipeline(configs));
   return results.map(({ rows }) => rows);
 }
