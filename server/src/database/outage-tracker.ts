@@ -119,7 +119,7 @@ const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'Too
 
 /** The messages of errors of pg and `ConnectionWatchdog`, which have no code. */
 const messages =
-  /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not answer in time|The connection to PostgreSQL may be lost)/;
+  /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not respond in time|The connection to PostgreSQL may be lost)/;
 
 /** An error of pg or Prisma. Prisma's error contains its adapter's error, which contains the code of PostgreSQL. */
 interface Thrown {

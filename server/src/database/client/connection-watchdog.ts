@@ -41,7 +41,7 @@ export class ConnectionWatchdog {
     if (overdue.length === 0) return;
     const first = Math.min(...overdue);
     for (const connection of this.#connections) {
-      if (connection.overdueSince(now) !== undefined) connection.sever('PostgreSQL did not answer in time.');
+      if (connection.overdueSince(now) !== undefined) connection.sever('PostgreSQL did not respond in time.');
       else if (connection.isIdleSince(first)) connection.sever('The connection to PostgreSQL may be lost.');
     }
   }
