@@ -144,7 +144,7 @@ function queryString(query: object | undefined): string {
   for (const [name, values] of Object.entries(query ?? {})) {
     const all = [values].flat();
     // An empty array would mean no filter.
-    if (all.length === 0) throw new TypeError(`${name} is empty. Pass at least one value, or omit it.`);
+    if (all.length === 0) throw new TypeError(`${name} is empty. Pass a value or omit it.`);
     for (const value of all) if (value !== undefined) parameters.append(name, String(value));
   }
   return parameters.size === 0 ? '' : `?${parameters}`;
@@ -170,7 +170,7 @@ function describeUnexpected(request: string, { status, headers, type }: Response
     type === 'opaqueredirect' || location !== null
       ? `a redirect to ${location ?? 'another page'}`
       : `${status} and ${headers.get('content-type') ?? 'no content'}`;
-  return `${request} returned ${what}, which is not a response of this API.`;
+  return `${request} returned ${what}, not a response of this API.`;
 }
 
 /** Copies an error, because errors of a custom `fetch` may contain the request with the key. */
@@ -207,14 +207,14 @@ function checkBaseUrl(baseUrl: string): string {
     throw new TypeError('baseUrl is invalid. Pass the URL of the workspace, such as https://acme.example.com.');
   }
   const path = url.pathname.replace(/\/+$/, '');
-  if (path.endsWith(pathPrefix)) throw new TypeError(`baseUrl must not contain ${pathPrefix}, which the client adds.`);
+  if (path.endsWith(pathPrefix)) throw new TypeError(`baseUrl must not contain ${pathPrefix}.`);
   return url.origin + path;
 }
 
 function checkApiKey(value: string | undefined): string | undefined {
   const apiKey = value?.trim();
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('apiKey is invalid. Pass the complete key, without spaces.');
+    throw new TypeError('apiKey is invalid. Pass the complete key.');
   }
   return apiKey;
 }

@@ -157,7 +157,7 @@ function toResult<Item, Row>(
   if (isItsmError(response)) return { ok: false, error: response };
   if (response !== undefined && 'data' in response) return { ok: true, data: response.data };
   const { message, docs, ...error } = response?.error ?? {
-    message: 'The response has no result for this item. Look up the item before you retry.',
+    message: 'The item has no result: check before you retry it.',
     code: 'UNEXPECTED_ANSWER',
   };
   const failure = { ...error, method, path, status: response?.status, docs: docs && baseUrl + docs };

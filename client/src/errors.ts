@@ -263,8 +263,8 @@ export function isPassing({ code, status = 0 }: ItsmError): boolean {
 
 /** Remedies by code, for errors whose message doesn't contain one. */
 const remedies = new Map([
-  ['INSUFFICIENT_SCOPE', 'Use a key that has requiredScope.'],
-  ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or send many items with createMany.'],
+  ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
+  ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or use createMany.'],
   ['CONNECTION_FAILED', `Check baseUrl and the network. ${checkBeforeRetry}`],
   ['TIMEOUT', `Raise timeoutMs. ${checkBeforeRetry}`],
   ['UNEXPECTED_ANSWER', 'Pass the URL of the workspace as baseUrl.'],

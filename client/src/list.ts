@@ -97,7 +97,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
       // Without this error, a program would take the counted rows for the complete list.
       if (!more && data.meta.totalCountCapped) {
-        throw createError('The list may have more rows than the API counts. Narrow the filters.', {
+        throw createError('There may be more rows. Narrow the filters.', {
           code: 'QUERY_TOO_BROAD',
           method: 'GET',
           path: this.#path(),

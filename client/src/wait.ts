@@ -37,5 +37,5 @@ export function backoffMs(times: number): number {
 }
 
 export function aborted({ reason }: AbortSignal, { method, path }: Named): ItsmError {
-  return createError('The signal aborted the call.', { code: 'ABORTED', method, path, cause: reason });
+  return createError('The call was aborted.', { code: 'ABORTED', method, path, cause: reason });
 }

@@ -348,7 +348,7 @@ describe('unexpected responses', () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect((error as Error).message).toBe(
-      `GET ${baseUrl}/api/public/v1/tickets/1 returned 200 and text/html, which is not a response of this API.`,
+      `GET ${baseUrl}/api/public/v1/tickets/1 returned 200 and text/html, not a response of this API.`,
     );
     expect((error as UnexpectedAnswerError).remedy).toBe('Pass the URL of the workspace as baseUrl.');
   });
@@ -405,7 +405,7 @@ describe('serialized client errors', () => {
         requiredScope: 'tickets:write',
         details: [],
         docs: `${baseUrl}/docs/errors#X`,
-        remedy: 'Use a key that has requiredScope.',
+        remedy: 'Pass a key that has requiredScope.',
         rateLimits: [{ name: 'global', limit: 60, remaining: 57, resetSeconds: 31, windowSeconds: 60 }],
       },
     });
