@@ -349,8 +349,8 @@ describe('MCP requests', () => {
     for (const headers of [
       nameless,
       methodless,
-      { ...right, 'mcp-name': 'list_users' },
-      { ...right, 'mcp-method': 'ping' },
+      { ...matchingHeaders, 'mcp-name': 'list_users' },
+      { ...matchingHeaders, 'mcp-method': 'ping' },
     ]) {
       const response = await post(call, { key: workspace.key, headers });
       expect([response.status, response.body.error?.code, response.body.id], response.text).toEqual([400, -32_020, 1]);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
-import { type Answer, toAnswer } from '../support/api.ts';
+import { type Answer, answerOf } from '../support/api.ts';
 import { openGround } from './ground.ts';
 import { openReceiver } from './receiver.ts';
 import { spawnServer } from './server.ts';
@@ -40,7 +40,7 @@ it('responds with Retry-After while PostgreSQL is stopped, limits its log, and r
         ...(title.endsWith('0') && { method: 'POST', body: JSON.stringify(writes) }),
       });
       if (response.status === 201) created.push(title);
-      return toAnswer(response);
+      return answerOf(response);
     };
     const responses: Promise<Answer>[] = [];
     const sendFor = async (milliseconds: number) => {
