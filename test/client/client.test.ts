@@ -259,7 +259,7 @@ describe('client lists', () => {
     await expect(walk()).rejects.toMatchObject({
       code: 'QUERY_TOO_BROAD',
       name: 'QueryTooBroadError',
-      message: expect.stringContaining('narrow the filters'),
+      message: expect.stringContaining('Narrow the filters'),
       path: `/projects/${id}/tasks`,
     });
     expect(read).toBe(10_000);
