@@ -8,7 +8,7 @@ import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { ticketIdOf } from '../tickets/ticket-number.ts';
 import type { Recorded } from './record.ts';
 
-/** What each kind of activity is answered as. */
+/** The response type of each kind of activity. */
 type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 
 /** A row of activity as JSON. */
@@ -23,10 +23,11 @@ interface ActivityRow<Changes> extends Pick<Columns, 'action'> {
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
 /**
- * Nothing where there is no such resource; a page past the end is not looked for. What is counted or skipped is read from
- * the key's index alone, and each row of the page is found by its key, whatever the planner knows of the table.
+ * Builds the query of a page. Returns no row if the resource doesn't exist, and skips the page if it is past the end.
+ * Reads counted and skipped rows from the index of the key only, and looks up each row of the page by its key,
+ * regardless of the planner's estimates.
  */
-const listingOf = (resource: Recorded) => {
+const buildListing = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
   return tenantQuery(`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${maxCounted}) > $3::bigint THEN (
       SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
@@ -41,9 +42,9 @@ const listingOf = (resource: Recorded) => {
     ) AS counted
     WHERE t.tenant_id = $1 AND t.id = $2`);
 };
-const listings: Record<Recorded, TenantQuery> = { TICKET: listingOf('TICKET'), ASSET: listingOf('ASSET') };
+const listings: Record<Recorded, TenantQuery> = { TICKET: buildListing('TICKET'), ASSET: buildListing('ASSET') };
 
-/** A page of what was done to one ticket, newest first. @throws ApiError NOT_FOUND for the ticket */
+/** Returns a page of a ticket's activities, newest first. @throws ApiError NOT_FOUND for the ticket */
 export async function listTicketActivity(
   context: Context,
   reference: TicketReference,
@@ -52,7 +53,7 @@ export async function listTicketActivity(
   return listActivity(context, 'TICKET', await ticketIdOf(context, reference), query);
 }
 
-/** The same of one asset. @throws ApiError NOT_FOUND for the asset */
+/** Returns a page of an asset's activities, newest first. @throws ApiError NOT_FOUND for the asset */
 export function listAssetActivity(context: Context, id: number, query: ActivityQuery): Promise<Page<AssetActivity>> {
   return listActivity(context, 'ASSET', id, query);
 }

@@ -4,44 +4,44 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * Activity is written with what it tells of: in the same statement where that is one of our own, else in the same
+ * Records activities together with the change: in the same statement if it is handwritten SQL, otherwise in the same
  * transaction (docs/decisions/tickets.md).
  */
 
-/** What activity is kept of. */
+/** The resources with activities. */
 export type Recorded = 'TICKET' | 'ASSET';
 
-/** What was done, and in SQL: to which rows, when, by whom and what changed. */
+/** The values of activities, as SQL expressions. */
 interface Insertion {
   resource: Recorded;
   action: ActivityAction;
   tenantId: string;
-  /** What may stand behind FROM, and has an `id`: a row of activity for each. */
+  /** A FROM item with a column `id`. Each row gets an activity. */
   rows: string;
-  /** Expressions, over `rows` where they like. */
+  /** Expressions that may use columns of `rows`. */
   at: string;
   userId: string;
   keyId: string;
   changes: string;
 }
 
-/** The INSERT of activity, for a WITH beside the statement that writes the rows, or by itself. */
+/** Builds the INSERT of activities. Use it in a WITH clause of the statement that writes the rows, or alone. */
 export function insertActivity({ resource, action, tenantId, rows, at, userId, keyId, changes }: Insertion): string {
   return `INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
     SELECT ${tenantId}::bigint, '${resource}', id, '${action}', ${at}, ${userId}::bigint, ${keyId}::bigint, ${changes}
     FROM ${rows}`;
 }
 
-/** The same thing that was done to some rows. */
-interface Deed {
+/** One action on one or more rows. */
+interface Action {
   resource: Recorded;
   ids: number[];
   action: ActivityAction;
   changes?: Changes;
 }
 
-/** Writes activity in a statement of its own, in the transaction that is under way. */
-export async function record(context: Context, { resource, ids, action, changes = {} }: Deed): Promise<void> {
+/** Inserts activities in a separate statement of the current transaction. */
+export async function record(context: Context, { resource, ids, action, changes = {} }: Action): Promise<void> {
   const { db, now, userId = null, keyId = null } = context;
   const text = insertActivity({
     resource,
@@ -58,8 +58,8 @@ export async function record(context: Context, { resource, ids, action, changes 
 }
 
 /**
- * Changes as they are kept, so that a history is not many times its resource: of long texts the beginning, and of custom
- * fields those that differ, which share the length of one text.
+ * Shortens changes for storage, so that a history is not much larger than its resource. Keeps the beginning of long
+ * texts. Of custom fields, keeps those that differ, which share the length of one text.
  */
 export function shortened(changes: Changes): Changes {
   const short = Object.entries(changes).map(([name, { from, to }]) => {
@@ -79,7 +79,7 @@ function shortenedFields(from: CustomFields, to: CustomFields): { from: CustomFi
   return { from: kept(from), to: kept(to) };
 }
 
-/** A list that is too long is kept as text: the beginning of its JSON. */
+/** Shortens a value. A list that is too long becomes text: the beginning of its JSON. */
 function cutField(value: unknown, length: number): unknown {
   if (!Array.isArray(value)) return cut(value, length);
   const json = JSON.stringify(value);

@@ -6,7 +6,7 @@ import { UserReference } from '../users/user-lookup.ts';
 const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
 export type AssetLine = z.output<typeof AssetLine>;
 
-/** An asset as a line of a CSV file. */
+/** The CSV format of assets. */
 export const assetColumns: CsvColumns<AssetLine> = {
   resource: 'assets',
   one: 'asset',

@@ -3,7 +3,7 @@ import type { CsvResource } from '../csv/csv-import.ts';
 import { type AssetLine, assetColumns } from './columns.ts';
 import { assetRows, checkAssets, createAssets, namesOfCustomFields } from './queries.ts';
 
-/** Assets as CSV, out and in. */
+/** The CSV export and import of assets. */
 export const assetCsv: CsvResource<Asset, AssetLine, NewAsset> = {
   columns: assetColumns,
   rows: assetRows,

@@ -28,7 +28,7 @@ import { assetColumns } from './columns.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
-/** A page of assets, newest first (spec §4). */
+/** Returns a page of assets, newest first (spec §4). */
 export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Asset>> {
   const where = {
     ...anyOf('status', query.status),
@@ -44,7 +44,7 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
   });
 }
 
-/** Assets for those who keep a copy. */
+/** Reads assets for incremental sync and exports. */
 export const assetRows: Rows<Asset> = {
   resource: 'assets',
   named: async (db, ids) => (await db.asset.findMany({ where: { id: { in: ids } } })).map(presentAsset),
@@ -54,7 +54,7 @@ export const assetRows: Rows<Asset> = {
   },
 };
 
-/** One asset. @throws ApiError NOT_FOUND */
+/** Returns one asset. @throws ApiError NOT_FOUND */
 export async function getAsset({ db }: Context, id: number): Promise<Asset> {
   const row = await db.asset.findFirst({ where: { id } });
   if (row === null) throw notFound('asset');
@@ -63,14 +63,14 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 
 /**
  * Creates an asset and emits `asset.created`.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the tag is taken
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the tag is taken
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('assignedToId', input.assignedToId));
     const taken = takenBy('asset', input.assetTag);
-    const row = await createUnique('assetTag', taken, () => db.asset.create({ data: columnsOf(input) }));
+    const row = await createUnique('assetTag', taken, () => db.asset.create({ data: toColumns(input) }));
     const asset = presentAsset(row);
     await record(context, { resource: 'ASSET', ids: [asset.id], action: 'CREATED' });
     await emit(context, 'asset.created', { payload: asset });
@@ -82,16 +82,16 @@ const takenMeanwhile = 'must be unique. Another asset received one of these tags
 
 /**
  * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
- * @throws ApiError VALIDATION_ERROR whose details name every asset that can't be created, by its index: `0.assetTag`
+ * @throws ApiError VALIDATION_ERROR whose details list every invalid asset by index, such as `0.assetTag`
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
     await checkAssets(context, inputs);
-    const { emitter, putJobsIn } = gatherJobs(context);
+    const { emitter, putJobsIn } = deferJobs(context);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
       const rows = await createUnique('assetTag', takenMeanwhile, () =>
-        context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) }),
+        context.db.asset.createManyAndReturn({ data: chunk.map(toColumns) }),
       );
       await record(context, { resource: 'ASSET', ids: rows.map(({ id }) => Number(id)), action: 'CREATED' });
       for (const some of chunksOf(rows, 100)) {
@@ -105,7 +105,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
   });
 }
 
-/** Looks whether `createAssets` would create these. @throws ApiError VALIDATION_ERROR as it does */
+/** Checks whether `createAssets` would succeed. @throws ApiError VALIDATION_ERROR like `createAssets` */
 export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
   const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
   await checkNewRows(db, assetColumns, rows, async (assetTags) => {
@@ -117,13 +117,13 @@ export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]):
 const customFieldNames = tenantQuery(`SELECT ARRAY(
   SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
 
-/** The names of all custom fields that assets of the tenant have, in order. */
+/** Returns the names of all custom fields in assets of the tenant, sorted. */
 export async function namesOfCustomFields(db: TenantClient): Promise<string[]> {
   return (await queryOne<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
 
 /**
- * Changes an asset; a patch that changes nothing leaves `updatedAt` (docs/decisions/data-model.md).
+ * Updates an asset. A patch without changes leaves `updatedAt` (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
@@ -155,7 +155,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
   });
 }
 
-/** An asset as the API answers it and as events carry it. */
+/** Serializes an asset for API responses and events. */
 export function presentAsset(row: AssetRow): Asset {
   return withVersion(row.version, {
     id: serializeId(row.id),
@@ -177,8 +177,8 @@ export function presentAsset(row: AssetRow): Asset {
   });
 }
 
-/** The columns of a new asset (docs/decisions/data-model.md). */
-function columnsOf(input: NewAsset) {
+/** Returns the columns of a new asset (docs/decisions/data-model.md). */
+function toColumns(input: NewAsset) {
   return {
     name: input.name,
     assetTag: input.assetTag,
@@ -198,10 +198,10 @@ function columnsOf(input: NewAsset) {
 }
 
 /**
- * Has `emit` keep the jobs until `putJobsIn`: a job that is put in is locked for every other transaction that emits
- * to its subscription until this one ends, and that may be minutes away.
+ * Collects the jobs of `emit` until `putJobsIn`. An inserted job would block all other transactions that emit to the
+ * same subscription until this one commits, which may take minutes.
  */
-function gatherJobs(context: Context & Transaction) {
+function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();
   const addWithin = async (_: TenantClient, subscriptions: SubscriptionRef[]) => {
     for (const each of subscriptions) waiting.set(each.subscriptionId, each);
@@ -214,12 +214,12 @@ function gatherJobs(context: Context & Transaction) {
   };
 }
 
-/** The asset as the patch would leave it. @throws ApiError INVALID_TRANSITION */
+/** Applies the patch. @throws ApiError INVALID_TRANSITION */
 function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   const after: Asset = {
     ...before,
     ...fields,
-    status: fields.status ?? statusOfAssignment(before, fields.assignedToId),
+    status: fields.status ?? getStatusOfAssignment(before, fields.assignedToId),
     customFields: mergeCustomFields(before.customFields, customFields),
   };
   if (after.status !== before.status && !assetTransitions(before.status).includes(after.status)) {
@@ -232,8 +232,8 @@ function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   return after;
 }
 
-/** Assigning puts an asset to use, and taking it back from use puts it into stock. */
-function statusOfAssignment(before: Asset, assignedToId: number | null | undefined): AssetStatus {
+/** Derives the status from the assignment: assigning sets IN_USE, unassigning sets IN_STOCK. */
+function getStatusOfAssignment(before: Asset, assignedToId: number | null | undefined): AssetStatus {
   if (assignedToId === undefined || assignedToId === before.assignedToId) return before.status;
   if (assignedToId !== null) return 'IN_USE';
   return before.status === 'IN_USE' ? 'IN_STOCK' : before.status;

@@ -3,17 +3,17 @@ import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
 
-/** What somebody did in the developer area. */
+/** An action of a user in the developer area, or on the command line. */
 export interface AuditEntry {
   id: number;
   at: string;
-  /** The user who did it; null for a change on the command line. */
+  /** The user, or null for a change on the command line. */
   user: { id: number; name: string } | null;
   /** Such as `key.created`. */
   action: string;
-  /** What it was done to, as people call it. */
+  /** The display name of the changed object. */
   subject: string | null;
-  /** IP address; empty for a change on the command line. */
+  /** IP address. Empty for a change on the command line. */
   address: string;
   userAgent: string;
 }
@@ -23,7 +23,7 @@ export interface AuditQuery extends PageQuery {
   action?: string | undefined;
 }
 
-/** Writes down what is done, in the transaction in which it is. */
+/** Records an action in the transaction of the change. */
 export async function recordAudit(
   { db, userId }: Pick<Context, 'db' | 'userId'>,
   { action, subject, address, userAgent }: Pick<AuditEntry, 'action' | 'subject' | 'address' | 'userAgent'>,
@@ -33,7 +33,7 @@ export async function recordAudit(
   });
 }
 
-/** A page of what was done, the last first. */
+/** Returns a page of the audit log, newest first. */
 export async function listAudit({ db }: Context, { userId, action, ...page }: AuditQuery): Promise<Page<AuditEntry>> {
   const where = { ...(userId !== undefined && { userId }), ...(action !== undefined && { action }) };
   return readPage(page, {

@@ -14,7 +14,7 @@ import { ticketIdOf } from '../tickets/ticket-number.ts';
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
-/** What is skipped is read from an index alone, and each of the page is found by its key. */
+/** Reads skipped rows from an index only, and each row of the page by its key. */
 const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
       SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
@@ -23,7 +23,7 @@ const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t
     ) AS comment) END AS comments
   FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
 
-/** A page of a ticket's comments, newest first. @throws ApiError NOT_FOUND for the ticket */
+/** Returns a page of a ticket's comments, newest first. @throws ApiError NOT_FOUND for the ticket */
 export async function listComments(
   context: Context,
   reference: TicketReference,
@@ -57,8 +57,8 @@ const insert = `WITH t AS (
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
 
 /**
- * Comments on a ticket, in whatever status it is. The ticket counts it under its row's lock, and `ticket.updated` is
- * emitted (docs/decisions/tickets.md).
+ * Adds a comment to a ticket of any status. Increments the ticket's counter under its row lock and emits
+ * `ticket.updated` (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND for the ticket
  */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
@@ -66,7 +66,7 @@ export function createComment(context: UserContext, reference: TicketReference, 
     const { db, now, userId, keyId } = context;
     const ticketId = await ticketIdOf(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
-    // Locked first, so that what is read with the ticket is as new as the ticket.
+    // Locked first, so that all data is read at the version of the ticket.
     const [, [written], [answer]] = (await queryPipelined(db, [
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },

@@ -1,44 +1,44 @@
 import type * as z from 'zod';
 import { csvLine } from './csv-format.ts';
 
-/** How a resource stands in a CSV file: what is to be known of it without a database. */
+/** Describes the CSV format of a resource, without access to a database. */
 export interface CsvColumns<Line extends object> {
   resource: 'assets' | 'projects';
-  /** What one of them is called. */
+  /** The singular name of the resource. */
   one: string;
-  /** What a line must be. It names a user by an id or an e-mail address. */
+  /** The schema of a line, which identifies a user by id or email address. */
   line: z.ZodType<Line>;
-  /** The columns that a file may have, in the order of an export; those of custom fields come after them. */
+  /** The columns of a file, in the order of an export. Custom fields follow them. */
   names: readonly (keyof Line & string)[];
   needed: readonly (keyof Line & string)[];
-  /** The column whose value no two of them share. */
+  /** The column whose value must be unique. */
   unique: keyof Line & string;
-  /** The column that names a user. */
+  /** The column that contains a user. */
   user: keyof Line & string;
   hasCustomFields: boolean;
-  /** What the columns hold, by their names. */
+  /** Example values by column. */
   example: Readonly<Record<string, string>>;
 }
 
 const customFieldPrefix = 'customFields.';
 
-/** The custom field that a column is of; undefined where it is of none. */
-export function customFieldOf(column: string): string | undefined {
+/** Returns the custom field of a column, or undefined if the column is not a custom field. */
+export function parseCustomField(column: string): string | undefined {
   return /^customFields\.(?!__proto__$)(.+)$/s.exec(column)?.[1];
 }
 
-/** The column of a custom field. */
-export function columnOf(customField: string): string {
+/** Returns the column of a custom field. */
+export function toCustomFieldColumn(customField: string): string {
   return customFieldPrefix + customField;
 }
 
-/** A file to begin an import with, as CSV: the columns, and a line that shows what they hold. */
+/** Creates an import template as CSV: the header and an example line. */
 export function csvTemplate<Line extends object>({ names, hasCustomFields, example }: CsvColumns<Line>): string {
   const all = hasCustomFields ? [...names, `${customFieldPrefix}costCentre`] : names;
   return csvLine(all) + csvLine(all.map((name) => example[name]));
 }
 
-/** How many of them, in words. */
+/** Formats a number of rows, such as "1 asset" or "2 assets". */
 export function counted({ resource, one }: { resource: string; one: string }, count: number): string {
   return `${count} ${count === 1 ? one : resource}`;
 }

@@ -3,44 +3,44 @@ import { stringify } from 'csv-stringify/sync';
 import { hasPgCode } from '../../shared/pg-errors.ts';
 
 /*
- * CSV as spreadsheets write and read it. They work out what begins like a formula, whoever wrote it: before such text an
- * apostrophe is written, and taken off again where it is read (docs/decisions/data-model.md#csv).
+ * Reads and writes CSV for spreadsheets, which evaluate text that looks like a formula. Writing adds an apostrophe
+ * before such text, and reading removes it (docs/decisions/data-model.md#csv).
  */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 
-/** A line of CSV, with its end. */
+/** Formats a line of CSV, including its line break. */
 export function csvLine(cells: readonly unknown[]): string {
   const safe = cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell));
   return stringify([safe], {
-    // Left to itself, it writes nothing for false and 1 for true.
+    // By default, the library writes false as an empty cell and true as 1.
     cast: { boolean: String },
-    // White space at an edge is part of the cell only within quotes, and so is a carriage return.
+    // Leading and trailing white space and carriage returns are kept only within quotes.
     quoted_match: /^\s|\s$|\r/,
   });
 }
 
 /** A record of a file. */
 export interface CsvRecord {
-  /** Where it begins, from 1. */
+  /** The line on which it begins, from 1. */
   line: number;
   cells: string[];
 }
 
-/** The most that one record may take. Bytes. */
+/** The maximum size of a record in bytes. */
 const recordBytes = 256 * 1024;
 
-/** The file is no CSV, or not in UTF-8. Its message says what is wrong, to be read after the file's name. */
+/** Thrown if a file is not CSV in UTF-8. The message is a clause that follows the file name. */
 export class NoCsv extends Error {
   override name = 'NoCsv';
 }
 
 /**
- * The records of a file in UTF-8, without those that are empty.
- * @param most how many are read, at most; what is behind them is not looked at
+ * Parses a file in UTF-8 into records. Skips empty ones.
+ * @param max maximum number of records; the rest of the file is not checked
  * @throws NoCsv
  */
-export function parseCsv(bytes: Uint8Array, most: number): CsvRecord[] {
+export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
   const text = Buffer.from(decode(bytes));
   try {
     const records = parse(text, {
@@ -51,11 +51,11 @@ export function parseCsv(bytes: Uint8Array, most: number): CsvRecord[] {
       skip_empty_lines: true,
       skip_records_with_empty_values: true,
       max_record_size: recordBytes,
-      to: most,
+      to: max,
     }) as unknown as { record: string[]; info: { bytes: number } }[];
     let [lines, read] = [0, 0];
     return records.map(({ record, info }) => {
-      // The parser itself counts a line break of two characters within quotes as two.
+      // The parser counts a CRLF within quotes as two line breaks.
       const since = text.toString('latin1', read, info.bytes);
       [lines, read] = [lines + countBreaks(since), info.bytes];
       const within = record.reduce((sum, cell) => sum + countBreaks(cell), 0);
@@ -74,7 +74,7 @@ function countBreaks(text: string): number {
 
 function decode(bytes: Uint8Array): string {
   try {
-    // Takes off the byte order mark, too.
+    // TextDecoder also removes the byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     if (hasPgCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('it is larger than 512 MB. Split it');

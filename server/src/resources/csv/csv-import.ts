@@ -7,94 +7,94 @@ import type { Context } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { findUserIds } from '../users/queries.ts';
-import { type CsvColumns, customFieldOf } from './csv-columns.ts';
+import { type CsvColumns, parseCustomField } from './csv-columns.ts';
 import { type CsvRecord, NoCsv, parseCsv } from './csv-format.ts';
 
-/** A resource as CSV, out and in. */
+/** The CSV export and import of a resource. */
 export interface CsvResource<Row extends { id: number }, Line extends object, New> {
   columns: CsvColumns<Line>;
   rows: Rows<Row>;
-  /** The names of all custom fields that rows of the tenant have. */
+  /** Returns the names of all custom fields in rows of the tenant. */
   customFields(db: TenantClient): Promise<string[]>;
-  /** What a line makes, once it is known who the user is whom it names. */
+  /** Converts a line to the input of `create`, with the id of its user. */
   newOf(line: Line, userId: number | null | undefined): New;
-  /** Looks whether they could be created. @throws ApiError as `create` does */
+  /** Checks whether the rows can be created. @throws ApiError like `create` */
   check(context: Context, inputs: readonly New[]): Promise<void>;
-  /** Creates all or none. @throws ApiError VALIDATION_ERROR whose details begin with an index where they are of one */
+  /** Creates all rows or none. @throws ApiError VALIDATION_ERROR; details about one row begin with its index */
   create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
 }
 
-/** What an import needs of it. */
+/** The parts of a CSV resource that an import needs. */
 type Importable<Line extends object, New> = Omit<CsvResource<never, Line, New>, 'rows' | 'customFields'>;
 
-/** After so many lines others have their turn. */
-const linesAtOnce = 250;
+/** How many lines are read before the event loop gets a turn. */
+const linesPerTurn = 250;
 
-const mostColumns = 500;
+const maxColumns = 500;
 
-/** With so many a file is read no further. */
-const mostProblems = 10_000;
+/** Reading stops at this number of problems. */
+const maxProblems = 10_000;
 
-/** One thing that is wrong with a file. */
+/** A problem of a file. */
 export interface Problem {
-  /** Where, from 1; undefined where it is the file as a whole. */
+  /** The line, from 1, or undefined if the problem concerns the whole file. */
   line: number | undefined;
-  /** The column; empty where it is the whole line. */
+  /** The column, or empty if the problem concerns the whole line. */
   path: string;
-  /** To be read after the column's name, or after the file's. */
+  /** A clause that follows the name of the column or file. */
   message: string;
 }
 
-/** A line that is right by itself. */
+/** A line without problems of its own. */
 interface Line<Given> {
   line: number;
-  /** As the file has it: a user is still named by an e-mail address. */
+  /** The values as in the file, with the email address of a user. */
   given: Given;
 }
 
-/** What a file holds, and what is wrong with it, in the order of its lines. Where something is, nothing is created. */
+/** The content and problems of a file, in the order of lines. A file with problems is not imported. */
 export interface CheckedFile<Given, New> {
   entries: (Line<Given> & { input: New })[];
   problems: Problem[];
 }
 
-/** Looks whether what a CSV file holds could be created. @param most how many lines it may have */
+/** Checks whether the content of a CSV file can be created. @param max maximum number of lines */
 export async function checkFile<Given extends object, New>(
   context: Context,
   csv: Importable<Given, New>,
   bytes: Uint8Array,
-  most: number,
+  max: number,
 ): Promise<CheckedFile<Given, New>> {
-  const file = await readFile(context, csv, bytes, most);
-  const { problems } = await unlessRefused({ ...file, problems: [] }, (inputs) => csv.check(context, inputs));
-  return { ...file, problems: inOrder([...file.problems, ...problems]) };
+  const file = await readFile(context, csv, bytes, max);
+  const { problems } = await collectProblems({ ...file, problems: [] }, (inputs) => csv.check(context, inputs));
+  return { ...file, problems: sortByLine([...file.problems, ...problems]) };
 }
 
-function inOrder(problems: Problem[]): Problem[] {
+function sortByLine(problems: Problem[]): Problem[] {
   return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
 /**
- * Creates what a CSV file holds in one transaction, all or, where there are problems, none.
- * @param most how many lines it may have
+ * Creates the content of a CSV file in one transaction. If there are problems, creates nothing.
+ * @param max maximum number of lines
  */
 export async function importFile<Given extends object, New>(
   context: Context,
   csv: Importable<Given, New>,
   bytes: Uint8Array,
-  most: number,
+  max: number,
   onProgress?: (created: number, total: number) => void,
 ): Promise<CheckedFile<Given, New>> {
-  const file = await readFile(context, csv, bytes, most);
-  return unlessRefused(file, (inputs) => {
-    const told: Progress = (created) => onProgress?.(created, inputs.length);
-    told(0);
-    return csv.create(context, inputs, told);
+  const file = await readFile(context, csv, bytes, max);
+  return collectProblems(file, (inputs) => {
+    const report: Progress = (created) => onProgress?.(created, inputs.length);
+    report(0);
+    return csv.create(context, inputs, report);
   });
 }
 
-/** Does the work on a file that has no problem; where the database stands against it, it has. */
-async function unlessRefused<Given, New>(
+/** Runs `work` if the file has no problems. Converts errors with details to problems. */
+async function collectProblems<Given, New>(
   file: CheckedFile<Given, New>,
   work: (inputs: New[]) => Promise<void>,
 ): Promise<CheckedFile<Given, New>> {
@@ -108,19 +108,19 @@ async function unlessRefused<Given, New>(
   }
 }
 
-/** Reads a file, and finds the users whom it names. */
+/** Reads a file and looks up its users. */
 async function readFile<Given extends object, New>(
   context: Context,
   { columns, newOf }: Importable<Given, New>,
   bytes: Uint8Array,
-  most: number,
+  max: number,
 ): Promise<CheckedFile<Given, New>> {
-  const { records, problems } = readRecords(columns, bytes, most);
+  const { records, problems } = readRecords(columns, bytes, max);
   const [header, ...others] = records;
   const lines: Line<Given>[] = [];
   for (const [index, record] of others.entries()) {
-    if (problems.length >= mostProblems) break;
-    if (index % linesAtOnce === 0) await setImmediate();
+    if (problems.length >= maxProblems) break;
+    if (index % linesPerTurn === 0) await setImmediate();
     const result = readLine(columns, header?.cells ?? [], record);
     problems.push(...result.problems);
     if (result.given !== undefined) lines.push({ line: record.line, given: result.given });
@@ -132,8 +132,12 @@ async function readFile<Given extends object, New>(
   );
   const all = [...problems, ...findRepeated(columns, lines), ...findUnknownUsers(columns, lines, userIds)];
   return {
-    entries: lines.map(({ line, given }) => ({ line, given, input: newOf(given, idOf(given[columns.user], userIds)) })),
-    problems: inOrder(all),
+    entries: lines.map(({ line, given }) => ({
+      line,
+      given,
+      input: newOf(given, getUserId(given[columns.user], userIds)),
+    })),
+    problems: sortByLine(all),
   };
 }
 
@@ -141,54 +145,54 @@ async function readFile<Given extends object, New>(
 function readRecords<Given extends object>(
   columns: CsvColumns<Given>,
   bytes: Uint8Array,
-  most: number,
+  max: number,
 ): { records: CsvRecord[]; problems: Problem[] } {
   try {
-    const records = parseCsv(bytes, most + 2);
+    const records = parseCsv(bytes, max + 2);
     const messages =
       records.length === 0
         ? ['it is empty. Add a header and at least one row']
-        : faultsOfHeader(columns, records[0]?.cells ?? []);
+        : findHeaderProblems(columns, records[0]?.cells ?? []);
     if (records.length === 1) messages.push('it has no rows below the header. Add at least one');
-    if (records.length > most + 1) messages.push(`it has more than ${most} ${columns.resource}. Split it`);
-    return messages.length > 0 ? { records: [], problems: messages.map(ofFile) } : { records, problems: [] };
+    if (records.length > max + 1) messages.push(`it has more than ${max} ${columns.resource}. Split it`);
+    return messages.length > 0 ? { records: [], problems: messages.map(toFileProblem) } : { records, problems: [] };
   } catch (error) {
-    if (error instanceof NoCsv) return { records: [], problems: [ofFile(error.message)] };
+    if (error instanceof NoCsv) return { records: [], problems: [toFileProblem(error.message)] };
     throw error;
   }
 }
 
-function ofFile(message: string): Problem {
+function toFileProblem(message: string): Problem {
   return { line: undefined, path: '', message };
 }
 
-function faultsOfHeader<Given extends object>(
+function findHeaderProblems<Given extends object>(
   { names, needed, hasCustomFields }: CsvColumns<Given>,
   header: readonly string[],
 ): string[] {
-  if (header.length > mostColumns)
-    return [`it has ${header.length} columns, and the maximum is ${mostColumns}. Remove columns`];
+  if (header.length > maxColumns)
+    return [`it has ${header.length} columns, and the maximum is ${maxColumns}. Remove columns`];
   const columns: readonly string[] = names;
-  const isCustom = (name: string) => hasCustomFields && customFieldOf(name) !== undefined;
+  const isCustom = (name: string) => hasCustomFields && parseCustomField(name) !== undefined;
   const unknown = header.filter((name) => !columns.includes(name) && !isCustom(name));
   const missing = needed.filter((name) => !header.includes(name));
   const repeated = new Set(header.filter((name, index) => header.indexOf(name) !== index));
   const known = `${columns.join(', ')}${hasCustomFields ? ' and customFields.NAME' : ''}`;
   return [
-    ...unknown.slice(0, 20).map((name) => `the column "${named(name)}" is unknown. Use ${known}`),
+    ...unknown.slice(0, 20).map((name) => `the column "${shorten(name)}" is unknown. Use ${known}`),
     ...missing.map((name) => `the column ${name} is missing. Add it`),
-    ...[...repeated].slice(0, 20).map((name) => `the column ${named(name)} occurs twice. Remove one`),
+    ...[...repeated].slice(0, 20).map((name) => `the column ${shorten(name)} occurs twice. Remove one`),
   ];
 }
 
-/** As much of a column's name as is repeated. */
-function named(column: string): string {
+/** Shortens the name of a column for a message. */
+function shorten(column: string): string {
   return column.slice(0, 100).toWellFormed();
 }
 
 /**
- * Reads a line. Of one with faults the rest is given as well, so that it is held to the other lines and to the database: an
- * example takes the place of what is needed and at fault.
+ * Reads a line. If it has problems, replaces invalid required values by examples, so that the other values can still be
+ * checked.
  */
 function readLine<Given extends object>(
   columns: CsvColumns<Given>,
@@ -201,13 +205,13 @@ function readLine<Given extends object>(
   }
   const needed: readonly string[] = columns.needed;
   const known: readonly string[] = columns.names;
-  // The header's own faults are reported once, not on each line.
+  // The header's own problems are reported once, not on each line.
   const missing = needed.filter((name) => !header.includes(name));
   const fields: Record<string, unknown> = Object.fromEntries(missing.map((name) => [name, columns.example[name]]));
   const customFields: [string, string][] = [];
   for (const [index, name] of header.entries()) {
     const cell = cells[index] ?? '';
-    const customField = customFieldOf(name);
+    const customField = parseCustomField(name);
     if (cell === '') continue;
     if (customField !== undefined) customFields.push([customField, cell]);
     else if (known.includes(name)) fields[name] = cell;
@@ -216,9 +220,9 @@ function readLine<Given extends object>(
   const result = columns.line.safeParse(fields);
   if (result.success) return missing.includes(columns.unique) ? { problems: [] } : { given: result.data, problems: [] };
   const problems = detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail }));
-  const wrong = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
-  if (wrong.has(columns.unique) || missing.includes(columns.unique)) return { problems };
-  for (const name of wrong) fields[name] = needed.includes(name) ? columns.example[name] : undefined;
+  const invalid = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
+  if (invalid.has(columns.unique) || missing.includes(columns.unique)) return { problems };
+  for (const name of invalid) fields[name] = needed.includes(name) ? columns.example[name] : undefined;
   return { given: columns.line.safeParse(fields).data, problems };
 }
 
@@ -246,12 +250,12 @@ function findUnknownUsers<Given extends object>(
   });
 }
 
-/** The id of who is named by an e-mail address or an id. */
-function idOf(named: unknown, userIds: ReadonlyMap<string, number>): number | null | undefined {
-  return typeof named === 'string' ? userIds.get(named) : (named as number | null | undefined);
+/** Returns the id of the user with an email address or id. */
+function getUserId(user: unknown, userIds: ReadonlyMap<string, number>): number | null | undefined {
+  return typeof user === 'string' ? userIds.get(user) : (user as number | null | undefined);
 }
 
-/** The details of `create`, whose paths begin with an index where they are of one row, as problems of lines. */
+/** Converts the details of `create` to problems of lines. The paths of details about one row begin with its index. */
 function locate(details: NonNullable<ApiError['details']>, entries: readonly { line: number }[]): Problem[] {
   return details.map(({ path, message }) => {
     const [, index, field] = /^(\d+)\.(.*)$/s.exec(path) ?? [];

@@ -4,29 +4,29 @@ import type { CsvColumns } from './csv-columns.ts';
 import type { CheckedFile, Problem } from './csv-import.ts';
 
 /*
- * The CSV file that a user of the developer area has sent, and looks at before it is imported: one for each user and
- * resource, kept for a day with what there is to be seen of it (docs/decisions/data-model.md#csv).
+ * Stores the CSV file that a user of the developer area has uploaded and previews before the import. Keeps one file per
+ * user and resource for a day, with its preview (docs/decisions/data-model.md#csv).
  */
 
 type OwnContext = Pick<Context, 'db'> & { userId: bigint };
 type Resource = CsvColumns<object>['resource'];
 
-/** What is to be seen of a file that was checked. */
+/** The preview of a checked file. */
 export interface Preview {
-  /** How many lines could be imported, if nothing is wrong. */
+  /** How many lines can be imported if there are no problems. */
   lines: number;
-  /** The first of them, each as the texts of some columns. */
+  /** The first lines, each as the texts of some columns. */
   first: { line: number; cells: string[] }[];
-  /** How many things are wrong. */
+  /** The number of problems. */
   problems: number;
   firstProblems: Problem[];
 }
 
-const shownLines = 10;
-const shownProblems = 100;
-const shownText = 200;
+const maxShownLines = 10;
+const maxShownProblems = 100;
+const maxShownText = 200;
 
-/** What is to be seen of a file. @param names the columns that are shown */
+/** Builds the preview of a file. @param names the columns to show */
 export function previewOf<Line extends object, New>(
   { entries, problems }: CheckedFile<Line, New>,
   names: readonly (keyof Line)[],
@@ -34,14 +34,14 @@ export function previewOf<Line extends object, New>(
   return {
     lines: entries.length,
     first: entries
-      .slice(0, shownLines)
+      .slice(0, maxShownLines)
       .map(({ line, given }) => ({ line, cells: names.map((name) => text(given[name])) })),
     problems: problems.length,
-    firstProblems: problems.slice(0, shownProblems),
+    firstProblems: problems.slice(0, maxShownProblems),
   };
 }
 
-/** A value in a line of a table. */
+/** Formats a value for a table cell. */
 function text(value: unknown): string {
   if (value == null) return '';
   const whole =
@@ -50,13 +50,13 @@ function text(value: unknown): string {
           .map(([name, each]) => `${name}: ${each}`)
           .join(', ')
       : String(value);
-  return whole.length > shownText ? `${whole.slice(0, shownText).toWellFormed()}…` : whole;
+  return whole.length > maxShownText ? `${whole.slice(0, maxShownText).toWellFormed()}…` : whole;
 }
 
-const own = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
-const keptFor = "interval '1 day'";
+const ownUpload = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
+const retention = "interval '1 day'";
 
-/** Keeps a file in place of the one before; what others of the workspace have left lying about goes. */
+/** Stores a file in place of the user's previous one. Deletes expired files of the workspace. */
 export async function keepUpload(
   { db, userId }: OwnContext,
   resource: Resource,
@@ -64,7 +64,7 @@ export async function keepUpload(
 ): Promise<void> {
   await queryPipelined(db, [
     {
-      text: `DELETE FROM csv_uploads WHERE tenant_id = $1 AND created_at < now() - ${keptFor}`,
+      text: `DELETE FROM csv_uploads WHERE tenant_id = $1 AND created_at < now() - ${retention}`,
       values: [db.$tenantId],
     },
     {
@@ -76,33 +76,34 @@ export async function keepUpload(
   ]);
 }
 
-/** A file that is kept. */
+/** A stored upload. */
 export interface Kept {
   preview: Preview;
-  /** When it was sent, or checked last: what tells it from another one. */
+  /** When the file was uploaded or last checked. Identifies the version of the upload. */
   at: Date;
 }
 
-/** What is to be seen of the user's file; undefined where there is none, or it has grown old. */
+/** Returns the preview of the user's file, or undefined if there is none or it has expired. */
 export function findPreview(context: OwnContext, resource: Resource): Promise<Kept | undefined> {
   return find(context, resource, 'preview, created_at AS at');
 }
 
-/** The user's file, to be checked anew; undefined where there is none, or it has grown old. */
+/** Returns the user's file to check it again, or undefined if there is none or it has expired. */
 export async function findUpload(context: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
   return (await find<{ content: Uint8Array }>(context, resource, 'content'))?.content;
 }
 
 /**
- * Takes the file away: of two who ask for it at once, one gets it. Undefined where there is none, or another one.
- * @param at as `findPreview` tells it
+ * Deletes and returns the file, so that only one of two concurrent requests gets it. Undefined if there is none or its
+ * version differs.
+ * @param at the version that `findPreview` returned
  */
 export async function takeUpload(
   { db, userId }: OwnContext,
   resource: Resource,
   at: Date,
 ): Promise<Uint8Array | undefined> {
-  const text = `DELETE FROM csv_uploads WHERE ${own} AND created_at = $4::timestamptz RETURNING content`;
+  const text = `DELETE FROM csv_uploads WHERE ${ownUpload} AND created_at = $4::timestamptz RETURNING content`;
   const [row] = await queryRows<{ content: Uint8Array }>(db, { text, values: [db.$tenantId, userId, resource, at] });
   return row?.content;
 }
@@ -112,7 +113,7 @@ async function find<Row extends object>(
   resource: Resource,
   columns: string,
 ): Promise<Row | undefined> {
-  const text = `SELECT ${columns} FROM csv_uploads WHERE ${own} AND created_at >= now() - ${keptFor}`;
+  const text = `SELECT ${columns} FROM csv_uploads WHERE ${ownUpload} AND created_at >= now() - ${retention}`;
   const [row] = await queryRows<Row>(db, { text, values: [db.$tenantId, userId, resource] });
   return row;
 }

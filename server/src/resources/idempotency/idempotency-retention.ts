@@ -6,7 +6,7 @@ import { scheduleHourly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** Ten million rows take minutes. */
+/** The queue of the job. Ten million rows take minutes. */
 export const idempotencyRetentionQueue: Queue = {
   name: 'idempotency-retention',
   policy: 'exclusive',
@@ -14,17 +14,14 @@ export const idempotencyRetentionQueue: Queue = {
 };
 
 /**
- * Has the answers forgotten every hour that are given no more. Where thousands are stored in a second, those of a day are
- * more than a night's work, and the table twice as large as it must be.
+ * Schedules the hourly deletion of expired responses. At thousands of stored responses per second, a nightly run would
+ * take longer than a night and double the size of the table.
  */
 export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleHourly(boss, idempotencyRetentionQueue, () => pruneIdempotencyKeys(prisma));
 }
 
-/**
- * Deletes answers that are older than they are given, a tenant after the other, in batches that each commit. Resolves to
- * how many went.
- */
+/** Deletes expired responses per tenant, in batches that commit separately. Resolves to their number. */
 export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;
   for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
@@ -36,8 +33,8 @@ export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 500
 function pruneTenant(prisma: PrismaClient, tenantId: TenantId, batchSize: number): Promise<number> {
   let since = new Date(0);
   return inBatches(batchSize, async () => {
-    // A batch begins where the last one ended, since its rows stay in the index until they are vacuumed. The age is looked
-    // at again as a row is deleted: a request may have given its key a new answer meanwhile.
+    // Each batch starts after the previous one, because deleted rows stay in the index until a vacuum. The age is
+    // checked again when a row is deleted, because a request may have replaced the response in the meantime.
     const [batch] = await prisma.$queryRaw<{ count: number; last: Date | null }[]>`
       WITH old AS MATERIALIZED (
         SELECT key_id, key, created_at FROM idempotency_keys

@@ -6,30 +6,30 @@ import { ConditionNotMet } from '../../database/client/transaction.ts';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 
-/** What a handler answers. */
+/** The response of a handler. */
 export interface StoredResponse {
   status: number;
   body: { data: unknown };
-  /** The state that the resource is in, where it has a version. */
+  /** The ETag of the resource, if it has a version. */
   etag?: string | undefined;
 }
 
-/** What is kept of an answer's data where that is not all of it. */
+/** How the data of a response is stored if not completely. */
 export interface Kept {
   keep(data: never): unknown;
-  /** The data again. */
+  /** Restores the data. */
   restore(context: Context, kept: never): Promise<unknown>;
 }
 
 type Input = { request: FastifyRequest; reply: FastifyReply };
 
-/** When to ask again for an answer that is being made. */
+/** The `Retry-After` of a request whose first attempt is still running. */
 const retryAfterSeconds = 1;
 
 /**
- * Has a POST done once for each `Idempotency-Key` (docs/decisions/idempotency.md). Its answer is stored in the transaction of
- * what it writes, so that it is there exactly when that is, and answers the same request from then on. What is refused is
- * rolled back and not stored. Without the header the handler runs as it is.
+ * Executes a POST once per `Idempotency-Key` (docs/decisions/idempotency.md). Stores the response in the transaction of
+ * the changes, so that both are committed or neither. Repeated requests get the stored response. Errors are rolled back
+ * and not stored. Without the header, the handler runs directly.
  * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
  */
 export async function respondOnce<Given extends Input>(
@@ -42,44 +42,44 @@ export async function respondOnce<Given extends Input>(
   const key = request.headers[idempotencyKeyHeader];
   if (typeof key !== 'string') return handler(input);
 
-  const named = { context, key, fingerprints: fingerprintsOf(request) };
+  const keyedRequest = { context, key, fingerprints: computeFingerprints(request) };
   try {
     const work = (within: UserContext) => {
       request.ctx = within;
       return handler(input);
     };
     return await transaction(context, work, {
-      opening: [claim(named)],
-      closing: (answer) => [store(named, kept === undefined ? answer : shortened(answer, kept))],
+      opening: [claim(keyedRequest)],
+      closing: (response) => [store(keyedRequest, kept === undefined ? response : toStored(response, kept))],
     });
   } catch (error) {
     const isTaken = error instanceof ConditionNotMet;
     if (!isTaken && !(error instanceof ApiError)) throw error;
-    // What refused it may be what the same request had done at that very moment.
-    const answer = await find(named);
-    if (answer === undefined) throw isTaken ? inProgress() : error;
+    // The error may be caused by the same request, which has just committed.
+    const response = await find(keyedRequest);
+    if (response === undefined) throw isTaken ? inProgress() : error;
     reply.header(replayedHeader, 'true');
-    return kept === undefined ? answer : await restored(context, answer, kept);
+    return kept === undefined ? response : await restoreResponse(context, response, kept);
   }
 }
 
-/** A request under its key. */
-interface Named {
+/** A request with its idempotency key. */
+interface KeyedRequest {
   context: UserContext;
   key: string;
-  /** The first is stored; each is good. */
+  /** Fingerprints of the request. The first one is stored; a match with any counts. */
   fingerprints: Buffer[];
 }
 
-/** In SQL: the key's row, unless it is too old to count. */
+/** SQL condition: the unexpired row of the key. */
 const current = `tenant_id = $1 AND key_id = $2 AND key = $3
   AND created_at > now() - interval '${idempotencyHours} hours'`;
 
 /**
- * Fails unless this request is the one to be answered: nobody else has the key in hand, which is a lock until the end of
- * the transaction, and nobody had before. Who had it, and let go of it just now, is not seen here yet, but by `store`.
+ * Returns a statement that acquires the lock of the key until the end of the transaction. Fails if another request
+ * holds the lock or has stored a response. A response committed just now is not visible yet; `store` detects it.
  */
-function claim({ context: { db, keyId }, key }: Named): Statement {
+function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   const values = [db.$tenantId, keyId, key];
   return {
     text: `SELECT require_condition(
@@ -88,14 +88,14 @@ function claim({ context: { db, keyId }, key }: Named): Statement {
   };
 }
 
-/** The name of the lock: 64 bits, in which two keys don't meet. */
+/** Returns the id of the lock: 64 bits, so that collisions are unlikely. */
 function lockOf(values: readonly unknown[]): bigint {
   return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
 }
 
-/** Stores the answer. Fails where there is one that counts. */
+/** Returns a statement that stores the response. Fails if an unexpired response exists. */
 function store(
-  { context: { db, keyId }, key, fingerprints }: Named,
+  { context: { db, keyId }, key, fingerprints }: KeyedRequest,
   { status, body, etag }: StoredResponse,
 ): Statement {
   return {
@@ -111,8 +111,8 @@ function store(
   };
 }
 
-/** The answer that is stored, if there is one yet. @throws ApiError when it is that of another request */
-async function find({ context: { db, keyId }, key, fingerprints }: Named): Promise<StoredResponse | undefined> {
+/** Returns the stored response, if any. @throws ApiError if it belongs to a different request */
+async function find({ context: { db, keyId }, key, fingerprints }: KeyedRequest): Promise<StoredResponse | undefined> {
   const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
     text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
     values: [db.$tenantId, keyId, key],
@@ -134,34 +134,34 @@ function inProgress(): ApiError {
   return new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
 }
 
-function shortened({ body, ...answer }: StoredResponse, { keep }: Kept): StoredResponse {
-  return { ...answer, body: { ...body, data: keep(body.data as never) } };
+function toStored({ body, ...response }: StoredResponse, { keep }: Kept): StoredResponse {
+  return { ...response, body: { ...body, data: keep(body.data as never) } };
 }
 
-async function restored(
+async function restoreResponse(
   context: Context,
-  { body, ...answer }: StoredResponse,
+  { body, ...response }: StoredResponse,
   { restore }: Kept,
 ): Promise<StoredResponse> {
-  return { ...answer, body: { ...body, data: await restore(context, body.data as never) } };
+  return { ...response, body: { ...body, data: await restore(context, body.data as never) } };
 }
 
 /**
- * What makes a request the same: its method, its path, and what its body says, in whatever order its fields are. A secret takes
- * part by a keyed hash, since whoever reads the database could try what it might be: by one for each key of the installation,
- * the present one first.
+ * Computes the fingerprints of a request from its method, path and body, regardless of the order of fields. Includes a
+ * secret as a keyed hash, because a plain hash could be guessed by anyone with access to the database. There is one
+ * hash per encryption key, the current one first.
  */
-function fingerprintsOf({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
-  const fingerprintOf = (said: unknown) => digest(`${method} ${url}\n${JSON.stringify(said, inOrder)}`);
+function computeFingerprints({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
+  const computeFingerprint = (content: unknown) => digest(`${method} ${url}\n${JSON.stringify(content, sortFields)}`);
   const { secret } = Object(body);
-  if (typeof secret !== 'string') return [fingerprintOf(body)];
+  if (typeof secret !== 'string') return [computeFingerprint(body)];
   const keys = secretCipher.deriveKeys('itsm fingerprints of secrets');
   return keys.map((key) =>
-    fingerprintOf({ ...Object(body), secret: createHmac('sha256', key).update(secret).digest('hex') }),
+    computeFingerprint({ ...Object(body), secret: createHmac('sha256', key).update(secret).digest('hex') }),
   );
 }
 
-function inOrder(_name: string, value: unknown): unknown {
+function sortFields(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -3,8 +3,8 @@ import type { UserContext } from '../shared/context.ts';
 import { getUser } from '../users/queries.ts';
 
 /**
- * The key of the request, with its user.
- * @param key what no query may look up: requests see neither keys nor tenants (docs/decisions/tenant-isolation.md)
+ * Returns the API key of the request with its user.
+ * @param key passed in, because requests have no access to keys and tenants (docs/decisions/tenant-isolation.md)
  */
 export async function getMe(context: UserContext, key: Omit<Identity, 'user'>): Promise<Identity> {
   return { ...key, user: await getUser(context, Number(context.userId)) };

@@ -6,7 +6,7 @@ import { UserReference } from '../users/user-lookup.ts';
 const ProjectLine = NewProject.extend({ managerId: UserReference.nullish() });
 export type ProjectLine = z.output<typeof ProjectLine>;
 
-/** A project as a line of a CSV file. */
+/** The CSV format of projects. */
 export const projectColumns: CsvColumns<ProjectLine> = {
   resource: 'projects',
   one: 'project',

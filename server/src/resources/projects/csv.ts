@@ -3,7 +3,7 @@ import type { CsvResource } from '../csv/csv-import.ts';
 import { type ProjectLine, projectColumns } from './columns.ts';
 import { checkProjects, createProjects, projectRows } from './queries.ts';
 
-/** Projects as CSV, out and in. */
+/** The CSV export and import of projects. */
 export const projectCsv: CsvResource<Project, ProjectLine, NewProject> = {
   columns: projectColumns,
   rows: projectRows,

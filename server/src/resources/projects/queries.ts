@@ -15,7 +15,7 @@ import { projectColumns } from './columns.ts';
 
 type ProjectRow = Prisma.ProjectGetPayload<object>;
 
-/** A page of projects, newest first (spec §4). */
+/** Returns a page of projects, newest first (spec §4). */
 export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page<Project>> {
   const where = anyOf('status', query.status);
   return readSearchablePage(query, {
@@ -27,7 +27,7 @@ export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page
   });
 }
 
-/** Projects for those who keep a copy. */
+/** Reads projects for incremental sync and exports. */
 export const projectRows: Rows<Project> = {
   resource: 'projects',
   named: async (db, ids) => (await db.project.findMany({ where: { id: { in: ids } } })).map(presentProject),
@@ -37,7 +37,7 @@ export const projectRows: Rows<Project> = {
   },
 };
 
-/** One project. @throws ApiError NOT_FOUND */
+/** Returns one project. @throws ApiError NOT_FOUND */
 export async function getProject({ db }: Context, id: number): Promise<Project> {
   const row = await db.project.findFirst({ where: { id } });
   if (row === null) throw notFound('project');
@@ -46,38 +46,38 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 
 /**
  * Creates a project. No endpoint of v1 calls it; the command line and the developer area do.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the key is taken
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the key is taken
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('managerId', input.managerId));
     const taken = takenBy('project', input.key);
-    const row = await createUnique('key', taken, () => db.project.create({ data: columnsOf(input) }));
+    const row = await createUnique('key', taken, () => db.project.create({ data: toColumns(input) }));
     return presentProject(row);
   });
 }
 
 /**
  * Creates many projects in one transaction, all or none.
- * @throws ApiError VALIDATION_ERROR whose details name every project that can't be created, by its index: `0.key`
+ * @throws ApiError VALIDATION_ERROR whose details list every invalid project by index, such as `0.key`
  */
 export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
     await checkProjects(context, inputs);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
-      const data = chunk.map(columnsOf);
-      await createUnique('key', takenMeanwhile, () => context.db.project.createMany({ data }));
+      const data = chunk.map(toColumns);
+      await createUnique('key', takenDuringImport, () => context.db.project.createMany({ data }));
       created += chunk.length;
       onProgress(created);
     }
   });
 }
 
-const takenMeanwhile = 'must be unique. Another project received one of these keys during the import. Try again.';
+const takenDuringImport = 'must be unique. Another project received one of these keys during the import. Try again.';
 
-/** Looks whether `createProjects` would create these. @throws ApiError VALIDATION_ERROR as it does */
+/** Checks whether `createProjects` would succeed. @throws ApiError VALIDATION_ERROR like `createProjects` */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));
   await checkNewRows(db, projectColumns, rows, async (keys) => {
@@ -87,7 +87,7 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
 }
 
 /**
- * Changes a project; a patch that changes nothing leaves `updatedAt`. No endpoint of v1 calls it; the command line and the
+ * Updates a project. A patch without changes leaves `updatedAt`. No endpoint of v1 calls it; the command line and the
  * developer area do.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
@@ -114,7 +114,7 @@ export function updateProject(context: Context, id: number, patch: ProjectPatch)
   });
 }
 
-/** A project as the API answers it. */
+/** Serializes a project for API responses. */
 export function presentProject(row: ProjectRow): Project {
   return withVersion(row.version, {
     id: serializeId(row.id),
@@ -130,8 +130,8 @@ export function presentProject(row: ProjectRow): Project {
   });
 }
 
-/** The columns of a new project (docs/decisions/data-model.md). */
-function columnsOf(input: NewProject) {
+/** Returns the columns of a new project (docs/decisions/data-model.md). */
+function toColumns(input: NewProject) {
   return {
     key: input.key,
     name: input.name,

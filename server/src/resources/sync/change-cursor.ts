@@ -2,39 +2,42 @@ import { createHash } from 'node:crypto';
 import { invalidField } from '../../shared/errors.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
-/** Whose changes are followed. */
-interface Followed {
+/** The change feed that a cursor belongs to. */
+interface Feed {
   tenantId: TenantId;
   /** The table of the rows. */
   resource: string;
 }
 
-/** A row's place in the order of changes. */
+/** The position of a row in the order of changes. */
 export interface CursorPosition {
   position: number;
   id: number;
 }
 
-/** How far somebody has followed: to a place, as it was since a start of PostgreSQL (docs/decisions/change-feed.md). */
+/**
+ * The position of a client in the feed, and the start of PostgreSQL that the position belongs to
+ * (docs/decisions/change-feed.md).
+ */
 interface Cursor extends CursorPosition {
   /** Microseconds since 1970, as text. */
   startedAt: string;
 }
 
-/** The version of what follows it. */
+/** The version of the format. */
 const version = 1;
 const checkLength = 12;
 
-/** The cursor as the API gives it: a check, and what it checks. Whose it is stands in neither, and decides the check. */
-export function writeCursor(followed: Followed, { startedAt, position, id }: Cursor): string {
-  return seal(followed, [version, startedAt, position, id].join('.'));
+/** Serializes a cursor: a checksum and the content. The tenant and resource are part of the checksum only. */
+export function writeCursor(feed: Feed, { startedAt, position, id }: Cursor): string {
+  return computeChecksum(feed, [version, startedAt, position, id].join('.'));
 }
 
-/** Reads a cursor. @throws ApiError VALIDATION_ERROR for one that was changed, or given to somebody else or elsewhere */
-export function readCursor(followed: Followed, text: string): Cursor {
+/** Parses a cursor. @throws ApiError VALIDATION_ERROR if it was modified or belongs to another tenant or resource */
+export function readCursor(feed: Feed, text: string): Cursor {
   const content = Buffer.from(text.slice(checkLength), 'base64url').toString();
   const [, startedAt, position, id] = /^1\.(\d{1,18})\.(-?\d{1,16})\.(\d{1,16})$/.exec(content) ?? [];
-  if (startedAt === undefined || text !== seal(followed, content)) {
+  if (startedAt === undefined || text !== computeChecksum(feed, content)) {
     throw invalidField(
       'VALIDATION_ERROR',
       'cursor',
@@ -44,8 +47,8 @@ export function readCursor(followed: Followed, text: string): Cursor {
   return { startedAt, position: Number(position), id: Number(id) };
 }
 
-/** No secret takes part: whoever makes up a cursor is shown what they could have asked for. */
-function seal({ tenantId, resource }: Followed, content: string): string {
+/** Computes the checksum. It needs no secret: a forged cursor returns only data that the client can request anyway. */
+function computeChecksum({ tenantId, resource }: Feed, content: string): string {
   const hash = createHash('sha256').update(`${tenantId} ${resource} ${content}`).digest('base64url');
   return hash.slice(0, checkLength) + Buffer.from(content).toString('base64url');
 }

@@ -6,89 +6,92 @@ import type { Context } from '../shared/context.ts';
 import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
- * What has changed, in the order of the transactions that changed it, up to the first that may still be running
- * (docs/decisions/change-feed.md). Triggers keep the order.
+ * Reads changes in the order of the transactions that made them, up to the first transaction that may still be running
+ * (docs/decisions/change-feed.md). Triggers maintain the order.
  */
 
-/** The rows of a resource as the API answers them, as those who keep a copy read them. */
+/** Reads the rows of a resource for incremental sync and exports, in the format of the API. */
 export interface Rows<Row> {
-  /** Their table. */
+  /** The table of the rows. */
   resource: string;
-  /** Those with these ids that there are, in whatever order; or what reads them in the statement that finds their ids. */
+  /** Returns the existing rows with these ids, in any order, or describes SQL that reads them in the same statement. */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
-  /** Some of those behind an id, in the order of the ids. */
+  /** Returns the rows after an id, ordered by id. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
 
-/** Rows that are read with their places, without a round trip of their own. */
+/** Reads rows in the statement that finds their positions, without another round trip. */
 interface InStatement<Row> {
-  /** SQL that selects them as one array of JSON; `page` has their ids, $1 is the tenant. */
+  /** SQL that selects the rows as one JSON array. `page` contains their ids; $1 is the tenant. */
   text: string;
-  /** @param rows what it selects; null for none */
+  /** Serializes the rows. @param rows the selected array, or null if empty */
   present(rows: unknown): Row[];
 }
 
-/** A page of what has changed in a resource. @throws ApiError VALIDATION_ERROR for `since` or `cursor` */
+/** Returns a page of the changes of a resource. @throws ApiError VALIDATION_ERROR for `since` or `cursor` */
 export async function listChanges<Row extends { id: number }>(
   { db, now }: Context,
   rows: Rows<Row>,
   { since, cursor, perPage }: ChangesQuery,
 ): Promise<{ data: Row[]; meta: ChangesMeta }> {
-  const followed = { tenantId: db.$tenantId, resource: rows.resource };
-  const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(followed, cursor));
+  const feed = { tenantId: db.$tenantId, resource: rows.resource };
+  const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(feed, cursor));
   const { named } = rows;
-  const page = tenantQuery(pageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
+  const page = tenantQuery(buildPageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
   const found = await queryOne<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
   if (found === undefined) throw new Error('There is no epoch of changes.');
 
   const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
-  const shown = places.slice(0, perPage);
-  const ids = shown.map(({ id }) => id);
-  // Read after their places they are at least as new: what is newer has another place, further on.
-  const several =
+  const visible = places.slice(0, perPage);
+  const ids = visible.map(({ id }) => id);
+  // Rows are read after their positions. A newer version of a row has a later position, so no change is lost.
+  const readRows =
     typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
-  const byId = new Map(several.map((row) => [row.id, row]));
-  const nextCursor = writeCursor(followed, { startedAt: found.startedAt, ...(shown.at(-1) ?? found.start) });
+  const byId = new Map(readRows.map((row) => [row.id, row]));
+  const nextCursor = writeCursor(feed, { startedAt: found.startedAt, ...(visible.at(-1) ?? found.start) });
   return {
-    // One that is gone has a place, and nothing to show there.
+    // A deleted row has a position but no data.
     data: ids.flatMap((id) => byId.get(id) ?? []),
-    meta: { nextCursor, hasMore: places.length > shown.length },
+    meta: { nextCursor, hasMore: places.length > visible.length },
   };
 }
 
-/** A cursor behind all that is committed now: what is read after it was given, and what comes after it, are all. */
+/**
+ * Returns a cursor after all committed changes. Rows read after this call, and the changes after the cursor, are
+ * complete.
+ */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
-  const now = await queryOne<{ startedAt: string; horizon: number }>(db, readingNow, []);
+  const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
   if (now === undefined) throw new Error('There is no epoch of changes.');
   const { startedAt, horizon } = now;
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
 }
 
-/** What one statement finds. */
+/** The result of the statement. */
 interface Found {
   startedAt: string;
-  /** Behind which it looked. */
+  /** The position after which it reads. */
   start: CursorPosition;
   /** Positions and ids. */
   changes: [number, number][] | null;
-  /** Those that are read in the same statement. */
+  /** Rows read in the same statement. */
   rows: unknown;
 }
 
-/** Where to read from: CTEs, and the values of their parameters. */
+/** The start of a page: CTEs and the values of their parameters. */
 interface Start {
   text: string;
   values: unknown[];
 }
 
-/** The clocks of clients, of servers and of PostgreSQL may differ by so much. Milliseconds. */
+/** The assumed maximum difference between the clocks of clients, servers and PostgreSQL. Milliseconds. */
 const clockMarginMs = 60_000;
 
 /** PostgreSQL has no year 0. */
 const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
-  if (since === undefined) return { text: fromBeginning, values: [] };
+  if (since === undefined) return { text: startAtBeginning, values: [] };
   if (Date.parse(since) > now.getTime() + clockMarginMs) {
     throw invalidField(
       'VALIDATION_ERROR',
@@ -97,16 +100,16 @@ function startSince(since: string | undefined, now: Date): Start {
     );
   }
   const moment = Math.max(Date.parse(since) - clockMarginMs, firstMoment);
-  return { text: fromTime, values: [new Date(moment).toISOString()] };
+  return { text: startAtTime, values: [new Date(moment).toISOString()] };
 }
 
 function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): Start {
-  return { text: fromCursor, values: [position, id, startedAt] };
+  return { text: startAtCursor, values: [position, id, startedAt] };
 }
 
 /**
- * The newest epoch, and the position of the first transaction that may still be running in the statement's snapshot. After
- * a start or a recovery of PostgreSQL the first who asks or writes begins another one.
+ * Selects the newest epoch, and the position of the first transaction that may still be running in the snapshot. After
+ * a start or recovery of PostgreSQL, the first reader or writer begins a new epoch.
  */
 const epoch = `
   epoch AS MATERIALIZED (
@@ -117,14 +120,14 @@ const epoch = `
 const microseconds = (moment: string) => `(extract(epoch FROM ${moment}) * 1000000)::bigint`;
 const startOf = `${microseconds('started_at')}::text`;
 
-const readingNow = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
+const nowQuery = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
 
 /**
- * The parameters: $1 is the tenant, $2 the resource, $3 how many; those of `start` follow.
- * @param start ends with a CTE of one row, the place behind which to read
- * @param rows what else to read of the page
+ * Builds the statement. $1: the tenant. $2: the resource. $3: the limit. The parameters of `start` follow.
+ * @param start ends with a CTE of one row: the position after which to read
+ * @param rows SQL that reads the rows of the page
  */
-function pageText(start: string, rows: string): string {
+function buildPageText(start: string, rows: string): string {
   return `WITH RECURSIVE ${epoch}, ${start}, page AS MATERIALIZED (
     SELECT position, id FROM changes WHERE tenant_id = $1 AND resource = $2
       AND (position, id) > ((SELECT position FROM start), (SELECT id FROM start))
@@ -137,20 +140,20 @@ function pageText(start: string, rows: string): string {
     (${rows}) AS rows`;
 }
 
-/** Before every position; a number that JSON holds exactly. */
-const beginning = Number.MIN_SAFE_INTEGER;
+/** A position before all others that JSON can represent exactly. */
+const firstPosition = Number.MIN_SAFE_INTEGER;
 
-const fromBeginning = `start AS (SELECT ${beginning}::bigint AS position, 0::bigint AS id)`;
+const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position, 0::bigint AS id)`;
 
 /**
- * $4 and $5 are the place, $6 the run of PostgreSQL in which it was given. If there was another one after it, what that
- * one gave is read from its first position on: something may have been lost in between, and the places given anew. Which
- * came after which says the time that each is called by: two who note the same recovery may note it in another order than
- * that of their transactions. A run that nobody remembers was lost itself: then all is read. The statement doesn't see a run
- * that it is the first to note, nor may all have ended that began before its first position: a place behind the horizon is
- * no place of it.
+ * Starts at a cursor. $4, $5: position and id. $6: the epoch in which the cursor was created. If there is a later
+ * epoch, reading starts at its first position: changes may have been lost in between, and their positions assigned
+ * again. Epochs are ordered by their start time, because two transactions may record the same recovery in another order
+ * than their ids. If the epoch of the cursor is unknown, it was lost itself, and reading starts at the beginning. The
+ * statement does not see an epoch that it creates itself, and older transactions may still be running. A position
+ * beyond the horizon is therefore replaced by the horizon.
  */
-const fromCursor = `start AS MATERIALIZED (
+const startAtCursor = `start AS MATERIALIZED (
     SELECT position, id FROM (
       SELECT $4::bigint AS position, $5::bigint AS id
       UNION ALL
@@ -158,16 +161,16 @@ const fromCursor = `start AS MATERIALIZED (
       UNION ALL
       SELECT horizon, 0 FROM epoch WHERE ${microseconds('started_at')} <> $6::bigint
       UNION ALL
-      SELECT ${beginning}, 0 WHERE NOT EXISTS (
+      SELECT ${firstPosition}, 0 WHERE NOT EXISTS (
         SELECT FROM change_epochs WHERE ${microseconds('started_at')} = $6::bigint)
     ) AS places WHERE position IS NOT NULL ORDER BY position, id LIMIT 1
   )`;
 
 /**
- * $4 is the time. Positions and times are in one order but for what long transactions mix up, so a search by halves finds
- * some last row that was written before: whatever was running then, or later, is at its horizon or behind.
+ * Starts at a time ($4). Positions and times have the same order except for long transactions. A binary search finds a
+ * late row from before this time. All transactions that ran then or later are at or after the horizon of this row.
  */
-const fromTime = `halves (low, high, horizon) AS (
+const startAtTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon
     FROM (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position, id LIMIT 1) AS first,
       (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position DESC, id DESC LIMIT 1) AS last
@@ -181,5 +184,5 @@ const fromTime = `halves (low, high, horizon) AS (
       WHERE tenant_id = $1 AND resource = $2 AND position <= middle ORDER BY position DESC, id DESC LIMIT 1
     ) AS found
   ), start AS MATERIALIZED (
-    SELECT COALESCE((SELECT horizon FROM halves WHERE low >= high), ${beginning}) AS position, 0::bigint AS id
+    SELECT COALESCE((SELECT horizon FROM halves WHERE low >= high), ${firstPosition}) AS position, 0::bigint AS id
   )`;

@@ -1,18 +1,18 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { cursorOfNow, type Rows } from './change-feed.ts';
 
-/** Rows that are held in memory at once; a ticket may have 150 KB. */
+/** Rows per batch in memory. A ticket may have 150 KB. */
 const batchSize = 250;
 
-/** How rows are written into a file, a batch after the other. */
+/** Writes rows into a file, batch by batch. */
 export interface FileFormat {
   head: string;
   lines(batch: readonly object[]): Promise<string>;
 }
 
 /**
- * Gives all rows of a resource to `write`, in the order of their ids. The cursor is from before the first was read: what
- * has changed meanwhile comes after it, so no transaction is held open. Resolves when the last batch was written.
+ * Passes all rows of a resource to `write`, ordered by id. Returns a cursor from before the first read, so that the
+ * change feed contains all later changes. Holds no transaction open. Resolves when the last batch is written.
  */
 export async function exportRows<Row extends { id: number }>(
   db: TenantClient,
@@ -24,7 +24,7 @@ export async function exportRows<Row extends { id: number }>(
   return { cursor };
 }
 
-/** All rows of a resource, in the order of their ids: each batch is read when it is asked for. */
+/** Reads all rows of a resource in batches, ordered by id. Reads each batch on demand. */
 export async function* batchesOf<Row extends { id: number }>(db: TenantClient, rows: Rows<Row>): AsyncGenerator<Row[]> {
   for (let id = 0; ; ) {
     const batch = await rows.after(db, id, batchSize);

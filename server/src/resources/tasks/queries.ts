@@ -14,7 +14,7 @@ import type { Rows } from '../sync/change-feed.ts';
 
 type TaskRow = Prisma.TaskGetPayload<object>;
 
-/** A page of a project's tasks, newest first (spec §4). @throws ApiError NOT_FOUND for the project */
+/** Returns a page of a project's tasks, newest first (spec §4). @throws ApiError NOT_FOUND for the project */
 export async function listTasks(context: Context, projectId: number, query: TaskQuery): Promise<Page<Task>> {
   const { db } = context;
   await getProject(context, projectId);
@@ -33,7 +33,7 @@ export async function listTasks(context: Context, projectId: number, query: Task
   });
 }
 
-/** Tasks for those who keep a copy. */
+/** Reads tasks for incremental sync and exports. */
 export const taskRows: Rows<Task> = {
   resource: 'tasks',
   named: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
@@ -43,14 +43,17 @@ export const taskRows: Rows<Task> = {
   },
 };
 
-/** One task. @throws ApiError NOT_FOUND */
+/** Returns one task. @throws ApiError NOT_FOUND */
 export async function getTask({ db }: Context, id: number): Promise<Task> {
   const row = await db.task.findFirst({ where: { id } });
   if (row === null) throw notFound('task');
   return presentTask(row);
 }
 
-/** Creates a task, TODO. Emits nothing (spec §6). @throws ApiError NOT_FOUND for the project, INVALID_REFERENCE */
+/**
+ * Creates a task with status TODO. Emits no event (spec §6). @throws ApiError NOT_FOUND for the project,
+ * INVALID_REFERENCE
+ */
 export function createTask(context: Context, projectId: number, input: NewTask): Promise<Task> {
   return transaction(context, async (context) => {
     await getProject(context, projectId);
@@ -71,8 +74,7 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 }
 
 /**
- * Changes a task and emits `task.updated`; a patch that changes nothing does neither
- * (docs/decisions/data-model.md).
+ * Updates a task and emits `task.updated`. A patch without changes does neither (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
@@ -96,7 +98,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
         startDate: toDate(after.startDate),
         dueDate: toDate(after.dueDate),
         completedAt: toDate(after.completedAt),
-        // Later than before, whatever the clock of the process that has changed it before says.
+        // Always later than the previous value, even if the clock of another process is ahead.
         updatedAt: new Date(Math.max(Date.now(), current.updatedAt.getTime() + 1)),
       },
     });
@@ -107,7 +109,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
   });
 }
 
-/** A task as the API answers it and as events carry it. */
+/** Serializes a task for API responses and events. */
 export function presentTask(row: TaskRow): Task {
   return withVersion(row.version, {
     id: serializeId(row.id),

@@ -10,7 +10,7 @@ import { toTenantId } from '../../shared/tenant-id.ts';
 import type { Context, Services } from '../shared/context.ts';
 import { presentUser } from '../users/queries.ts';
 
-/** A workspace. The API never shows it: a key belongs to one, and a request sees no other (spec §1.2). */
+/** A workspace. The API does not expose it: an API key belongs to one workspace and sees no other (spec §1.2). */
 export interface Tenant {
   id: number;
   name: string;
@@ -21,7 +21,7 @@ export interface Tenant {
 
 const Name = trimmedText(1, 255).refine((name) => !isId(name), 'must not be all digits, which would look like an id');
 
-/** A tenant and its first user, an ADMIN; without a name of their own they are called as their mailbox is. */
+/** A tenant and its first user, an ADMIN. The default name of the user is the local part of the email address. */
 export const NewTenant = z.strictObject({
   name: Name,
   adminEmail: NewUser.shape.email,
@@ -29,25 +29,25 @@ export const NewTenant = z.strictObject({
 });
 export type NewTenant = z.output<typeof NewTenant>;
 
-/** What of a tenant may be changed. */
+/** The fields of a tenant that can change. */
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
-/** How much a tenant has. */
+/** The number of rows of a tenant. */
 interface TenantCounts {
   users: number;
-  /** Those that were not revoked. */
+  /** API keys that are not revoked. */
   keys: number;
   tickets: number;
   assets: number;
   projects: number;
-  /** The active ones. */
+  /** Active subscriptions. */
   webhooks: number;
 }
 
 /**
- * What a name is compared by: two that read alike are one (NFKC), in whatever case. Upper case first, since it alone
- * knows that ß is SS (Unicode §3.13 D146, as far as JavaScript has it).
+ * Normalizes a name for comparison: compatible characters (NFKC) and case are equal. Converts to upper case first,
+ * because only that maps ß to SS (Unicode §3.13 D146, as far as JavaScript supports it).
  */
 export function tenantNameKey(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
@@ -55,13 +55,13 @@ export function tenantNameKey(name: string): string {
 
 /**
  * Creates a tenant with its first user.
- * @throws ApiError VALIDATION_ERROR when the name is taken, however it is written (`tenantNameKey`)
+ * @throws ApiError VALIDATION_ERROR if the normalized name is taken (`tenantNameKey`)
  */
 export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  // One statement to Prisma, so one transaction: there is no tenant without a user.
+  // Prisma runs a nested create in one transaction, so there is no tenant without a user.
   const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
     prisma.tenant.create({
       data: {
@@ -77,15 +77,15 @@ export async function createTenant(
   return { tenant: presentTenant(tenant), admin };
 }
 
-/** Every tenant, active or not, by name. */
+/** Returns all tenants, active or not, by name. */
 export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
   return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
 }
 
-/** The tenant of a name, however it is written, or of an id, which is all digits. @throws ApiError NOT_FOUND */
+/** Returns the tenant with a name, in any spelling, or with an id, which is all digits. @throws ApiError NOT_FOUND */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();
-  const where = isId(name) ? { id: BigInt(name) > largestId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
+  const where = isId(name) ? { id: BigInt(name) > maxId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
   const row = await prisma.tenant.findUnique({ where });
   if (row === null)
     throw new ApiError(
@@ -95,14 +95,14 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** A tenant with how much it has. @throws ApiError NOT_FOUND */
+/** Returns a tenant with the numbers of its rows. @throws ApiError NOT_FOUND */
 export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
   const [users, keys, sequence, assets, projects, webhooks] = await Promise.all([
     prisma.user.count({ where }),
     prisma.apiKey.count({ where: { ...where, revokedAt: null } }),
-    // Tickets are never deleted, and the sequence counts them.
+    // Tickets are never deleted, so the sequence is their number.
     prisma.ticketSequence.findUnique({ where, select: { total: true } }),
     prisma.asset.count({ where }),
     prisma.project.count({ where }),
@@ -111,7 +111,7 @@ export async function describeTenant(prisma: PrismaClient, nameOrId: string): Pr
   return { ...tenant, users, keys, tickets: sequence?.total ?? 0, assets, projects, webhooks };
 }
 
-/** Changes a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the name is taken */
+/** Updates a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is taken */
 export async function updateTenant(prisma: PrismaClient, nameOrId: string, { name }: TenantPatch): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
   const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
@@ -119,7 +119,8 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
 }
 
 /**
- * Deactivates a tenant: within a second no key of it works any more, and the sessions of its users end. Again when repeated.
+ * Deactivates a tenant. Its API keys stop working within a second, and the sessions of its users end. Repeating it has
+ * no effect.
  * @throws ApiError NOT_FOUND
  */
 export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
@@ -131,13 +132,13 @@ export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): 
   return presentTenant(row);
 }
 
-/** Activates a tenant again, and its keys with it. @throws ApiError NOT_FOUND */
+/** Activates a tenant and its API keys. @throws ApiError NOT_FOUND */
 export async function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
   return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
 }
 
-/** What of the runtime a context is made of. */
+/** The parts of the runtime that a context needs. */
 interface Sources {
   databases: { system: Database };
   services: Services;
@@ -147,22 +148,25 @@ interface RequestSources extends Sources {
   databases: Record<'system' | 'requests', Database>;
 }
 
-/** The context of queries on a tenant's data that no request asks for. @throws ApiError NOT_FOUND */
+/** Returns the context of a tenant, outside of a request. @throws ApiError NOT_FOUND */
 export async function tenantContext(sources: Sources, nameOrId: string): Promise<Context> {
-  return contextOf(sources, await findTenant(sources.databases.system.prisma, nameOrId));
+  return createContext(sources, await findTenant(sources.databases.system.prisma, nameOrId));
 }
 
-/** Like `tenantContext`, for making something. @throws ApiError NOT_FOUND, or VALIDATION_ERROR for an inactive tenant */
+/**
+ * Returns the context of an active tenant, for creating resources. @throws ApiError NOT_FOUND, or VALIDATION_ERROR for
+ * an inactive tenant
+ */
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
   const tenant = await findTenant(sources.databases.system.prisma, nameOrId);
   if (!tenant.active) {
     throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive. Activate it first.`);
   }
-  return contextOf(sources, tenant);
+  return createContext(sources, tenant);
 }
 
 /**
- * Like `tenantContext`, with the rights that a request has: finding by words is allowed to requests alone.
+ * Returns the context of a tenant with the database rights of a request, which full-text search needs.
  * @throws ApiError NOT_FOUND
  */
 export async function requestContext(sources: RequestSources, nameOrId: string): Promise<Context> {
@@ -170,20 +174,20 @@ export async function requestContext(sources: RequestSources, nameOrId: string):
   return { ...sources.services, db: tenantClient(sources.databases.requests, toTenantId(id)) };
 }
 
-/** Like `tenantContext`, of the tenant that a key belongs to. @throws ApiError NOT_FOUND when there is no such key */
+/** Returns the context of the tenant of an API key. @throws ApiError NOT_FOUND if there is no such key */
 export async function keyContext(sources: Sources, id: number): Promise<Context> {
   const { prisma } = sources.databases.system;
   const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });
   if (key === null) throw new ApiError('NOT_FOUND', `No API key has the id ${id}. List the keys with \`keys list\`.`);
-  return contextOf(sources, { id: serializeId(key.tenantId) });
+  return createContext(sources, { id: serializeId(key.tenantId) });
 }
 
-function contextOf({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
+function createContext({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
   return { ...services, db: tenantClient(databases.system, toTenantId(id)) };
 }
 
-/** That PostgreSQL's bigint holds. */
-const largestId = 2n ** 63n - 1n;
+/** The largest bigint of PostgreSQL. */
+const maxId = 2n ** 63n - 1n;
 
 function isId(nameOrId: string): boolean {
   return /^\d+$/.test(nameOrId);

@@ -13,11 +13,11 @@ import { allKeys } from '../../usage/usage-store.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * What is told of usage (docs/decisions/usage-statistics.md). Every statement filters by tenant itself, and asks for its moments one
- * by one: the index has the keys of a moment side by side, those of all keys first.
+ * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement filters by tenant and looks up each time
+ * step separately, because the index orders the rows by step, then key, with the sum of all keys first.
  */
 
-/** For how long usage is told, and in which steps of the clock. */
+/** The available time ranges, and their steps. */
 export const ranges = {
   '1h': { table: 'usage_minutes', steps: 60, stepMs: 60_000 },
   '24h': { table: 'usage_hours', steps: 24, stepMs: 3_600_000 },
@@ -26,46 +26,46 @@ export const ranges = {
 
 export type Range = keyof typeof ranges;
 
-/** Which requests are told of. */
+/** Selects requests. */
 export interface UsageOf {
   range: Range;
-  /** Those of these keys; of all when it is left out. */
+  /** Limits the result to these API keys. All by default. */
   keyIds?: readonly bigint[] | undefined;
 }
 
 type Usable = Pick<Context, 'db' | 'now'>;
 
-/** What was asked for, step by step. */
+/** The number of requests per step. */
 export interface UsageCounts {
-  /** When each step began, the oldest first; the last is under way. */
+  /** The start of each step, oldest first. The last step is not complete. */
   steps: Date[];
   byOutcome: Map<Outcome, number[]>;
-  /** Those that were refused among them. */
+  /** Rejected requests are included. */
   byGroup: Map<Group, number[]>;
 }
 
-/** How long an endpoint takes to answer. Milliseconds, as exact as the buckets are. */
+/** The latency of an endpoint in milliseconds. The precision is that of the buckets. */
 export interface EndpointLatency {
   endpoint: string;
-  /** Without those that were refused for a limit. */
+  /** Excludes requests rejected by a limit. */
   requests: number;
   p50: number;
   p95: number;
 }
 
-/** A key that used much of a window of its limits, or all of it. */
+/** An API key that came near a rate limit or exceeded it. */
 export interface NearLimit {
   keyId: number;
   limit: 'global' | Group;
-  /** The highest share that was used. Percent. */
+  /** The highest percentage of a window that was used. */
   peak: number;
-  /** Requests that were refused for it. */
+  /** Requests rejected because of this limit. */
   refused: number;
-  /** The step in which it last came near. */
+  /** The last step in which the key came near the limit. */
   lastAt: Date;
 }
 
-/** How many requests there were in a step. */
+/** The number of requests in a step. */
 interface CountedRow {
   at: Date;
   requests: number;
@@ -74,8 +74,9 @@ interface CountedRow {
 const groupOf = new Map(keyedEndpoints.map(({ id, group }) => [id, group]));
 
 /**
- * The requests of each key by hours of the clock, the oldest first, the last one under way. Keys without any are left out.
- * @param keyIds which keys; all when it is left out, which takes longer the more there are
+ * Returns the requests of each key per hour, oldest first. The last hour is not complete. Leaves out keys without
+ * requests.
+ * @param keyIds limits the result to these keys; without it, the query takes longer the more keys there are
  */
 export async function requestsByKey(
   context: Usable,
@@ -95,59 +96,63 @@ const ofEachKey = (which: string) => `
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
   WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND ${which} GROUP BY key_id, at`;
 
-/** What was asked for, by outcome and by group. */
+/** Counts requests by outcome and by group. */
 export async function countUsage(context: Usable, usage: UsageOf): Promise<UsageCounts> {
-  const { steps, rows } = await ask<CountedRow & { endpoint: string; outcome: Outcome }>(context, usage, counting);
+  const { steps, rows } = await runUsageQuery<CountedRow & { endpoint: string; outcome: Outcome }>(
+    context,
+    usage,
+    countSql,
+  );
   const counts: UsageCounts = { steps, byOutcome: new Map(), byGroup: new Map() };
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
     add(counts.byOutcome, row.outcome, steps, row);
-    // An endpoint that there was in another release has none.
+    // An endpoint of another release has no group.
     if (group !== undefined) add(counts.byGroup, group, steps, row);
   }
   return counts;
 }
 
-const counting = (table: string) => `
+const countSql = (table: string) => `
   SELECT at, endpoint, outcome, sum(requests)::float8 AS requests FROM ${table}
   WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND key_id = ANY ($3::bigint[]) GROUP BY at, endpoint, outcome`;
 
-/** The endpoints that take longest, by the time within which nineteen of twenty are answered. */
-export async function slowestEndpoints(context: Usable, usage: UsageOf, atMost = 10): Promise<EndpointLatency[]> {
-  const { rows } = await ask<{ endpoint: string; latencies: number[] }>(context, usage, timing);
+/** Returns the endpoints with the highest p95 latency. */
+export async function slowestEndpoints(context: Usable, usage: UsageOf, maxEndpoints = 10): Promise<EndpointLatency[]> {
+  const { rows } = await runUsageQuery<{ endpoint: string; latencies: number[] }>(context, usage, latencySql);
   const timed = rows.map(({ endpoint, latencies }) => ({
     endpoint,
     requests: latencies.reduce((sum, count) => sum + count, 0),
     p50: percentile(latencies, 0.5) ?? 0,
     p95: percentile(latencies, 0.95) ?? 0,
   }));
-  return timed.sort((a, b) => b.p95 - a.p95).slice(0, atMost);
+  return timed.sort((a, b) => b.p95 - a.p95).slice(0, maxEndpoints);
 }
 
 const summedLatencies = Array.from({ length: latencyBuckets }, (_, bucket) => `sum(latencies[${bucket + 1}])::float8`);
 
-const timing = (table: string) => `
+const latencySql = (table: string) => `
   SELECT endpoint, ARRAY[${summedLatencies.join(', ')}] AS latencies FROM ${table}
   WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND key_id = ANY ($3::bigint[])
     AND outcome NOT IN (${refusals.map((outcome) => `'${outcome}'`).join(', ')})
   GROUP BY endpoint`;
 
-/** The keys that came near a limit, or were refused for it, the nearest first. */
+/** Returns the keys that came near a limit or exceeded it, those with the most rejections first. */
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
   const { table, steps, stepMs } = ranges[range];
   const [since] = stepsUntil(context.now(), steps, stepMs);
   const rows = await queryRows<NearRow>(context.db, {
-    text: nearing(table),
+    text: nearLimitSql(table),
     values: [context.db.$tenantId, since, keyIds ?? null],
   });
   const found = new Map<string, NearLimit>();
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
-    noteNear(found, row.keyId, {
+    addNearLimit(found, row.keyId, {
       ...{ limit: 'global', peak: row.globalPeak, refused: row.globalRefused, lastAt: row.globalAt },
     });
     if (group === undefined) continue;
-    noteNear(found, row.keyId, {
+    addNearLimit(found, row.keyId, {
       ...{ limit: group, peak: row.groupPeak, refused: row.groupRefused, lastAt: row.groupAt },
     });
   }
@@ -159,14 +164,14 @@ interface NearRow {
   endpoint: string;
   globalPeak: number;
   globalRefused: number;
-  /** When it last came near; null where it didn't. */
+  /** When the key last came near the limit, or null. */
   globalAt: Date | null;
   groupPeak: number;
   groupRefused: number;
   groupAt: Date | null;
 }
 
-const nearing = (table: string) => `
+const nearLimitSql = (table: string) => `
   SELECT key_id AS "keyId", endpoint,
     max(at) FILTER (WHERE global_peak >= ${nearPercent}) AS "globalAt",
     max(at) FILTER (WHERE group_peak >= ${nearPercent}) AS "groupAt",
@@ -177,7 +182,7 @@ const nearing = (table: string) => `
     AND ($3::bigint[] IS NULL OR key_id = ANY ($3::bigint[]))
   GROUP BY key_id, endpoint`;
 
-function noteNear(
+function addNearLimit(
   found: Map<string, NearLimit>,
   keyId: string,
   { limit, peak, refused, lastAt }: Omit<NearLimit, 'keyId' | 'lastAt'> & { lastAt: Date | null },
@@ -193,8 +198,8 @@ function noteNear(
   });
 }
 
-/** The rows of a statement of the tenant, moments and keys. */
-async function ask<Row extends object>(
+/** Runs a statement with the tenant, the steps and the keys as parameters. */
+async function runUsageQuery<Row extends object>(
   { db, now }: Usable,
   { range, keyIds = [allKeys] }: UsageOf,
   textOf: (table: string) => string,
@@ -205,13 +210,13 @@ async function ask<Row extends object>(
   return { steps, rows };
 }
 
-/** The beginnings of so many steps of the clock, the last of which is under way. */
+/** Returns the start of each step. The last step is not complete. */
 function stepsUntil(now: Date, count: number, stepMs: number): Date[] {
   const last = now.getTime() - (now.getTime() % stepMs);
   return Array.from({ length: count }, (_, index) => new Date(last - (count - 1 - index) * stepMs));
 }
 
-/** Adds to the step that begins at a moment, of what is kept by name. */
+/** Adds requests to the count of their step. */
 function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at, requests }: CountedRow): void {
   const place = steps.findIndex((step) => step.getTime() === at.getTime());
   const known = counts.get(name) ?? steps.map(() => 0);
@@ -219,14 +224,14 @@ function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at,
   known[place] = (known[place] ?? 0) + requests;
 }
 
-/** A key, as far as it is to be told from others. */
+/** An API key as shown in lists. */
 export interface NamedKey {
   id: number;
   name: string;
   lastFour: string;
 }
 
-/** The keys that usage can be told of, by their names, also those that work no more; the first thousand. */
+/** Returns the first thousand API keys by name, including revoked and expired ones. */
 export async function namedKeys({ db }: Usable, { user }: { user?: bigint | undefined }): Promise<NamedKey[]> {
   const rows = await db.apiKey.findMany({
     where: user === undefined ? {} : { userId: user },

@@ -2,7 +2,7 @@ import { serializeId } from '../../shared/serialize.ts';
 import { type AuditEntry, recordAudit } from '../audit/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
 
-/** An API key as far as administrators have to recognize it. */
+/** An API key with the fields by which administrators recognize it. */
 export interface UserKey {
   id: number;
   name: string;
@@ -11,9 +11,9 @@ export interface UserKey {
 
 /** What happens to the API keys of a user who loses rights (docs/decisions/api-keys.md). */
 export interface KeyChoice {
-  /** Whether the keys go on as they are. By default they are revoked. */
+  /** Whether to keep the keys. By default they are revoked. */
   keepKeys?: boolean | undefined;
-  /** Where the change comes from, for the audit log. By default it comes from the command line. */
+  /** The source of the change for the audit log. The default is the command line. */
   from?: Pick<AuditEntry, 'address' | 'userAgent'>;
 }
 
@@ -25,7 +25,10 @@ export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number):
   return (await db.apiKey.findMany({ where, select: columns, orderBy: { id: 'desc' } })).map(present);
 }
 
-/** Revokes the API keys of a user, with an entry each in the audit log, unless they are kept. Returns those it revoked. */
+/**
+ * Revokes the API keys of a user, each with an entry in the audit log, unless `KeyChoice` keeps them. Returns the
+ * revoked keys.
+ */
 export function revokeUserKeys(
   context: Context,
   userId: number | bigint,

@@ -15,7 +15,7 @@ import type { UserReference } from './user-lookup.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 
-/** A page of users, newest first (spec §4). */
+/** Returns a page of users, newest first (spec §4). */
 export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>> {
   const where = { ...anyOf('role', query.role), ...anyOfActive(query.active), ...anyOf('email', query.email) };
   return readSearchablePage(query, {
@@ -27,7 +27,7 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
   });
 }
 
-/** The ids of the active users with these e-mail addresses. */
+/** Returns the ids of the active users with these email addresses. */
 export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
   const wanted = [...new Set(emails)];
   const ids = new Map<string, number>();
@@ -39,29 +39,31 @@ export async function findUserIds(context: Context, emails: Iterable<string>): P
   return ids;
 }
 
-/** What users are called, by their ids. */
+/** Returns the names of users by id. */
 export async function namesOf(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
 ): Promise<Map<number, string>> {
-  return new Map((await usersOf(context, ids)).map(({ id, name }) => [Number(id), name]));
+  return new Map((await findUsersById(context, ids)).map(({ id, name }) => [Number(id), name]));
 }
 
-/** The e-mail addresses of users, by their ids. */
+/** Returns the email addresses of users by id. */
 export async function emailsOf(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
 ): Promise<Map<number, string>> {
-  return new Map((await usersOf(context, ids)).map(({ id, email }) => [Number(id), email]));
+  return new Map((await findUsersById(context, ids)).map(({ id, email }) => [Number(id), email]));
 }
 
-async function usersOf({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
+async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
   const wanted = [...new Set(ids)].filter((id) => id !== null);
   if (wanted.length === 0) return [];
   return db.user.findMany({ where: { id: { in: wanted } }, select: { id: true, name: true, email: true } });
 }
 
-/** The id of the user. @throws ApiError INVALID_REFERENCE, for the field, when the e-mail address is no active user's */
+/**
+ * Returns the id of a user. @throws ApiError INVALID_REFERENCE for the field if no active user has the email address
+ */
 export async function findUserId(
   context: Context,
   field: string,
@@ -73,7 +75,7 @@ export async function findUserId(
   return id;
 }
 
-/** Users for those who keep a copy. */
+/** Reads users for incremental sync and exports. */
 export const userRows: Rows<User> = {
   resource: 'users',
   named: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
@@ -83,7 +85,7 @@ export const userRows: Rows<User> = {
   },
 };
 
-/** One user. @throws ApiError NOT_FOUND */
+/** Returns one user. @throws ApiError NOT_FOUND */
 export async function getUser({ db }: Context, id: number): Promise<User> {
   const row = await db.user.findFirst({ where: { id } });
   if (row === null) throw notFound('user');
@@ -91,8 +93,8 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates a user, active. No endpoint of v1 calls it; the command line and the developer area do.
- * @throws ApiError VALIDATION_ERROR when the e-mail address is taken
+ * Creates an active user. No endpoint of v1 calls it; the command line and the developer area do.
+ * @throws ApiError VALIDATION_ERROR if the email address is taken
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
   const data = {
@@ -108,29 +110,29 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
   return presentUser(row);
 }
 
-/** The user of an e-mail address, or of an id. @throws ApiError NOT_FOUND */
+/** Returns the user with an email address or id. @throws ApiError NOT_FOUND */
 export async function findUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   const row = await db.user.findFirst({ where: whereOf(reference) });
   if (row === null) throw notFound('user');
   return presentUser(row);
 }
 
-/** A user who was changed, with the API keys that were revoked because the user lost rights. */
+/** A changed user, with the API keys that were revoked because the user lost rights. */
 export type ChangedUser = User & { revokedKeys: UserKey[] };
 
-/** From the most rights to the fewest. */
+/** Ordered from the most rights to the fewest. */
 const rolesByRights: readonly UserRole[] = ['ADMIN', 'AGENT', 'REQUESTER'];
 
-/** Checks whether one role has fewer rights than another. */
+/** Returns whether one role has fewer rights than another. */
 export function isLowerRole(role: UserRole, before: UserRole): boolean {
   return rolesByRights.indexOf(role) > rolesByRights.indexOf(before);
 }
 
 /**
- * Changes a user. A lesser role revokes the user's API keys, and a REQUESTER is signed out of the developer area. No endpoint
- * of v1 calls it; the command line and the developer area do.
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR when the e-mail address is taken or no administrator
- * would be left
+ * Updates a user. A lower role revokes the user's API keys, and a REQUESTER is signed out of the developer area. No
+ * endpoint of v1 calls it; the command line and the developer area do.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is taken or no
+ * administrator would remain
  */
 export function updateUser(
   context: Context,
@@ -138,7 +140,7 @@ export function updateUser(
   data: UserPatch,
   choice: KeyChoice = {},
 ): Promise<ChangedUser> {
-  return keepingAnAdministrator(context, async (context) => {
+  return withRemainingAdministrator(context, async (context) => {
     const { db, ifMatch } = context;
     const { id } = await findUser({ db }, reference);
     await lockRow(db, 'users', id);
@@ -148,37 +150,39 @@ export function updateUser(
       db.user.updateManyAndReturn({ where: { id }, data }),
     );
     if (row === undefined) throw notFound('user');
-    if (row.role === 'REQUESTER') await shutOut(db, row.id);
+    if (row.role === 'REQUESTER') await endAccess(db, row.id);
     const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
     return { ...presentUser(row), revokedKeys };
   });
 }
 
 /**
- * Deactivates a user and revokes their API keys. Keys that are kept stop working within a second. Their sessions in the developer area end, and links by which
- * they would get there work no more, for good.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when no administrator would be left
+ * Deactivates a user and revokes their API keys. Keys that are kept stop working within a second. Ends the user's
+ * sessions in the developer area and invalidates their sign-in links permanently.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
 export function deactivateUser(
   context: Context,
   reference: string | number,
   choice: KeyChoice = {},
 ): Promise<ChangedUser> {
-  return keepingAnAdministrator(context, async (context) => {
+  return withRemainingAdministrator(context, async (context) => {
     const user = await setActive(context.db, reference, false);
-    await shutOut(context.db, user.id);
+    await endAccess(context.db, user.id);
     return { ...user, revokedKeys: await revokeUserKeys(context, user.id, choice) };
   });
 }
 
-/** Ends the sessions of a user in the developer area and has links to it work no more: whatever they become, for good. */
-async function shutOut(db: TenantClient, userId: number | bigint): Promise<void> {
+/**
+ * Ends the sessions of a user in the developer area and invalidates their links, even if the user is activated again.
+ */
+async function endAccess(db: TenantClient, userId: number | bigint): Promise<void> {
   const now = new Date();
   await db.session.updateMany({ where: { userId, endedAt: null }, data: { endedAt: now } });
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: now } });
 }
 
-/** Activates a user again, and with them the API keys that were kept. @throws ApiError NOT_FOUND */
+/** Activates a user and the API keys that were kept. @throws ApiError NOT_FOUND */
 export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   return setActive(db, reference, true);
 }
@@ -190,10 +194,10 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 }
 
 /**
- * Has a change of users leave the workspace an active administrator, be it that two take the right from each other at
- * once. Whoever runs the service may do otherwise (docs/decisions/data-model.md).
+ * Rejects a change that would leave the workspace without an active administrator. Holds a lock, so that concurrent
+ * changes can't do so. The command line is exempt (docs/decisions/data-model.md).
  */
-function keepingAnAdministrator(
+function withRemainingAdministrator(
   context: Context,
   change: (context: Context) => Promise<ChangedUser>,
 ): Promise<ChangedUser> {
@@ -203,19 +207,19 @@ function keepingAnAdministrator(
     await lockTenant(db, 'administrators');
     const user = await change(context);
     const left = await db.user.count({ where: { role: 'ADMIN', active: true } });
-    if (left === 0) throw new ApiError('VALIDATION_ERROR', lastAdministrator);
+    if (left === 0) throw new ApiError('VALIDATION_ERROR', lastAdministratorMessage);
     return user;
   });
 }
 
-const lastAdministrator =
+const lastAdministratorMessage =
   'This is the last active administrator of the workspace. Give another active user the role ADMIN first.';
 
 function whereOf(reference: string | number): { email: string } | { id: number } {
   return typeof reference === 'number' ? { id: reference } : { email: reference };
 }
 
-/** A user as the API answers it. */
+/** Serializes a user for API responses. */
 export function presentUser(row: UserRow): User {
   return withVersion(row.version, {
     id: serializeId(row.id),
@@ -231,7 +235,7 @@ export function presentUser(row: UserRow): User {
   });
 }
 
-/** Prisma has no `in` for booleans. Both values together restrict nothing. */
+/** Builds a boolean filter, because Prisma has no `in` for booleans. Both values together restrict nothing. */
 function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
   const distinct = [...new Set(values)];
   return distinct[0] === undefined || distinct.length > 1 ? {} : { active: distinct[0] };

@@ -1,7 +1,7 @@
 import { integerFromText, NewUser } from '@itsm-api/contract';
 import * as z from 'zod';
 
-/** A user as people name one: by id or by e-mail address. */
+/** Parses a reference to a user: an id or an email address. */
 export const UserReference = z.string().transform((text, { addIssue }) => {
   const parsed = (/^\d+$/.test(text) ? integerFromText() : NewUser.shape.email).safeParse(text);
   if (parsed.success) return parsed.data;
