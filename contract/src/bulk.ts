@@ -27,11 +27,11 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .array(each)
     .min(1)
     .max(bulkItems)
-    .superRefine((given, context) => refuseRepeatedIds(given as { id?: unknown }[], context))
+    .superRefine((given, context) => rejectRepeatedIds(given as { id?: unknown }[], context))
     .meta({ description: 'The items. Each succeeds or fails independently, in this order.' });
   // Validates at most one item above the limit, because thousands would only cost time.
-  const firstOnes = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
-  return z.preprocess(firstOnes, items) as unknown as Items;
+  const truncate = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
+  return z.preprocess(truncate, items) as unknown as Items;
 }
 
 /** The error of an item with the id of an earlier item. */
@@ -44,7 +44,7 @@ export function idOfItem<Id>(item: { id?: Id } | InvalidItem): Id | undefined {
   return isNamed ? (item.input as { id: Id }).id : undefined;
 }
 
-function refuseRepeatedIds(items: readonly ({ id?: unknown } | InvalidItem)[], context: z.core.$RefinementCtx): void {
+function rejectRepeatedIds(items: readonly ({ id?: unknown } | InvalidItem)[], context: z.core.$RefinementCtx): void {
   const seen = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const id = idOfItem(item);
@@ -91,9 +91,9 @@ export const BulkRefusal = z
 export type BulkRefusal = z.output<typeof BulkRefusal>;
 
 /** Returns the envelope of a bulk response, with one result for each item in the same order. */
-export function bulkAnswers<Answer extends z.ZodType>(answer: Answer) {
+export function bulkResults<Result extends z.ZodType>(result: Result) {
   return z.object({
     success,
-    data: z.array(answer).meta({ description: 'One result for each item, in the same order.' }),
+    data: z.array(result).meta({ description: 'One result for each item, in the same order.' }),
   });
 }

@@ -16,14 +16,14 @@ export const deliverySchedule = {
   /** Maximum relative deviation from a delay, so that deliveries that failed together are not retried together. */
   jitter: 0.2,
   /** Maximum delay that the server accepts from `Retry-After`. */
-  longestRetryAfter: 24 * hour,
+  maxRetryAfter: 24 * hour,
   /** Maximum deliveries per minute to a subscription until its URL first responds with 2xx. */
   maxTrialsPerMinute: 10,
   /**
    * The circuit breaker of a subscription opens after this many consecutive failures, so that a failing endpoint neither
    * delays others nor uses up the attempts of its pending deliveries. Each further opening takes twice as long.
    */
-  breaker: { failures: 5, firstOpening: 5 * second, longestOpening: 5 * minute },
+  breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
   /** A subscription is paused after this long without a success, or after a 410. */
   pauseAfter: 5 * day,
   /** Interval between the trials of a paused subscription. */

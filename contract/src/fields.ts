@@ -75,16 +75,16 @@ export function longText(what: string) {
     .string()
     .min(1)
     .refine(isClean, unclean)
-    .max(longest, { abort: true })
+    .max(maxBytes, { abort: true })
     .refine(
       // A UTF-16 code unit takes at most three bytes, so short text needs no encoding.
-      (value) => value.length * 3 <= longest || utf8.encode(value).length <= longest,
-      `must be at most ${longest} bytes in UTF-8`,
+      (value) => value.length * 3 <= maxBytes || utf8.encode(value).length <= maxBytes,
+      `must be at most ${maxBytes} bytes in UTF-8`,
     )
-    .meta({ description: `${what}. At most ${longest} bytes in UTF-8.` });
+    .meta({ description: `${what}. At most ${maxBytes} bytes in UTF-8.` });
 }
 
-const longest = 65_535;
+const maxBytes = 65_535;
 
 export const Title = trimmedText(1, 255).meta({
   description: 'The title, in one line. Leading and trailing white space is removed.',

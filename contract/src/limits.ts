@@ -6,7 +6,7 @@ export type Group = (typeof groups)[number];
 /** Requests per API key and window (spec §8). The settings of the server can override these defaults. */
 export const rateLimits = { global: 60, group: 30, windowSeconds: 60 } as const;
 
-/** Size limits of every request (docs/decisions/api-conventions.md, requests-and-responses.md). */
+/** Size limits of every request (docs/decisions/api-conventions.md). */
 export const requestLimits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 32,

@@ -9,7 +9,7 @@ import { createLogger } from '@itsm-api/server/http/logger.ts';
 import type { Metrics } from '@itsm-api/server/operations/metrics/metrics.ts';
 import type { Services } from '@itsm-api/server/resources/shared/context.ts';
 import { createUsageRecorder, type UsageRecorder } from '@itsm-api/server/usage/usage-recorder.ts';
-import { createTargetPolicy, hostLimitsOf } from '@itsm-api/server/webhooks/delivery/target.ts';
+import { createTargetPolicy, readHostLimits } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import type { FastifyInstance } from 'fastify';
@@ -120,7 +120,7 @@ export async function startApi({
       allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
       refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,
     }),
-    hostLimits: hostLimitsOf(settings),
+    hostLimits: readHostLimits(settings),
     publicUrl: settings.PUBLIC_URL,
   };
   const log = logger ?? createLogger('silent');

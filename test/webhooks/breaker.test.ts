@@ -1,6 +1,6 @@
 import {
   afterAttempt,
-  circuitOf,
+  getCircuit,
   type Health,
   presentHealth,
 } from '@itsm-api/server/webhooks/delivery/circuit-breaker.ts';
@@ -43,7 +43,7 @@ describe('circuit breaker', () => {
   it('keeps the circuit closed until five attempts in a row have failed', () => {
     const four = failing(4);
     expect(four).toMatchObject({ failures: 4, failingSince: at(0), lastFailureAt: at(0), openUntil: null });
-    expect(circuitOf(four, at(0))).toBe('closed');
+    expect(getCircuit(four, at(0))).toBe('closed');
     const five = afterAttempt(four, failure, at(second));
     expect(five).toMatchObject({ failures: 5, failingSince: at(0), openUntil: at(6 * second), openings: 1 });
   });
@@ -56,9 +56,9 @@ describe('circuit breaker', () => {
 
   it('keeps the circuit open until `openUntil`, then half-open', () => {
     const open = failing(5);
-    expect(circuitOf(open, at(5 * second - 1))).toBe('open');
-    expect(circuitOf(open, at(5 * second))).toBe('half-open');
-    expect(circuitOf(open, at(day))).toBe('half-open');
+    expect(getCircuit(open, at(5 * second - 1))).toBe('open');
+    expect(getCircuit(open, at(5 * second))).toBe('half-open');
+    expect(getCircuit(open, at(day))).toBe('half-open');
   });
 
   it('doubles the open time of the circuit after each failed probe, up to five minutes', () => {

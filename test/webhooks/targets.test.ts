@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { readSettings } from '@itsm-api/server/config/env.ts';
 import { createAgent } from '@itsm-api/server/webhooks/delivery/http-agent.ts';
-import { createTargetPolicy, targetPolicyOf } from '@itsm-api/server/webhooks/delivery/target.ts';
+import { createTargetPolicy, readTargetPolicy } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { eventually, type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
@@ -340,7 +340,7 @@ it.each([
   ['2001:0:808:808:0:0:5601:5601', 'a Teredo client'],
 ])('blocks the metadata service of cloud providers as %s: %s', (address) => {
   const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
-  expect(policy.refusalOf(address)).toBe('is blocked for webhooks');
+  expect(policy.findBlockReason(address)).toBe('is blocked for webhooks');
 });
 
 describe('WEBHOOK_REFUSED_NETWORKS', () => {
@@ -369,9 +369,9 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
       refusedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
     });
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '9.9.9.9']) {
-      expect(policy.refusalOf(address), address).toBe('is blocked for webhooks');
+      expect(policy.findBlockReason(address), address).toBe('is blocked for webhooks');
     }
-    expect(policy.refusalOf('10.2.0.1')).toBeUndefined();
+    expect(policy.findBlockReason('10.2.0.1')).toBeUndefined();
   });
 
   it('blocks names that resolve to the configured networks, and connections to them', async () => {
@@ -397,7 +397,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
   });
 });
 
-describe('targetPolicyOf', () => {
+describe('readTargetPolicy', () => {
   const key = Buffer.alloc(32, 1).toString('base64');
 
   it.each<[string, Record<string, string>, boolean]>([
@@ -419,6 +419,6 @@ describe('targetPolicyOf', () => {
     ],
     ['blocks them if WEBHOOK_ALLOW_PRIVATE_TARGETS is false', { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' }, false],
   ])('reads the setting of private webhook targets: %s', (_, env, allowed) => {
-    expect(targetPolicyOf(readSettings(env)).allowPrivate).toBe(allowed);
+    expect(readTargetPolicy(readSettings(env)).allowPrivate).toBe(allowed);
   });
 });

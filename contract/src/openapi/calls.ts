@@ -26,7 +26,7 @@ export function callOf(route: Endpoint): Call {
   const row = (isArray ? data.element : data) as z.ZodType;
   const body = 'body' in route && route.body instanceof z.ZodType ? route.body : undefined;
   return {
-    row: kind === 'answers' ? doneOf(row) : row,
+    row: kind === 'answers' ? getResultRow(row) : row,
     kind,
     items: kind === 'answers' ? itemsOf(body as z.ZodObject) : undefined,
     params: route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [],
@@ -35,8 +35,8 @@ export function callOf(route: Endpoint): Call {
 }
 
 /** Returns the schema of the row in the result of a successful item. */
-function doneOf(answer: z.ZodType): z.ZodType {
-  const [done] = (answer as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
+function getResultRow(result: z.ZodType): z.ZodType {
+  const [done] = (result as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
   return done.shape.data;
 }
 

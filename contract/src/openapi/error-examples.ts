@@ -5,10 +5,10 @@ import type { Content, Example, Reference } from './types.ts';
 
 export const errorCodes = Object.keys(errors) as ErrorCode[];
 
-type Said = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
+type ErrorExample = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
 
 /** An example of the error with each code. */
-const said: Record<ErrorCode, Said> = {
+const examplesByCode: Record<ErrorCode, ErrorExample> = {
   VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
   INVALID_JSON: { message: 'The body is empty. Send a JSON object.' },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -54,14 +54,14 @@ const said: Record<ErrorCode, Said> = {
   SERVICE_UNAVAILABLE: { message: 'The server is starting. Retry in 5 seconds.', retryAfterSeconds: 5 },
 };
 
-function detailed(path: string, message: string): Said {
+function detailed(path: string, message: string): ErrorExample {
   return { message: `${path} ${message}`, details: [{ path, message }] };
 }
 
 /** An example of every error response, referenced by its code. */
 export const errorExamples: Record<string, Example> = Object.fromEntries(
   errorCodes.map((code) => {
-    const error = { code, ...said[code], docs: docsOf(code), requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
+    const error = { code, ...examplesByCode[code], docs: docsOf(code), requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
     return [code, { summary: errors[code].when, value: { success: false, error } satisfies ErrorEnvelope }];
   }),
 );

@@ -53,8 +53,8 @@ function named(
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
     // The reference page would send the example by default.
-    const { examples, ...asked } = schema;
-    const shown = key === '' ? { ...asked, examples } : asked;
+    const { examples, ...withoutExamples } = schema;
+    const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
     return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
   }
   const words = `Only items with one of these values of \`${name}\`. Repeat the parameter or separate values with commas.`;

@@ -24,10 +24,10 @@ export function codeSamples(resource: string, name: string, route: Endpoint): Co
 
 function clientSample(resource: string, name: string, route: Endpoint): string {
   const { source, variable, isWalked } = exampleCall({ resource, name, route }, width);
-  const said = variable.startsWith('{') ? variable.slice(2, -2) : variable;
+  const printed = variable.startsWith('{') ? variable.slice(2, -2) : variable;
   const call = isWalked
-    ? `for await (const ${variable} of ${source}) {\n  console.log(${said});\n}`
-    : `const ${variable} = await ${source};\nconsole.log(${said});`;
+    ? `for await (const ${variable} of ${source}) {\n  console.log(${printed});\n}`
+    : `const ${variable} = await ${source};\nconsole.log(${printed});`;
   return `import { ItsmClient } from '${clientPackage}';
 
 const client = new ItsmClient({

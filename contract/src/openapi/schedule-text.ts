@@ -5,7 +5,7 @@ const {
   connectTimeout,
   waits,
   jitter,
-  longestRetryAfter,
+  maxRetryAfter,
   breaker,
   pauseAfter,
   pausedOpening,
@@ -29,8 +29,8 @@ export const scheduleForReceivers = {
 /** The complete schedule, one rule per item, for docs/decisions/webhook-deliveries.md. */
 export const scheduleRules = [
   `An attempt succeeds with a 2xx within ${inWords(attemptTimeout)}, including the body. The connection timeout is ${inWords(connectTimeout)}.`,
-  `The server retries after ${waits.map(inWords).join(', ')}: ${attempts} attempts, ±${100 * jitter} % jitter. It respects \`Retry-After\` up to ${inWords(longestRetryAfter)}.`,
-  `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}, doubled each time up to ${inWords(breaker.longestOpening)}. Then it is half-open and tries one delivery. A success closes it, a failure opens it again.`,
+  `The server retries after ${waits.map(inWords).join(', ')}: ${attempts} attempts, ±${100 * jitter} % jitter. It respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
+  `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}, doubled each time up to ${inWords(breaker.maxOpening)}. Then it is half-open and tries one delivery. A success closes it, a failure opens it again.`,
   `The server pauses a subscription after a 410, or if every attempt failed for ${inWords(pauseAfter)} since the last success. Then it tries one delivery ${everyHour}. A success resumes all deliveries.`,
   `Until the URL of a subscription first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 ];

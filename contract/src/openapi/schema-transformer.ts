@@ -53,6 +53,6 @@ function changeOf(route: Endpoint): object {
 }
 
 /** Keeps the sent fields that the response contains, so not a secret. */
-function visible(change: object, answered: object): object {
-  return Object.fromEntries(Object.entries(change).filter(([field]) => field in answered));
+function visible(change: object, responseExample: object): object {
+  return Object.fromEntries(Object.entries(change).filter(([field]) => field in responseExample));
 }

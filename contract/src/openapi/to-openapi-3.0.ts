@@ -8,13 +8,13 @@ export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   const { schemas } = document.components;
   const older = (value: unknown): unknown =>
     mapSchema(value, (schema) => downgradeSchema(downgradeReference(schema), (name) => older(schemas[name]) as Schema));
-  const said = older({
+  const converted = older({
     ...document,
     openapi: '3.0.3',
     info: { ...document.info, license: { ...license, url: `https://spdx.org/licenses/${identifier}.html` } },
     tags: document.tags.filter(({ name }) => !deliveryTags.includes(name)),
   }) as OpenApi;
-  return { ...said, components: usedBy(said.paths, said.components) };
+  return { ...converted, components: usedBy(converted.paths, converted.components) };
 }
 
 /** Wraps a reference that has a description in `allOf`: in 3.0 a reference has no siblings. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BulkRefusal, bulk, bulkAnswers, bulkItems, itemStatus } from '../bulk.ts';
+import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { changesOf } from '../changes.ts';
 import {
   atLeastOne,
@@ -426,7 +426,7 @@ export const tickets = endpoints({
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
     body: NewTickets,
-    responses: { 200: bulkAnswers(NewTicketAnswer) },
+    responses: { 200: bulkResults(NewTicketAnswer) },
   },
   updateMany: {
     method: 'PATCH',
@@ -447,6 +447,6 @@ export const tickets = endpoints({
     }),
     query: NoQuery,
     body: TicketPatches,
-    responses: { 200: bulkAnswers(TicketPatchAnswer) },
+    responses: { 200: bulkResults(TicketPatchAnswer) },
   },
 });

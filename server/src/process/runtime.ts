@@ -11,7 +11,7 @@ import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/e
 import type { Traces } from '../operations/tracing/traces.ts';
 import type { Services } from '../resources/shared/context.ts';
 import { endsWithin } from '../shared/timeout.ts';
-import { hostLimitsOf, targetPolicyOf } from '../webhooks/delivery/target.ts';
+import { readHostLimits, readTargetPolicy } from '../webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.ts';
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys.ts';
@@ -104,8 +104,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       secretCipher,
       dispatchJobs: openDispatchJobs(openBoss),
       wakeWorkers: waker.wake,
-      targets: targetPolicyOf(settings),
-      hostLimits: hostLimitsOf(settings),
+      targets: readTargetPolicy(settings),
+      hostLimits: readHostLimits(settings),
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type DemoWorkspace, seed, seedAnother } from '../../../../prisma/seed.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { tenantContext } from '../../resources/tenants/queries.ts';
-import { makeDemoTickets } from '../../resources/tickets/demo.ts';
+import { createDemoTickets } from '../../resources/tickets/demo.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { shell } from '../lib/help.ts';
 import { action } from '../lib/run-command.ts';
@@ -58,7 +58,7 @@ async function seedSized(runtime: Runtime, tickets: number, name?: string): Prom
       const { db } = await tenantContext(runtime, String(tenantId));
       const from = new Date(to.getTime() - daysOfTickets * 86_400_000);
       bar.start(tickets, 0);
-      await makeDemoTickets(db, { count: tickets, from, to, onProgress: (made) => bar.update(made) });
+      await createDemoTickets(db, { count: tickets, from, to, onProgress: (made) => bar.update(made) });
     });
   } finally {
     bar.stop();

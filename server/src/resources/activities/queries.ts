@@ -5,7 +5,7 @@ import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
-import { ticketIdOf } from '../tickets/ticket-number.ts';
+import { resolveTicketId } from '../tickets/ticket-number.ts';
 import type { Recorded } from './record.ts';
 
 /** The response type of each kind of activity. */
@@ -24,8 +24,8 @@ const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
 /**
  * Builds the query of a page. Returns no row if the resource doesn't exist, and skips the page if it is past the end.
- * Reads counted and skipped rows from the index of the key only, and looks up each row of the page by its key,
- * regardless of the planner's estimates.
+ * Reads counted and skipped rows from the index of the key only. Looks up each row of the page by its key, regardless of
+ * the planner's estimates.
  */
 const buildListing = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
@@ -50,7 +50,7 @@ export async function listTicketActivity(
   reference: TicketReference,
   query: ActivityQuery,
 ): Promise<Page<TicketActivity>> {
-  return listActivity(context, 'TICKET', await ticketIdOf(context, reference), query);
+  return listActivity(context, 'TICKET', await resolveTicketId(context, reference), query);
 }
 
 /** Returns a page of an asset's activities, newest first. @throws ApiError NOT_FOUND for the asset */

@@ -78,7 +78,7 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   });
 }
 
-const takenMeanwhile = 'must be unique. Another asset received one of these tags during the import. Try again.';
+const takenDuringImport = 'must be unique. Another asset received one of these tags during the import. Try again.';
 
 /**
  * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
@@ -90,7 +90,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
     const { emitter, putJobsIn } = deferJobs(context);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
-      const rows = await createUnique('assetTag', takenMeanwhile, () =>
+      const rows = await createUnique('assetTag', takenDuringImport, () =>
         context.db.asset.createManyAndReturn({ data: chunk.map(toColumns) }),
       );
       await record(context, { resource: 'ASSET', ids: rows.map(({ id }) => Number(id)), action: 'CREATED' });
@@ -118,7 +118,7 @@ const customFieldNames = tenantQuery(`SELECT ARRAY(
   SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
 
 /** Returns the names of all custom fields in assets of the tenant, sorted. */
-export async function namesOfCustomFields(db: TenantClient): Promise<string[]> {
+export async function listCustomFields(db: TenantClient): Promise<string[]> {
   return (await queryOne<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
 

@@ -8,8 +8,8 @@ import { insertActivity } from '../activities/record.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 import type { Page } from '../shared/lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
-import { movedOn, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
-import { ticketIdOf } from '../tickets/ticket-number.ts';
+import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
+import { resolveTicketId } from '../tickets/ticket-number.ts';
 
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
@@ -30,7 +30,7 @@ export async function listComments(
   { page, perPage }: CommentQuery,
 ): Promise<Page<Comment>> {
   const { db } = context;
-  const ticketId = await ticketIdOf(context, reference);
+  const ticketId = await resolveTicketId(context, reference);
   const values = [ticketId, BigInt(page - 1) * BigInt(perPage), perPage];
   const row = await queryOne<{ totalCount: number; comments: Comment[] | null }>(db, listing, values);
   if (row === undefined) throw notFound('ticket');
@@ -38,7 +38,7 @@ export async function listComments(
 }
 
 const insert = `WITH t AS (
-    UPDATE tickets SET comment_count = comment_count + 1, updated_at = ${movedOn('$3')} WHERE tenant_id = $1 AND id = $2
+    UPDATE tickets SET comment_count = comment_count + 1, updated_at = ${nextUpdatedAt('$3')} WHERE tenant_id = $1 AND id = $2
     RETURNING *
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, created_at)
@@ -64,16 +64,16 @@ const insert = `WITH t AS (
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
   return transaction(context, async (context) => {
     const { db, now, userId, keyId } = context;
-    const ticketId = await ticketIdOf(context, reference);
+    const ticketId = await resolveTicketId(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
     // Locked first, so that all data is read at the version of the ticket.
-    const [, [written], [answer]] = (await queryPipelined(db, [
+    const [, [written], [subscribers]] = (await queryPipelined(db, [
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },
       querySubscribers(db, 'ticket.updated'),
     ])) as [object[], { ticket: TicketRow | null; comment: Comment | null }[], { isWanted: boolean }[]];
     if (!written?.ticket || !written.comment) throw notFound('ticket');
-    if (answer?.isWanted) {
+    if (subscribers?.isWanted) {
       const ticket = presentTicket(written.ticket);
       const changes = { commentCount: { from: ticket.commentCount - 1, to: ticket.commentCount } };
       await emit(context, 'ticket.updated', { payload: ticket, changes });

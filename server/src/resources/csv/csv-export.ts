@@ -1,6 +1,6 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { FileFormat } from '../sync/export-batches.ts';
-import { emailsOf } from '../users/queries.ts';
+import { findEmails } from '../users/queries.ts';
 import { toCustomFieldColumn } from './csv-columns.ts';
 import { csvLine } from './csv-format.ts';
 import type { CsvResource } from './csv-import.ts';
@@ -29,7 +29,7 @@ export async function csvFile(db: TenantClient, { columns, customFields }: CsvEx
     async lines(batch) {
       const rows = batch as readonly CsvRow[];
       const getUserId = (row: CsvRow) => (row[user] ?? null) as number | null;
-      const emails = await emailsOf({ db }, rows.map(getUserId));
+      const emails = await findEmails({ db }, rows.map(getUserId));
       const toCell = (row: CsvRow, name: string) => (name === user ? emails.get(getUserId(row) ?? 0) : row[name]);
       return rows
         .map((row) =>

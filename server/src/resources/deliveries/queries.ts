@@ -16,12 +16,12 @@ import { lockRow } from '../../database/row-lock.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
-import { halfOpen, putFirst } from '../../webhooks/delivery/half-open.ts';
+import { halfOpen, moveToFront } from '../../webhooks/delivery/half-open.ts';
 import { sendAgain } from '../../webhooks/maintenance/replay.ts';
 import { emit, newEventId } from '../../webhooks/outbox/emit.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
-import { countDeliveries, selectPage, selectWanted } from './sql.ts';
+import { countDeliveries, selectDeliveries, selectPage } from './sql.ts';
 
 /** Selects deliveries. Without any of these, all. */
 export const DeliveryFilter = z.strictObject({
@@ -76,7 +76,7 @@ export async function findDeliveries(
   { skip = 0, take, madeBy }: Extent,
 ): Promise<{ data: Delivery[]; hasMore: boolean }> {
   const of = event?.startsWith('evt_') ? { eventId: event } : { event };
-  const ids = await selectWanted(db, { ...filter, ...of, madeBy }, { skip, take: take + 1 });
+  const ids = await selectDeliveries(db, { ...filter, ...of, madeBy }, { skip, take: take + 1 });
   const data = await byIds(db, ids.slice(0, take), filter.state && [filter.state]);
   return { data, hasMore: ids.length > take };
 }
@@ -239,7 +239,7 @@ function replayIds(context: Context, ids: bigint[]): Promise<number> {
     if (subscriptions.length === 0) return 0;
     const [id] = ids;
     const hasProbe = await halfOpen(rawClient(db), { tenantId, subscriptionIds: subscriptions });
-    if (hasProbe && id !== undefined && ids.length === 1) await putFirst(rawClient(db), { tenantId, id });
+    if (hasProbe && id !== undefined && ids.length === 1) await moveToFront(rawClient(db), { tenantId, id });
     await dispatchJobs.addWithin(
       db,
       subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })),
@@ -276,21 +276,21 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId, active: true } })
       : null;
     if (subscription === null) throw notFound('webhook subscription');
-    const wanted = type ?? EventType.options.find((each) => each === subscription.events[0]);
-    if (wanted === undefined || !subscription.events.includes(wanted)) {
+    const eventType = type ?? EventType.options.find((each) => each === subscription.events[0]);
+    if (eventType === undefined || !subscription.events.includes(eventType)) {
       throw new ApiError(
         'VALIDATION_ERROR',
-        wanted === undefined
+        eventType === undefined
           ? 'The subscription has no event type that this version of the server supports. Change its `events`.'
-          : `The subscription is not subscribed to ${wanted}. Choose one of its event types: ${subscription.events.join(', ')}.`,
+          : `The subscription is not subscribed to ${eventType}. Choose one of its event types: ${subscription.events.join(', ')}.`,
       );
     }
-    const { payload, changes } = events[wanted];
+    const { payload, changes } = events[eventType];
     const publicId = newEventId('evt_test_');
-    await emit(context, wanted, {
+    await emit(context, eventType, {
       publicId,
       timestamp: context.now().toISOString(),
-      payload: payload.meta()?.example as EventPayload<typeof wanted>,
+      payload: payload.meta()?.example as EventPayload<typeof eventType>,
       ...(changes && { changes: {} }),
       onlyTo: subscription.id,
     });
@@ -298,7 +298,7 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
     const { id } = await db.delivery.findFirstOrThrow({ where });
     const tenantId = db.$tenantId;
     const hasProbe = await halfOpen(rawClient(db), { tenantId, subscriptionIds: [subscription.id] });
-    if (hasProbe) await putFirst(rawClient(db), { tenantId, id });
+    if (hasProbe) await moveToFront(rawClient(db), { tenantId, id });
     return presentDelivery(await db.delivery.findFirstOrThrow({ where, include: withEvent }));
   });
 }

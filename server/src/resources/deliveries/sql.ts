@@ -59,8 +59,8 @@ export async function countDeliveries(
   return row?.count ?? 0;
 }
 
-const matching = tenantQuery(`
-  SELECT least(count(*), $5::int)::int AS matching FROM unnest($3::text[]) AS wanted (state) CROSS JOIN LATERAL (
+const countSince = tenantQuery(`
+  SELECT least(count(*), $5::int)::int AS count FROM unnest($3::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
     ORDER BY id DESC LIMIT $5::int
   ) d WHERE created_at >= $4::timestamptz`);
@@ -73,12 +73,12 @@ export async function countMadeSince(
   db: TenantClient,
   { subscriptionId, states, since, limit }: { subscriptionId: number; states: string[]; since: string; limit: number },
 ): Promise<number> {
-  const row = await queryOne<{ matching: number }>(db, matching, [subscriptionId, states, since, limit]);
-  return row?.matching ?? 0;
+  const row = await queryOne<{ count: number }>(db, countSince, [subscriptionId, states, since, limit]);
+  return row?.count ?? 0;
 }
 
 /** Selects deliveries of a tenant. */
-export interface Wanted {
+export interface DeliverySelection {
   subscription?: number | undefined;
   /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
@@ -104,7 +104,7 @@ interface Bounds {
  * Finds id bounds for a time range: the last delivery before it and the first one after it. Ids follow time except for
  * overlapping transactions, none of which takes an hour. Uses the index on the time of events.
  */
-async function findBounds(db: TenantClient, { since, until }: Wanted): Promise<Bounds> {
+async function findBounds(db: TenantClient, { since, until }: DeliverySelection): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
   const firstWhere = (condition: Prisma.Sql) => sql`
     SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
@@ -121,7 +121,9 @@ async function findBounds(db: TenantClient, { since, until }: Wanted): Promise<B
 type Condition<Value> = (value: NonNullable<Value>, tenantId: TenantId) => Prisma.Sql;
 
 /** The SQL condition of each filter except the event type. */
-const conditions: { [Name in keyof (Omit<Wanted, 'event'> & Bounds)]-?: Condition<(Wanted & Bounds)[Name]> } = {
+const conditions: {
+  [Name in keyof (Omit<DeliverySelection, 'event'> & Bounds)]-?: Condition<(DeliverySelection & Bounds)[Name]>;
+} = {
   subscription: (id) => sql`d.subscription_id = ${id}`,
   madeBy: (userId, tenantId) => sql`d.subscription_id = ANY (ARRAY(
     SELECT s.id FROM webhook_subscriptions s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
@@ -143,13 +145,13 @@ const maxNewestChecked = 2000;
  * column of the event. If few of the newest deliveries have the type, reads all matching rows, because looking up the
  * event of each delivery costs more.
  */
-export async function selectWanted(
+export async function selectDeliveries(
   db: TenantClient,
-  { event, ...wanted }: Wanted,
+  { event, ...selection }: DeliverySelection,
   { skip, take }: Pick<Range, 'skip' | 'take'>,
 ): Promise<bigint[]> {
   const tenantId = db.$tenantId;
-  const given = Object.entries({ ...wanted, ...(await findBounds(db, wanted)) }).flatMap(([name, value]) => {
+  const given = Object.entries({ ...selection, ...(await findBounds(db, selection)) }).flatMap(([name, value]) => {
     const isGiven = value !== undefined && value !== null;
     return isGiven ? conditions[name as keyof typeof conditions](value as never, tenantId) : [];
   });

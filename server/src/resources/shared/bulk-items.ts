@@ -21,7 +21,7 @@ export class BulkItems<Value> {
   }
 
   /** The items without an error, in order. */
-  get going(): Value[] {
+  get accepted(): Value[] {
     return this.#steps.filter((step): step is Value => !(step instanceof ApiError));
   }
 

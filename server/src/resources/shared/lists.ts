@@ -1,6 +1,6 @@
 import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { findIds, rejectingBroadQueries, type Searched, type SearchWhere } from './search.ts';
+import { findIds, rejectBroadQuery, type Searched, type SearchWhere } from './search.ts';
 
 /** A page of rows in the list envelope. */
 export interface Page<Row> {
@@ -65,7 +65,7 @@ export async function readSearchablePage<Row, Where extends SearchWhere>(
 ): Promise<Page<Row>> {
   const { page, perPage, q } = query;
   if (q === undefined) {
-    return rejectingBroadQueries(() => readPage(query, { count, find: (range) => find({ where, ...range }) }));
+    return rejectBroadQuery(() => readPage(query, { count, find: (range) => find({ where, ...range }) }));
   }
   const found = await findIds(db, resource, { words: q, where, skip: (page - 1) * perPage, take: perPage });
   const data = found.ids.length > 0 ? await find({ where: { id: { in: found.ids } } }) : [];

@@ -23,7 +23,7 @@ export function searchTexts(resource: string, words: string, order: 'ASC' | 'DES
  * Selects the ids of the CTE `among` that match the words. Each row of `among` has the `place` of its words in the
  * index. Looks up each text by its key, regardless of the planner's estimates.
  */
-export function whereWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
+export function filterByWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
   return sql`SELECT among.id FROM among JOIN (
       SELECT place, replace((SELECT text_query(${words})), chr(1), text_place(${$tenantId}, ${resource}, place))::tsquery
         AS query
@@ -75,7 +75,7 @@ export async function findIds(
   const which = join([sql`t.tenant_id = ${db.$tenantId}`, ...conditions], ' AND ');
   const range = { skip: Math.min(skip, maxFound), take };
   const runQuery = (select: typeof queryRows, checked: Prisma.Sql, found: Prisma.Sql) =>
-    rejectingBroadQueries(() => select<CountedIds>(db, countIds(checked, found, range)));
+    rejectBroadQuery(() => select<CountedIds>(db, countIds(checked, found, range)));
 
   const byWords = await runQuery(
     queryRows,
@@ -88,7 +88,7 @@ export async function findIds(
     : await runQuery(
         queryWithCustomPlan,
         sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`,
-        whereWords(db, resource, words),
+        filterByWords(db, resource, words),
       );
   const { count = 0, ids } = found ?? {};
   return { ids: ids ?? [], totalCount: Math.min(count, maxFound), isCapped: count > maxFound };
@@ -127,7 +127,7 @@ function getSqlType([value]: SearchValue[]): string {
 const cancelledByAdministrator = /due to user request/;
 
 /** Runs a query that may be too broad. @throws ApiError QUERY_TOO_BROAD if the statement times out */
-export async function rejectingBroadQueries<Result>(runQuery: () => Promise<Result>): Promise<Result> {
+export async function rejectBroadQuery<Result>(runQuery: () => Promise<Result>): Promise<Result> {
   try {
     return await runQuery();
   } catch (error) {

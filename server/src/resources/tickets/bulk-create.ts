@@ -15,17 +15,17 @@ import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
 import { presentTicket } from './presenter.ts';
 import {
   type Change,
-  changeOf,
+  collectReferences,
+  computeChange,
   lockParents,
   newRow,
   type Parents,
-  referencesOf,
   rejectCycle,
   writeChanges,
   writeNew,
 } from './queries.ts';
 import { lockTickets, selectTicketsByIds } from './sql.ts';
-import { byId, findTicketIds, type IdOf } from './ticket-number.ts';
+import { byId, type FindId, findTicketIds } from './ticket-number.ts';
 
 /*
  * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items before it writes any,
@@ -40,24 +40,24 @@ export function createTickets(
 ): Promise<NewTicketAnswer[]> {
   return transaction(context, async (context) => {
     const bodies = BulkItems.of(given);
-    const idOf = await findTicketIds(
+    const findId = await findTicketIds(
       context,
-      bodies.going.map(({ parentId }) => parentId),
+      bodies.accepted.map(({ parentId }) => parentId),
     );
     const items = bodies.next((body) => {
-      const input = byId(body, idOf);
-      return { input, references: referencesOf(input) };
+      const input = byId(body, findId);
+      return { input, references: collectReferences(input) };
     });
     const known = await findKnown(
       context,
-      items.going.map(({ references }) => references),
+      items.accepted.map(({ references }) => references),
     );
     const rows = items.next(({ input, references }) => {
       assertKnown(references, known);
       return newRow(context, input);
     });
-    const created = rows.going.length === 0 ? [] : await writeNew(context, rows.going);
-    const ticketOf = new Map(rows.going.map((row, index) => [row, created[index] as Ticket]));
+    const created = rows.accepted.length === 0 ? [] : await writeNew(context, rows.accepted);
+    const ticketOf = new Map(rows.accepted.map((row, index) => [row, created[index] as Ticket]));
     return rows.results((row) => ({ status: 201, data: ticketOf.get(row) as Ticket }), context.publicUrl);
   });
 }
@@ -69,21 +69,21 @@ export function updateTickets(
 ): Promise<TicketPatchAnswer[]> {
   return transaction(context, async (context) => {
     const bodies = BulkItems.of(given);
-    const idOf = await findTicketIds(context, [
+    const findId = await findTicketIds(context, [
       ...given.map(idOfItem),
-      ...bodies.going.map(({ parentId }) => parentId),
+      ...bodies.accepted.map(({ parentId }) => parentId),
     ]);
-    rejectRepeated(given, idOf);
-    const ids = bodies.going.flatMap(({ id }) => idOf(id) ?? []);
+    rejectRepeated(given, findId);
+    const ids = bodies.accepted.flatMap(({ id }) => findId(id) ?? []);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
     const befores = new Map<number | undefined, Ticket>(locked.map((row) => [row.id, presentTicket(row)]));
     const now = context.now();
     const checked = bodies.next(({ id, ...patch }) => {
-      const before = befores.get(idOf(id));
+      const before = befores.get(findId(id));
       if (before === undefined) throw notFound('ticket');
-      return { before, change: changeOf(before, byId(patch, idOf), now) };
+      return { before, change: computeChange(before, byId(patch, findId), now) };
     });
-    const changed = checked.going.flatMap(({ change }) => change ?? []);
+    const changed = checked.accepted.flatMap(({ change }) => change ?? []);
     const known = await findKnown(
       context,
       changed.map(({ references }) => references),
@@ -93,7 +93,7 @@ export function updateTickets(
       if (item.change !== undefined) applyChange(item.change, known, parents);
       return item;
     });
-    const changes = items.going.flatMap(({ change }) => change ?? []);
+    const changes = items.accepted.flatMap(({ change }) => change ?? []);
     const written = changes.length === 0 ? [] : await writeChanges(context, changes);
     const afters = new Map(written.map((ticket) => [ticket.id, ticket]));
     return items.results(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }), context.publicUrl);
@@ -104,10 +104,10 @@ export function updateTickets(
  * Rejects a ticket that is listed twice, by id and by number. The contract compares only the text. @throws ApiError
  * VALIDATION_ERROR
  */
-function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], idOf: IdOf): void {
+function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findId: FindId): void {
   const seen = new Set<number>();
   for (const [index, item] of given.entries()) {
-    const id = idOf(idOfItem(item));
+    const id = findId(idOfItem(item));
     if (id !== undefined && seen.has(id)) throw invalidField('VALIDATION_ERROR', `tickets.${index}.id`, repeatedId);
     if (id !== undefined) seen.add(id);
   }

@@ -66,7 +66,7 @@ interface DemoTickets {
 }
 
 /** Creates demo tickets in a tenant without tickets. Emits no events and records no activities. */
-export async function makeDemoTickets(db: TenantClient, { count, from, to, onProgress }: DemoTickets): Promise<void> {
+export async function createDemoTickets(db: TenantClient, { count, from, to, onProgress }: DemoTickets): Promise<void> {
   const users = await db.user.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
   const shared = [subjects.map(([title]) => title), subjects.map(([, category]) => category), places];
   const ids = users.map(({ id }) => id);

@@ -30,8 +30,8 @@ export interface TicketPage {
 }
 
 /**
- * The column and value type of each filter. Each column has an index (tenant_id, column, id DESC), is counted in
- * ticket_counts, and is part of both indexes over all counted columns, in this order (docs/decisions/pagination.md).
+ * The column and value type of each filter. Each column has an index (tenant_id, column, id DESC) and is counted in
+ * ticket_counts. Both indexes over all counted columns use this order (docs/decisions/pagination.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },

@@ -3,7 +3,7 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import { queryWithCustomPlan } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { maxCounted } from '../shared/lists.ts';
-import { maxFound, searchTexts, whereWords } from '../shared/search.ts';
+import { filterByWords, maxFound, searchTexts } from '../shared/search.ts';
 import { type CountedFilters, filterColumns, filterNames, type TicketPage, type TicketRange } from './list-counted.ts';
 import { columns, type TicketRow } from './sql.ts';
 
@@ -79,7 +79,7 @@ function buildCombined(db: TenantClient, q: string, filters: TicketFilters, orde
         SELECT id, width_bucket(id, firsts) - 1 AS place FROM rest, (${firstOfEachPlace(db)}) AS places
         WHERE NOT ${fewWorded} AND ${fewRest}
       ),`,
-    found: sql`SELECT id FROM ${amongWorded} UNION ALL ${whereWords(db, 'tickets', q)}`,
+    found: sql`SELECT id FROM ${amongWorded} UNION ALL ${filterByWords(db, 'tickets', q)}`,
     isComplete: fewRest,
   };
 }

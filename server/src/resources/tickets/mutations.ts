@@ -5,7 +5,7 @@ import { guardOf } from '../../database/row-lock.ts';
 import type { Acting } from '../../shared/actor.ts';
 import { querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
-import { movedOn, ownColumns, type TicketRow } from './sql.ts';
+import { nextUpdatedAt, ownColumns, type TicketRow } from './sql.ts';
 
 /*
  * Creates and updates tickets with their watchers and activities, one or many in one statement.
@@ -141,7 +141,7 @@ function buildUpdate({ given, id }: { given: string; id: string }): string {
       priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
       assignee_id = given."assigneeId", parent_id = given."parentId", custom_fields = given."customFields",
       resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
-      updated_at = ${movedOn('given."updatedAt"')}
+      updated_at = ${nextUpdatedAt('given."updatedAt"')}
     FROM ${given} AS given (id bigint, title text, description text, status text, priority text, category text,
       "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb, resolution text,
       "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz, "watcherUserIds" bigint[], changes jsonb)

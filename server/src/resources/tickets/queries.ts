@@ -16,24 +16,24 @@ import { type Context, isWithin, type Transaction, transaction, type UserContext
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { checkReferences, type References, reference } from '../shared/foreign-keys.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
-import { rejectingBroadQueries } from '../shared/search.ts';
+import { rejectBroadQuery } from '../shared/search.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
 import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
-import { type ById, byId, findTicketIds, ticketIdOf } from './ticket-number.ts';
+import { type ById, byId, findTicketIds, resolveTicketId } from './ticket-number.ts';
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
   const { page, perPage, sort, assigneeId, parentId: parents, ...others } = query;
-  const idOf = await findTicketIds({ db }, parents ?? []);
+  const findId = await findTicketIds({ db }, parents ?? []);
   // No ticket has the id 0.
-  const parentId = parents?.map((parent) => idOf(parent) ?? 0);
+  const parentId = parents?.map((parent) => findId(parent) ?? 0);
   const filters = { ...others, ...parseAssignees(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
-  const found = await rejectingBroadQueries(() =>
+  const found = await rejectBroadQuery(() =>
     isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),
   );
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
@@ -65,7 +65,7 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
  */
 export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
   const input = byId(body, await findTicketIds(context, [body.parentId]));
-  await checkReferences(context, referencesOf(input));
+  await checkReferences(context, collectReferences(input));
   return transaction(context, async (context) => {
     const [ticket] = await writeNew(context, [newRow(context, input)]);
     return ticket as Ticket;
@@ -104,7 +104,7 @@ async function patchUnlocked(
   const found = await selectTicket(context.db, reference);
   if (found === undefined) throw notFound('ticket');
   const before = presentTicket(found);
-  const change = await computeChange(context, before, patch);
+  const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
   // A new parent needs a lock on its ancestors. Watchers are rows of another table, without a version.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
@@ -119,10 +119,10 @@ async function patchLocked(
   reference: TicketReference,
   patch: TicketPatch,
 ): Promise<Ticket> {
-  const [locked] = await lockTickets(context.db, [await ticketIdOf(context, reference)]);
+  const [locked] = await lockTickets(context.db, [await resolveTicketId(context, reference)]);
   if (locked === undefined) throw notFound('ticket');
   const before = presentTicket(locked);
-  const change = await computeChange(context, before, patch);
+  const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
   await checkReferences(context, change.references);
   rejectCycle(change, await lockParents(context, [change]));
@@ -131,12 +131,16 @@ async function patchLocked(
 }
 
 /**
- * Computes the change of a request. @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and those of `changeOf`
+ * Computes the change of a request. @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and those of `computeChange`
  */
-async function computeChange(context: Context, before: Ticket, patch: TicketPatch): Promise<Change | undefined> {
+async function computeRequestedChange(
+  context: Context,
+  before: Ticket,
+  patch: TicketPatch,
+): Promise<Change | undefined> {
   requireMatch(context.ifMatch, before);
-  const idOf = await findTicketIds(context, [patch.parentId]);
-  return changeOf(before, byId(patch, idOf), context.now());
+  const findId = await findTicketIds(context, [patch.parentId]);
+  return computeChange(before, byId(patch, findId), context.now());
 }
 
 /** The change that a patch makes to a ticket. */
@@ -152,11 +156,11 @@ export interface Change {
  * Computes the change of a patch, or undefined if it changes nothing. Checks the rules that need no database.
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
-export function changeOf(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
+export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
   const after = merge(before, patch, now);
   const changes = diffFields(before, after);
   if (Object.keys(changes).length === 0) return undefined;
-  return { before, after, changes, references: referencesOf(patch, before) };
+  return { before, after, changes, references: collectReferences(patch, before) };
 }
 
 /**
@@ -180,7 +184,7 @@ export async function writeChanges(
 }
 
 /** Returns the ids that a body adds. */
-export function referencesOf(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
+export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
   return {
     users: [
       ...('requesterId' in input ? reference('requesterId', input.requesterId) : []),

@@ -103,6 +103,6 @@ export async function selectParents(db: TenantClient, ids: readonly number[]): P
  * Builds SQL for the new `updatedAt`: always later than the previous value, even if the clock of another process is
  * ahead. Receivers of events use it to find the latest version.
  */
-export function movedOn(now: string): string {
+export function nextUpdatedAt(now: string): string {
   return `greatest(${now}, tickets.updated_at + interval '1 ms')`;
 }

@@ -32,7 +32,7 @@ const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.nu
  * Returns the id of a ticket from its id or number. Does not check that an id exists: the following query does.
  * @throws ApiError NOT_FOUND for an unknown number
  */
-export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
+export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
   if (typeof reference === 'number') return reference;
   const row = await queryOne<{ id: number }>(db, idByNumber, whereReference(reference).values);
   if (row === undefined) throw notFound('ticket');
@@ -40,7 +40,7 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
 }
 
 /** Returns the id of a ticket from its id or number, or undefined for an unknown number. */
-export type IdOf = (reference: TicketReference | undefined) => number | undefined;
+export type FindId = (reference: TicketReference | undefined) => number | undefined;
 
 const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
@@ -50,7 +50,7 @@ const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.ty
 export async function findTicketIds(
   { db }: Pick<Context, 'db'>,
   references: readonly (TicketReference | null | undefined)[],
-): Promise<IdOf> {
+): Promise<FindId> {
   const numbers = [...new Set(references.filter((reference) => typeof reference === 'string'))];
   const ids = new Map<string, number>();
   if (numbers.length > 0) {
@@ -69,11 +69,11 @@ export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | u
 /** Replaces the parent's number in a body by its id. @throws ApiError INVALID_REFERENCE */
 export function byId<Body extends { parentId?: TicketReference | null | undefined }>(
   body: Body,
-  idOf: IdOf,
+  findId: FindId,
 ): ById<Body> {
   const { parentId: parent, ...others } = body;
   if (parent == null) return { ...others, ...('parentId' in body && { parentId: parent }) };
-  const parentId = idOf(parent);
+  const parentId = findId(parent);
   if (parentId === undefined) throw invalidField('INVALID_REFERENCE', 'parentId', noSuchTicket);
   return { ...others, parentId };
 }

@@ -14,7 +14,7 @@ import type { Context } from '../shared/context.ts';
 
 /*
  * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement filters by tenant and looks up each time
- * step separately, because the index orders the rows by step, then key, with the sum of all keys first.
+ * step separately. The index orders rows by step, then key, and has the sum of all keys first.
  */
 
 /** The available time ranges, and their steps. */

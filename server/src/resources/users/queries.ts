@@ -29,10 +29,10 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
 
 /** Returns the ids of the active users with these email addresses. */
 export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
-  const wanted = [...new Set(emails)];
+  const unique = [...new Set(emails)];
   const ids = new Map<string, number>();
-  for (let start = 0; start < wanted.length; start += 1000) {
-    const email = wanted.slice(start, start + 1000);
+  for (let start = 0; start < unique.length; start += 1000) {
+    const email = unique.slice(start, start + 1000);
     const { data } = await listUsers(context, { page: 1, perPage: email.length, active: [true], email });
     for (const user of data) ids.set(user.email, user.id);
   }
@@ -48,7 +48,7 @@ export async function namesOf(
 }
 
 /** Returns the email addresses of users by id. */
-export async function emailsOf(
+export async function findEmails(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
 ): Promise<Map<number, string>> {
@@ -56,9 +56,9 @@ export async function emailsOf(
 }
 
 async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
-  const wanted = [...new Set(ids)].filter((id) => id !== null);
-  if (wanted.length === 0) return [];
-  return db.user.findMany({ where: { id: { in: wanted } }, select: { id: true, name: true, email: true } });
+  const unique = [...new Set(ids)].filter((id) => id !== null);
+  if (unique.length === 0) return [];
+  return db.user.findMany({ where: { id: { in: unique } }, select: { id: true, name: true, email: true } });
 }
 
 /**

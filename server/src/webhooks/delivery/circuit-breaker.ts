@@ -35,7 +35,7 @@ export interface HealthSignal {
  */
 export type Circuit = 'closed' | 'open' | 'half-open';
 
-export function circuitOf({ openUntil }: Pick<Health, 'openUntil'>, now: Date): Circuit {
+export function getCircuit({ openUntil }: Pick<Health, 'openUntil'>, now: Date): Circuit {
   if (openUntil === null) return 'closed';
   return openUntil > now ? 'open' : 'half-open';
 }
@@ -110,7 +110,7 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
   };
 
   // Attempts that were in flight when the circuit opened must not open it again.
-  const isLate = circuitOf(health, now) === 'open' && !probe;
+  const isLate = getCircuit(health, now) === 'open' && !probe;
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;
   if (!opens || (isLate && !pausesNow)) return failed;
@@ -126,5 +126,5 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
 
 /** Returns how long the circuit stays open after the given number of earlier openings, in milliseconds. */
 function getOpeningMs(before: number): number {
-  return Math.min(breaker.firstOpening * 2 ** before, breaker.longestOpening);
+  return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);
 }

@@ -3,7 +3,7 @@ import { deliverySchedule } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
-import { circuitOf } from './circuit-breaker.ts';
+import { getCircuit } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 import { claimLease } from './retry-schedule.ts';
 
@@ -38,12 +38,12 @@ export interface ClaimedDelivery extends SubscriptionRef {
 }
 
 /** A subscription and the maximum number of its deliveries to claim. */
-export interface Wanted extends SubscriptionRef {
+export interface ClaimRequest extends SubscriptionRef {
   slots: number;
 }
 
 /** Reduces the slots of a subscription to the number that its target host allows. */
-export type Grant = (wanted: Wanted, url: string) => number;
+export type Grant = (request: ClaimRequest, url: string) => number;
 
 const { maxTrialsPerMinute } = deliverySchedule;
 
@@ -75,23 +75,23 @@ type Taken = SubscriptionRef &
  */
 export function claimDue(
   prisma: PrismaClient,
-  wanted: Wanted[],
+  requests: ClaimRequest[],
   grant: Grant = ({ slots }) => slots,
 ): Promise<ClaimedDelivery[]> {
   const claim = randomUUID();
   const requestedAt = performance.now();
   return prisma.$transaction(async (tx) => {
-    const subscriptions = new Map((await readActive(tx, wanted)).map((row) => [refKey(row), row]));
+    const subscriptions = new Map((await readActive(tx, requests)).map((row) => [refKey(row), row]));
     const circuitAt = (ref: SubscriptionRef) => {
       const found = subscriptions.get(refKey(ref));
-      return found && circuitOf(found, found.now);
+      return found && getCircuit(found, found.now);
     };
     const isUnproven = (ref: SubscriptionRef) => subscriptions.get(refKey(ref))?.unproven === true;
     const trials = await countTrials(
       tx,
-      wanted.filter((each) => isUnproven(each) && circuitAt(each) !== 'open'),
+      requests.filter((each) => isUnproven(each) && circuitAt(each) !== 'open'),
     );
-    const granted = wanted.flatMap((each) => {
+    const granted = requests.flatMap((each) => {
       const { url } = subscriptions.get(refKey(each)) ?? {};
       const maxSlots = circuitAt(each) === 'half-open' ? 1 : each.slots;
       // Another transaction may hold the row. The subscription then gets no slots and stays in the queue.
@@ -185,12 +185,12 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
  * removes rows: it gives the planner an upper bound. Without it, PostgreSQL estimates a tenth of all pending rows and
  * scans the whole table.
  */
-async function lockDue(tx: Prisma.TransactionClient, claim: string, wanted: Wanted[]): Promise<Taken[]> {
-  if (wanted.length === 0) return [];
+async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: ClaimRequest[]): Promise<Taken[]> {
+  if (requests.length === 0) return [];
   return tx.$queryRaw`
     WITH due AS MATERIALIZED (
       SELECT d.*
-      FROM json_to_recordset(${jsonRows(wanted)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint, slots int)
+      FROM json_to_recordset(${jsonRows(requests)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint, slots int)
       CROSS JOIN LATERAL (
         SELECT tenant_id, id, event_id, next_attempt_at AS due_at,
           CASE WHEN claim IS NOT NULL THEN next_attempt_at END AS lease_end FROM deliveries
@@ -199,7 +199,7 @@ async function lockDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
         ORDER BY next_attempt_at LIMIT w.slots
         FOR NO KEY UPDATE SKIP LOCKED
       ) d
-      LIMIT ${wanted.reduce((sum, { slots }) => sum + slots, 0)}
+      LIMIT ${requests.reduce((sum, { slots }) => sum + slots, 0)}
     )
     UPDATE deliveries d
     SET attempts = d.attempts + 1, lost = d.lost + (due.lease_end IS NOT NULL)::int,

@@ -147,11 +147,11 @@ export class Worker {
   }
 
   async #claim(): Promise<ClaimedDelivery[]> {
-    const wanted = this.#inFlight.slotsFor(this.#subscriptions);
-    if (wanted.length === 0) return [];
+    const requests = this.#inFlight.slotsFor(this.#subscriptions);
+    if (requests.length === 0) return [];
     const limitHost = this.#inFlight.limitHosts();
     const granted = new Map<string, number>();
-    const claimed = await claimDue(this.#options.prisma, wanted, (each, url) => {
+    const claimed = await claimDue(this.#options.prisma, requests, (each, url) => {
       const slots = limitHost(each, url);
       granted.set(refKey(each), slots);
       return slots;
@@ -160,7 +160,7 @@ export class Worker {
     // A subscription that got all its granted slots may have more due. This includes a grant of 0, when the host was
     // busy.
     const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
-    for (const each of wanted) this.#subscriptions.next(each, hasMore(refKey(each)));
+    for (const each of requests) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
   }
 

@@ -16,7 +16,7 @@ export async function halfOpen(
 }
 
 /** Moves a pending delivery to the front of its subscription, so that it becomes the probe of a half-open circuit. */
-export async function putFirst(
+export async function moveToFront(
   client: Pick<PrismaClient, '$executeRaw'>,
   { tenantId, id }: { tenantId: TenantId; id: bigint },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
-import type { Grant, Wanted } from './claim.ts';
+import type { ClaimRequest, Grant } from './claim.ts';
 
 /** Maximum concurrent requests: in total, per tenant, and per subscription. */
 export interface InFlightLimits {
@@ -66,10 +66,10 @@ export class InFlight {
   }
 
   /** Returns the free slots of each subscription, in the given order, until the limits are used up. */
-  slotsFor(refs: Iterable<SubscriptionRef>): Wanted[] {
+  slotsFor(refs: Iterable<SubscriptionRef>): ClaimRequest[] {
     let free = this.#limits.total - this.#total;
     const freeOfTenant = new Map<TenantId, number>();
-    const wanted: Wanted[] = [];
+    const requests: ClaimRequest[] = [];
     for (const ref of refs) {
       if (free === 0) break;
       const { tenantId, subscriptionId } = ref;
@@ -78,9 +78,9 @@ export class InFlight {
       if (slots <= 0) continue;
       free -= slots;
       freeOfTenant.set(tenantId, ofTenant - slots);
-      wanted.push({ tenantId, subscriptionId, slots });
+      requests.push({ tenantId, subscriptionId, slots });
     }
-    return wanted;
+    return requests;
   }
 
   /** Returns a function that reduces the slots of one claim to the limits per target host. */

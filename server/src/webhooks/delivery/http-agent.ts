@@ -43,7 +43,7 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const guarded: typeof connect = (options, callback) => {
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
-      const reason = targets.refusalOf(socket?.remoteAddress ?? '');
+      const reason = targets.findBlockReason(socket?.remoteAddress ?? '');
       if (reason === undefined && socket !== null) {
         limitResponse(socket);
         return callback(null, socket);
@@ -98,7 +98,7 @@ function allowedOnly(targets: TargetPolicy, lookup: LookupFunction): LookupFunct
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, []);
       const addresses = Array.isArray(found) ? found : [];
-      const reasons = addresses.map(({ address }) => targets.refusalOf(address));
+      const reasons = addresses.map(({ address }) => targets.findBlockReason(address));
       const reason = addresses.length === 0 ? 'is not public' : reasons.find((each) => each !== undefined);
       if (reason !== undefined) {
         return callback(new TargetRejected(`${hostname} resolves to an address that ${reason}`), []);

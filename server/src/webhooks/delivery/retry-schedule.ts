@@ -3,7 +3,7 @@ import { deliverySchedule } from '@itsm-api/contract';
 /*
  * Computes the retry schedule of deliveries. Pure functions.
  */
-const { attemptTimeout, waits, jitter, longestRetryAfter } = deliverySchedule;
+const { attemptTimeout, waits, jitter, maxRetryAfter } = deliverySchedule;
 
 /** How long a claim lasts. After that, another worker may claim the delivery. Milliseconds. */
 export const claimLease = 2 * attemptTimeout;
@@ -41,5 +41,5 @@ export function parseRetryAfter(header: string | undefined, now: Date): number |
     : /^[A-Za-z]{3}/.test(text)
       ? Date.parse(/GMT$/.test(text) ? text : `${text} GMT`) - now.getTime()
       : NaN;
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestRetryAfter);
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), maxRetryAfter);
 }

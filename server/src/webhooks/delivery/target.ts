@@ -18,7 +18,7 @@ export interface TargetPolicy {
    */
   checkUrl(url: string): void;
   /** Returns why deliveries can't go to an address, such as `is not public`, or undefined if they can. */
-  refusalOf(address: string): string | undefined;
+  findBlockReason(address: string): string | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export function createTargetPolicy(options: {
   const { allowPrivate } = options;
   const blocked = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
 
-  const refusalOf = (text: string) => {
+  const findBlockReason = (text: string) => {
     if (!ipaddr.isValid(text)) return 'is not valid';
     const address = ipaddr.process(text);
     const embedded = embeddedIn(address);
@@ -62,12 +62,12 @@ export function createTargetPolicy(options: {
 
   return {
     allowPrivate,
-    refusalOf,
+    findBlockReason,
     checkUrl(value) {
       const { hostname } = parseTarget(value, allowPrivate ? ['https:', 'http:'] : ['https:']);
       // The URL parser has normalized every spelling of an address (decimal, hex, octal, short).
       const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-      const reason = ipaddr.isValid(host) ? refusalOf(host) : undefined;
+      const reason = ipaddr.isValid(host) ? findBlockReason(host) : undefined;
       if (reason === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
         throw invalidField(
           'VALIDATION_ERROR',
@@ -86,7 +86,7 @@ export function createTargetPolicy(options: {
  * Creates the target policy from the settings. By default, private targets are allowed only with the embedded
  * PostgreSQL on a server that only this machine can reach.
  */
-export function targetPolicyOf(settings: Settings): TargetPolicy {
+export function readTargetPolicy(settings: Settings): TargetPolicy {
   const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
   return createTargetPolicy({
     allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isLocalOnly(settings)),
@@ -95,7 +95,7 @@ export function targetPolicyOf(settings: Settings): TargetPolicy {
 }
 
 /** Returns the limits per target host and tenant from the settings. */
-export function hostLimitsOf(settings: Settings): HostLimits {
+export function readHostLimits(settings: Settings): HostLimits {
   return { maxConcurrent: settings.WEBHOOK_HOST_CONCURRENCY, maxPerSecond: settings.WEBHOOK_HOST_PER_SECOND };
 }
 
