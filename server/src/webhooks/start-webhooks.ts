@@ -56,7 +56,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
   });
   checks?.push(
     { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
-    // Not part of the overall status: without notifications, the worker polls.
+    // Without notifications, the worker finds due deliveries by polling.
     { name: 'wakeListener', look: () => ({ ok: listener.listening }) },
   );
   await scheduleRetention(boss, prisma);

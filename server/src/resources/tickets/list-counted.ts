@@ -195,7 +195,7 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // Follows the index order, forwards or backwards, because the group without category includes both '' and NULL.
+  // With several columns, uses the order of the index, forwards or backwards. It includes the category, which can be null.
   const category = direction === 'DESC' ? 'category' : 'category DESC';
   const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(

@@ -47,8 +47,8 @@ interface Tickets {
 }
 
 /**
- * Locks tickets in the order of their ids until the end of the transaction, then reads them in a separate statement, so
- * that the rows are current. Resolves to the tickets that exist in the tenant, in no particular order.
+ * Locks tickets until the end of the transaction, in the order of their ids. Reads them in a separate statement after
+ * the lock, so that the rows are current. Resolves to the tickets that exist in the tenant, in no particular order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, [found] = []] = (await queryPipelined(db, [

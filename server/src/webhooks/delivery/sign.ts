@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 
-/** What is signed: the body, byte for byte, of one attempt. */
+/** The signed parts of an attempt. The body is signed byte for byte. */
 export interface Signable {
-  /** `evt_…`, the same on every attempt. */
+  /** `evt_…`, the same for all attempts. */
   id: string;
   timestamp: Date;
   body: string;
 }
 
 /**
- * The signature headers of one attempt (docs/decisions/webhook-deliveries.md).
- * @param previous secrets that sign, too, where there is room for more than one signature
+ * Returns the signature headers of one attempt (docs/decisions/webhook-deliveries.md).
+ * @param previous older secrets that also sign; used only in `webhook-signature`, which can hold several signatures
  */
 export function signatureHeaders(
   secret: string,
@@ -28,7 +28,7 @@ export function signatureHeaders(
   };
 }
 
-/** The keys that a Standard Webhooks library may use: the secret as it is and, for `whsec_…`, what it encodes. */
+/** Returns the keys that Standard Webhooks libraries use: the secret itself and, for `whsec_…`, its decoded bytes. */
 function signingKeys(secret: string): (string | Buffer)[] {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   return encoded === undefined ? [secret] : [secret, Buffer.from(encoded, 'base64')];

@@ -12,7 +12,7 @@ export interface PendingWork {
 
 /**
  * A CTE for use after `WITH RECURSIVE`. It jumps from one subscription with pending deliveries to the next on the
- * partial index, so its cost depends on the number of subscriptions and not of deliveries.
+ * partial index. Its cost therefore depends on the number of subscriptions, not of deliveries.
  */
 export const pendingSubscriptions = `
   pending AS (
