@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, runCommand } from './commands/index.ts';
-import { Tellings } from './events.ts';
+import { ExpectedEvents } from './events.ts';
 import { comparePoint } from './quiet.ts';
 import { send } from './send.ts';
 import type { System, Victim } from './system.ts';
@@ -29,7 +29,7 @@ export interface EpisodeReport {
 interface Episode {
   hasFailed: boolean;
   /** Resolves when all deliveries have arrived or the time is over. */
-  told(): Promise<EpisodeReport>;
+  delivered(): Promise<EpisodeReport>;
 }
 
 const clients = 8;
@@ -39,7 +39,7 @@ const perRound = 500;
  * The maximum time for the delivery of an event, in milliseconds. A delivery held by a killed worker is sent again
  * after 30 s.
  */
-const patience = 120_000;
+const maxWaitMs = 120_000;
 
 /**
  * Runs commands of eight clients in three new workspaces while processes are killed, and compares all results with the
@@ -49,7 +49,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   const { name, seed, commands, failures } = options;
   const world = new World(name);
   for (const part of ['first', 'second', 'third']) world.workspaces.push(await system.addWorkspace(`${name} ${part}`));
-  const tellings = world.workspaces.map(() => new Tellings());
+  const expectedEvents = world.workspaces.map(() => new ExpectedEvents());
   const failed: Victim[] = [];
   let done = 0;
 
@@ -73,17 +73,17 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
     await Promise.all(failing);
     await isUp(system);
     await system.settled();
-    await comparePoint(world, system.servers, tellings, seed * 1000 + begin / perRound);
+    await comparePoint(world, system.servers, expectedEvents, seed * 1000 + begin / perRound);
   }
   await Promise.all(world.background);
   lookForFailures(world, system);
   await resume(world, system);
 
-  const told = async () => {
+  const delivered = async () => {
     if (world.findings.length === 0) {
       await Promise.all(
         world.workspaces.map((workspace, index) =>
-          tellings[index]?.settle(world, workspace, system.receiver, patience),
+          expectedEvents[index]?.settle(world, workspace, system.receiver, maxWaitMs),
         ),
       );
     }
@@ -96,7 +96,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
       requests: world.next() / 2,
     };
   };
-  return { hasFailed: world.findings.length > 0, told };
+  return { hasFailed: world.findings.length > 0, delivered };
 }
 
 /** Resolves when requests succeed again. */
@@ -109,8 +109,8 @@ async function isUp({ servers }: System): Promise<void> {
 function lookForFailures(world: World, { outages }: System): void {
   for (const { request, beganAt, endedAt, answer } of world.failures) {
     if (outages.some(({ from, to }) => beganAt <= to && endedAt >= from)) continue;
-    const told = answer === undefined ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`;
-    world.find('a request failed while nothing was down', [requestText(request), told]);
+    const delivered = answer === undefined ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`;
+    world.find('a request failed without an active fault', [requestText(request), delivered]);
   }
 }
 

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Tellings } from './events.ts';
+import { ExpectedEvents } from './events.ts';
 import { linearize, type Step } from './linearize.ts';
 import type { Receiver } from './receiver.ts';
 import type { State } from './resources/rows.ts';
 import { newSubscription, type Subscription } from './resources/webhooks.ts';
-import { untold } from './values.ts';
+import { unknownText } from './values.ts';
 import { type Workspace, World } from './world.ts';
 
 const made = newSubscription(
@@ -14,9 +14,9 @@ const made = newSubscription(
 ) as { row: Subscription };
 const before: State<Subscription> = {
   row: { ...made.row, id: 1 },
-  etag: untold,
+  etag: unknownText,
   formerTags: [],
-  deeds: [],
+  mutations: [],
   comments: [],
 };
 
@@ -31,33 +31,33 @@ function change(to: Partial<Subscription>, begin: number, end: number): Step<Sta
  * concurrently.
  */
 async function findings(lost: Partial<Subscription>, arrived: { type: string; secret: string }[]): Promise<string[]> {
-  const tellings = new Tellings();
+  const expectedEvents = new ExpectedEvents();
   const placed = linearize(undefined, [{ ...change({}, 1, 2), after: () => before }]) ?? [];
-  tellings.noteSubscription(1, { before: undefined, steps: [], placed, now: 5 });
+  expectedEvents.noteSubscription(1, { before: undefined, steps: [], placed, now: 5 });
   const steps = [change(lost, 10, Number.POSITIVE_INFINITY), change({ events: ['ticket.created'] }, 30, 31)];
-  tellings.noteSubscription(1, { before, steps, placed: linearize(before, steps) ?? [], now: 40 });
+  expectedEvents.noteSubscription(1, { before, steps, placed: linearize(before, steps) ?? [], now: 40 });
   for (const resource of ['tickets', 'assets'] as const) {
-    const deed = { action: 'CREATED', actor: null, changes: {}, after: { id: 7 }, begin: 20, end: 21 } as const;
-    tellings.noteDeeds(resource, [deed as never], { now: 40, lineOf: () => [] });
+    const mutation = { action: 'CREATED', actor: null, changes: {}, after: { id: 7 }, begin: 20, end: 21 } as const;
+    expectedEvents.recordMutations(resource, [mutation as never], { now: 40, lineOf: () => [] });
   }
   const arrivals = arrived.map(({ type, secret }) => {
-    const told = { type, actor: null, [type.split('.')[0] ?? '']: { id: 7 } };
-    const body = JSON.stringify(told);
+    const reported = { type, actor: null, [type.split('.')[0] ?? '']: { id: 7 } };
+    const body = JSON.stringify(reported);
     const headers = {
       'webhook-id': type,
       'x-service-signature': createHmac('sha256', secret).update(body).digest('hex'),
     };
-    return { headers, body, told, at: Date.now() };
+    return { headers, body, reported, at: Date.now() };
   });
   const world = new World('world');
   const receiver = { of: () => new Map([['first', arrivals]]) } as unknown as Receiver;
-  await tellings.settle(world, { asked: [], bodies: new Map() } as unknown as Workspace, receiver, 0);
+  await expectedEvents.settle(world, { options: [], bodies: new Map() } as unknown as Workspace, receiver, 0);
   return world.findings.map(({ what }) => what.replace(/ \(.*/, ''));
 }
 
 it('accepts events with and without the change that got no response', async () => {
-  const told = [{ type: 'ticket.created', secret: 'secret' }];
-  expect(await findings({ events: ['asset.created'] }, told)).toEqual([]);
+  const reported = [{ type: 'ticket.created', secret: 'secret' }];
+  expect(await findings({ events: ['asset.created'] }, reported)).toEqual([]);
   expect(await findings({ events: ['asset.created'] }, [{ type: 'asset.created', secret: 'secret' }])).toEqual([]);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'another' }])).toEqual([]);
 });
@@ -65,10 +65,10 @@ it('accepts events with and without the change that got no response', async () =
 it('reports events that match neither outcome of a change without a response', async () => {
   expect(await findings({ skipOwn: true }, [])).toEqual(['an event never arrived']);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'third' }])).toEqual([
-    'a delivery is not signed by its secret',
+    'a delivery is not signed with its secret',
   ]);
   expect(await findings({ skipOwn: true }, [{ type: 'asset.created', secret: 'secret' }])).toEqual([
     'an event never arrived',
-    'an event arrived at subscription 1 that is not for it, or never happened',
+    'subscription 1 received an event that does not match it or never happened',
   ]);
 });

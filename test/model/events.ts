@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '@itsm-api/contract';
 import type { Placed, Step } from './linearize.ts';
-import type { Arrival, Receiver, Told } from './receiver.ts';
-import type { Deed, State } from './resources/rows.ts';
+import type { Arrival, Receiver, RowResponse } from './receiver.ts';
+import type { Mutation, State } from './resources/rows.ts';
 import { eventOf, type Resource, type Subscription, takes } from './resources/webhooks.ts';
 import { agrees } from './values.ts';
 import type { Workspace, World } from './world.ts';
@@ -14,9 +14,9 @@ import type { Workspace, World } from './world.ts';
  */
 
 /** A change with the subscriptions that match it. */
-interface Telling {
+interface ExpectedEvent {
   type: EventType;
-  deed: Deed<object>;
+  mutation: Mutation<object>;
   /** Subscriptions that match for certain, and those that possibly match. */
   sure: number[];
   perhaps: number[];
@@ -45,10 +45,10 @@ interface Noted {
 }
 
 /** Collects the expected events of a workspace. */
-export class Tellings {
+export class ExpectedEvents {
   readonly #versions = new Map<number, Version[]>();
   readonly #doubts = new Map<number, Doubt[]>();
-  readonly #tellings: Telling[] = [];
+  readonly #expectedEvents: ExpectedEvent[] = [];
 
   /** Records the versions of a subscription since the last quiet point. */
   noteSubscription(id: number, noted: Noted): void {
@@ -64,60 +64,61 @@ export class Tellings {
   }
 
   /** Records the changes of a row since the last quiet point at place `now`. */
-  noteDeeds(
+  recordMutations(
     resource: Resource,
-    deeds: readonly Deed<object>[],
+    mutations: readonly Mutation<object>[],
     { now, lineOf }: { now: number; lineOf(keyId: number): readonly number[] },
   ): void {
-    for (const deed of deeds) {
-      const type = eventOf(resource, deed);
+    for (const mutation of mutations) {
+      const type = eventOf(resource, mutation);
       if (type === undefined) continue;
-      const line = deed.actor?.keyId == null ? [] : lineOf(deed.actor.keyId);
-      const telling: Telling = { type, deed, sure: [], perhaps: [] };
+      const line = mutation.actor?.keyId == null ? [] : lineOf(mutation.actor.keyId);
+      const expectedEvent: ExpectedEvent = { type, mutation, sure: [], perhaps: [] };
       for (const [id, versions] of this.#versions) {
-        const end = Math.min(deed.end, now);
-        const doubts = (this.#doubts.get(id) ?? []).filter((doubt) => doubt.begin < end && doubt.end > deed.begin);
-        const rows = [...during(versions, deed.begin, end), ...doubts.map(({ row }) => row)];
-        const taking = rows.filter((row) => row !== undefined && takes(row, type, deed, line));
+        const end = Math.min(mutation.end, now);
+        const doubts = (this.#doubts.get(id) ?? []).filter((doubt) => doubt.begin < end && doubt.end > mutation.begin);
+        const rows = [...during(versions, mutation.begin, end), ...doubts.map(({ row }) => row)];
+        const taking = rows.filter((row) => row !== undefined && takes(row, type, mutation, line));
         if (taking.length === 0) continue;
-        (taking.length === rows.length ? telling.sure : telling.perhaps).push(id);
+        (taking.length === rows.length ? expectedEvent.sure : expectedEvent.perhaps).push(id);
       }
-      if (telling.sure.length + telling.perhaps.length > 0) this.#tellings.push(telling);
+      if (expectedEvent.sure.length + expectedEvent.perhaps.length > 0) this.#expectedEvents.push(expectedEvent);
     }
   }
 
   /**
-   * Waits until all expected deliveries have arrived, then checks the received ones. @param patience the maximum time
+   * Waits until all expected deliveries have arrived, then checks the received ones. @param maxWaitMs the maximum time
    * in milliseconds
    */
-  async settle(world: World, workspace: Workspace, receiver: Receiver, patience: number): Promise<void> {
-    for (const deadline = Date.now() + patience; ; await sleep(100)) {
-      const untold = this.#untold(world, workspace, receiver);
-      if (untold.length === 0) break;
+  async settle(world: World, workspace: Workspace, receiver: Receiver, maxWaitMs: number): Promise<void> {
+    for (const deadline = Date.now() + maxWaitMs; ; await sleep(100)) {
+      const undelivered = this.#undelivered(world, workspace, receiver);
+      if (undelivered.length === 0) break;
       if (Date.now() < deadline) continue;
-      for (const what of untold.slice(0, 3)) world.find(`an event never arrived (${untold.length} in all)`, [what]);
+      for (const what of undelivered.slice(0, 3))
+        world.find(`an event never arrived (${undelivered.length} in all)`, [what]);
       break;
     }
     for (const [id, versions] of this.#versions) this.#compare(world, workspace, receiver, id, versions);
   }
 
   /** Returns the deliveries that have not arrived. */
-  #untold(world: World, workspace: Workspace, receiver: Receiver): string[] {
+  #undelivered(world: World, workspace: Workspace, receiver: Receiver): string[] {
     const missing: string[] = [];
     for (const [id, versions] of this.#versions) {
       if (versions.at(-1)?.row.active !== true) continue;
       const arrived = arrivalsAt(world, receiver, versions);
       const byRow = byResource(arrived);
-      for (const { type, deed, sure } of this.#tellings) {
+      for (const { type, mutation, sure } of this.#expectedEvents) {
         if (!sure.includes(id)) continue;
-        const some = byRow.get(keyOf(type, deed.after)) ?? [];
-        if (!some.some(({ told }) => isOf(told, type, deed))) {
-          missing.push(`${type} ${JSON.stringify(deed)} at subscription ${id}`);
+        const some = byRow.get(keyOf(type, mutation.after)) ?? [];
+        if (!some.some(({ reported }) => isOf(reported, type, mutation))) {
+          missing.push(`${type} ${JSON.stringify(mutation)} at subscription ${id}`);
         }
       }
-      for (const { webhookId, eventId } of workspace.asked) {
+      for (const { webhookId, eventId } of workspace.options) {
         if (webhookId === id && !arrived.some(({ headers }) => headers['webhook-id'] === eventId)) {
-          missing.push(`${eventId}, which was asked for, at subscription ${id}`);
+          missing.push(`${eventId}, requested explicitly, at subscription ${id}`);
         }
       }
     }
@@ -126,46 +127,50 @@ export class Tellings {
 
   /** Checks each delivery to a subscription against the changes. */
   #compare(world: World, workspace: Workspace, receiver: Receiver, id: number, versions: Version[]): void {
-    const tellings = Map.groupBy(
-      this.#tellings.filter(({ sure, perhaps }) => sure.includes(id) || perhaps.includes(id)),
-      ({ type, deed }) => keyOf(type, deed.after),
+    const expectedEvents = Map.groupBy(
+      this.#expectedEvents.filter(({ sure, perhaps }) => sure.includes(id) || perhaps.includes(id)),
+      ({ type, mutation }) => keyOf(type, mutation.after),
     );
-    const eventOfDeed = new Map<Deed<object>, string>();
-    for (const { headers, body, told, at } of arrivalsAt(world, receiver, versions)) {
+    const eventOfMutation = new Map<Mutation<object>, string>();
+    for (const { headers, body, reported, at } of arrivalsAt(world, receiver, versions)) {
       const eventId = String(headers['webhook-id']);
       const history = [`${JSON.stringify(headers)} ${body}`];
       const doubts = this.#doubts.get(id) ?? [];
       const isTrue =
         isSigned(versions, { headers, body, at }) || doubts.some(({ row }) => signs(row, { headers, body }));
-      if (!isTrue) world.find('a delivery is not signed by its secret', history);
+      if (!isTrue) world.find('a delivery is not signed with its secret', history);
       const known = workspace.bodies.get(eventId);
-      if (known !== undefined && known !== body) world.find('a delivery is told of otherwise than it arrived', history);
+      if (known !== undefined && known !== body) world.find('a delivery differs from its content in the API', history);
       if (eventId.startsWith('evt_test_')) continue;
-      const deeds = (tellings.get(keyOf(told.type, resourceOf(told))) ?? []).map(({ deed }) => deed);
-      const deed = deeds.find((each) => isOf(told, told.type, each) && (eventOfDeed.get(each) ?? eventId) === eventId);
-      if (deed !== undefined) eventOfDeed.set(deed, eventId);
-      else if (deeds.some((each) => isOf(told, told.type, each)))
-        world.find('one change is told of in two events', history);
-      else world.find(`an event arrived at subscription ${id} that is not for it, or never happened`, history);
+      const mutations = (expectedEvents.get(keyOf(reported.type, resourceOf(reported))) ?? []).map(
+        ({ mutation }) => mutation,
+      );
+      const mutation = mutations.find(
+        (each) => isOf(reported, reported.type, each) && (eventOfMutation.get(each) ?? eventId) === eventId,
+      );
+      if (mutation !== undefined) eventOfMutation.set(mutation, eventId);
+      else if (mutations.some((each) => isOf(reported, reported.type, each)))
+        world.find('one change has two events', history);
+      else world.find(`subscription ${id} received an event that does not match it or never happened`, history);
     }
   }
 }
 
-const resourceOf = ({ type, ...told }: Told) => told[type.split('.')[0] ?? ''] as { id: number };
+const resourceOf = ({ type, ...reported }: RowResponse) => reported[type.split('.')[0] ?? ''] as { id: number };
 
 const keyOf = (type: EventType, row: object | undefined) => `${type.split('.')[0]} ${(row as { id?: number })?.id}`;
 
-function isOf(told: Told, type: EventType, { after, changes, actor }: Deed<object>): boolean {
+function isOf(reported: RowResponse, type: EventType, { after, changes, actor }: Mutation<object>): boolean {
   return (
-    told.type === type &&
-    agrees(actor, told.actor) &&
-    agrees(after, resourceOf(told)) &&
-    (type.endsWith('.created') || agrees(changes, told.changes))
+    reported.type === type &&
+    agrees(actor, reported.actor) &&
+    agrees(after, resourceOf(reported)) &&
+    (type.endsWith('.created') || agrees(changes, reported.changes))
   );
 }
 
 function byResource(arrivals: readonly Arrival[]) {
-  return Map.groupBy(arrivals, ({ told }) => keyOf(told.type, resourceOf(told)));
+  return Map.groupBy(arrivals, ({ reported }) => keyOf(reported.type, resourceOf(reported)));
 }
 
 function arrivalsAt(world: World, receiver: Receiver, versions: readonly Version[]): Arrival[] {

@@ -25,11 +25,11 @@ export interface Placed<State> {
 }
 
 /** The maximum number of tries before the search fails. Histories of this server need fewer. */
-const mostTried = 200_000;
+const maxTries = 200_000;
 
 /**
  * Finds an order of the steps in which each response matches the model, and in which no step precedes one whose
- * response came before its request (Wing and Gong 1993). Returns undefined if there is none, or after `mostTried`
+ * response came before its request (Wing and Gong 1993). Returns undefined if there is none, or after `maxTries`
  * tries.
  *
  * Few of the steps without a response took effect. The search tries orders with none of them first, then with one, and
@@ -43,7 +43,7 @@ export function linearize<State>(
   const ordered = steps.toSorted((a, b) => a.end - b.end);
   const unanswered = steps.filter(({ isCertain }) => !isCertain).length;
   const search: Search<State> = { numbers: new Map(ordered.map((step, index) => [step, index])), tried: 0 };
-  for (let happened = 0; happened <= unanswered && search.tried < mostTried; happened++) {
+  for (let happened = 0; happened <= unanswered && search.tried < maxTries; happened++) {
     const placed = place(search, { state: initial, rest: ordered, happened }, new Set());
     if (placed !== undefined) return placed;
   }
@@ -72,7 +72,7 @@ function place<State>(
 ): Placed<State>[] | undefined {
   const certain = rest.filter(({ isCertain }) => isCertain);
   if (certain.length === 0) return [];
-  if (search.tried >= mostTried) return undefined;
+  if (search.tried >= maxTries) return undefined;
   const first = Math.min(...certain.map(({ end }) => end));
   const keyOf = () => {
     const left = rest.map((step) => search.numbers.get(step)).join();

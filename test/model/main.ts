@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { formatModel, runModel } from './run.ts';
 
-const usage = `Compares the server with a model of the specification and the decisions, in memory: random commands of eight clients
-in three workspaces, while API, worker and PostgreSQL are killed and notifications are dropped.
+const usage = `Compares the server with an in-memory model of the specification and the decisions. Eight clients run random commands in
+three workspaces, while the API, the worker and PostgreSQL are killed and notifications are dropped.
 
   pnpm model [--commands 20000] [--seed 0] [--shrink 120] [--json]
-      --seed begins with that episode of 2,000 commands; --shrink is for how many seconds what fails is made shorter.
+      --seed is the first episode of 2,000 commands. --shrink is the number of seconds to shrink a failing history.
 `;
 
 const options = {
@@ -32,6 +32,6 @@ if (values.help) {
     },
   });
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : formatModel(report));
-  for (const crash of report.crashes) process.stderr.write(`\nA server process ended by itself:\n${crash}\n`);
+  for (const crash of report.crashes) process.stderr.write(`\nA server process ended unexpectedly:\n${crash}\n`);
   process.exitCode = report.findings.length + report.crashes.length === 0 ? 0 : 1;
 }

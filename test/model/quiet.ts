@@ -4,17 +4,17 @@ import fc from 'fast-check';
 import { followPage } from './commands/changes.ts';
 import { expectList } from './commands/lists.ts';
 import { ticketQuery, ticketQueryGiven } from './commands/tickets.ts';
-import type { Tellings } from './events.ts';
+import type { ExpectedEvents } from './events.ts';
 import { linearize, type Placed, shortestWithoutOrder } from './linearize.ts';
 import { isAssetIn } from './resources/assets.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
 import { isTaskIn } from './resources/tasks.ts';
 import { isTicketIn, prefixes } from './resources/tickets.ts';
-import { type Resource, toldOf } from './resources/webhooks.ts';
-import { listed, shown } from './steps.ts';
+import { type Resource, select } from './resources/webhooks.ts';
+import { listed, readStep } from './steps.ts';
 import { type Servers, Turn } from './turn.ts';
-import { agrees, untold } from './values.ts';
+import { agrees, unknownText } from './values.ts';
 import {
   followed,
   type RowHistory,
@@ -34,19 +34,34 @@ import {
 /** The number of ticket searches per workspace at a quiet point. */
 const searches = 20;
 /** The maximum time until `/changes` has returned all changes, in milliseconds. */
-const patience = 30_000;
+const maxWaitMs = 30_000;
 
-/** Checks all workspaces at a quiet point. @param tellings the expected events of each workspace */
-export async function comparePoint(world: World, servers: Servers, tellings: Tellings[], seed: number): Promise<void> {
+/** Checks all workspaces at a quiet point. @param expectedEvents the expected events of each workspace */
+export async function comparePoint(
+  world: World,
+  servers: Servers,
+  expectedEvents: ExpectedEvents[],
+  seed: number,
+): Promise<void> {
   await Promise.all(
     world.workspaces.map(async (workspace, index) => {
       const turn = new Turn(world, servers, -1, { workspace: index, who: 0 });
-      await compareWorkspace(turn, workspace, tellings[index] as Tellings, seed * world.workspaces.length + index);
+      await compareWorkspace(
+        turn,
+        workspace,
+        expectedEvents[index] as ExpectedEvents,
+        seed * world.workspaces.length + index,
+      );
     }),
   );
 }
 
-async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tellings, seed: number): Promise<void> {
+async function compareWorkspace(
+  turn: Turn,
+  workspace: Workspace,
+  expectedEvents: ExpectedEvents,
+  seed: number,
+): Promise<void> {
   const { world } = turn;
   await readTickets(turn, workspace);
   await readRows(turn, workspace.assets, { operation: 'assets.list', marker: ({ assetTag }) => assetTag });
@@ -66,12 +81,14 @@ async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tell
   for (const row of workspace.webhooks.rows.values()) {
     const [before, steps] = [row.state, [...row.steps]];
     const placed = order(world, 'subscription', workspace.webhooks, row);
-    tellings.noteSubscription(row.id, { before, steps, placed, now });
+    expectedEvents.noteSubscription(row.id, { before, steps, placed, now });
   }
   const lineOf = (keyId: number) => workspace.members.find(({ id }) => id === keyId)?.line ?? [keyId];
   for (const resource of ['tickets', 'assets', 'tasks'] as const) {
     const table = workspace[resource] as Table<{ id: number }>;
-    const versions = orderAll(world, resource, table, (deeds) => tellings.noteDeeds(resource, deeds, { now, lineOf }));
+    const versions = orderAll(world, resource, table, (mutations) =>
+      expectedEvents.recordMutations(resource, mutations, { now, lineOf }),
+    );
     for (const read of table.lists.splice(0)) compareTotal(world, versions, read);
   }
   workspace.webhooks.lists.length = 0;
@@ -93,7 +110,7 @@ async function readPages(
     const sent = await turn.ask(operation, { params, search: searchOf({ page, perPage: 100 }) });
     const { data, meta } = sent?.answer?.body ?? {};
     if (sent === undefined || data === undefined) {
-      turn.world.find(`${operation} is not answered at a quiet point`);
+      turn.world.find(`${operation} got no response at a quiet point`);
       return pages;
     }
     pages.push([sent, data]);
@@ -118,7 +135,7 @@ async function readRows<Row extends { id: number }>(
     for (const row of data as Row[]) {
       rows.push(row);
       adopt(table, row.id, marker(row));
-      table.of(row.id).steps.push(shown(sent, row));
+      table.of(row.id).steps.push(readStep(sent, row));
     }
   }
   return rows;
@@ -127,11 +144,11 @@ async function readRows<Row extends { id: number }>(
 /** Adopts an existing row whose create request got no response. Its marker identifies the request. */
 function adopt<Row extends { id: number }>(table: Table<Row>, id: number, marker: string | undefined): void {
   if (table.has(id)) return;
-  const making = table.makings.find((each) => each.marker === marker);
-  if (making === undefined) return;
-  table.of(id).steps.push(making.step(id));
+  const creation = table.creations.find((each) => each.marker === marker);
+  if (creation === undefined) return;
+  table.of(id).steps.push(creation.step(id));
   table.know(id);
-  making.marker = '';
+  creation.marker = '';
 }
 
 async function readTickets(turn: Turn, workspace: Workspace): Promise<void> {
@@ -146,7 +163,7 @@ async function readTickets(turn: Turn, workspace: Workspace): Promise<void> {
   for (const { type, ticketNumber } of rows.toReversed()) {
     counts[type] = (counts[type] ?? 0) + 1;
     if (ticketNumber !== `${prefixes[type]}-${counts[type]}`) {
-      world.find(`${ticketNumber} stands where ${prefixes[type]}-${counts[type]} must be`);
+      world.find(`${ticketNumber} has the place of ${prefixes[type]}-${counts[type]}`);
     }
   }
 }
@@ -165,22 +182,22 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
     const sent = await turn.ask('webhooks.get', { params: { id } });
     const data = sent?.answer?.body?.data;
     if (sent === undefined || data === undefined) continue;
-    webhooks.of(id).steps.push(shown(sent, toldOf(data)));
+    webhooks.of(id).steps.push(readStep(sent, select(data)));
     if (listed.has(id) !== data.active)
-      turn.world.expect(false, 'the list of subscriptions is not that of the active ones', sent);
+      turn.world.expect(false, 'the list of subscriptions differs from the active ones', sent);
   }
 }
 
 /** A request without a response created all of its rows or none. */
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
-  const made = Map.groupBy(tickets.makings, ({ request }) => request);
-  for (const [request, makings] of made) {
-    const found = makings.filter(({ marker }) => marker === '');
-    if (found.length !== 0 && found.length !== makings.length) {
-      world.find(`of the tickets of command ${request} ${found.length} were made, and ${makings.length} were to be`);
+  const made = Map.groupBy(tickets.creations, ({ request }) => request);
+  for (const [request, creations] of made) {
+    const found = creations.filter(({ marker }) => marker === '');
+    if (found.length !== 0 && found.length !== creations.length) {
+      world.find(`command ${request} created ${found.length} tickets instead of ${creations.length}`);
     }
   }
-  for (const { makings } of [tickets, assets, tasks, webhooks]) makings.length = 0;
+  for (const { creations } of [tickets, assets, tasks, webhooks]) creations.length = 0;
 }
 
 /** Reads the activities and the comments of all changed rows. */
@@ -190,7 +207,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   const read = async <Row extends { id: number }>(
     table: Table<Row>,
     operation: string,
-    kind: 'deeds' | 'comments',
+    kind: 'mutations' | 'comments',
     id: number,
   ) => {
     const sent = await turn.ask(operation, { params: { id }, search: searchOf(paging) });
@@ -198,12 +215,12 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   };
   for (const row of tickets.rows.values()) {
     if (!wasWritten(row as RowHistory<never>)) continue;
-    await read(tickets, 'activities.ofTicket', 'deeds', row.id);
+    await read(tickets, 'activities.ofTicket', 'mutations', row.id);
     const isCommented = row.steps.some((step) => !step.isRead && step.describe().includes('/comments '));
     if (isCommented) await read(tickets, 'comments.list', 'comments', row.id);
   }
   for (const row of assets.rows.values()) {
-    if (wasWritten(row as RowHistory<never>)) await read(assets, 'activities.ofAsset', 'deeds', row.id);
+    if (wasWritten(row as RowHistory<never>)) await read(assets, 'activities.ofAsset', 'mutations', row.id);
   }
 }
 
@@ -221,7 +238,7 @@ function order<Row extends { id: number }>(
     const shortest = shortestWithoutOrder(row.state, steps).toSorted((a, b) => a.begin - b.begin);
     const lines = shortest.map((step) => `${step.begin}–${step.end} ${step.describe()}`);
     const before = row.state === undefined ? 'not there' : JSON.stringify({ ...row.state.row, etag: row.state.etag });
-    world.find(`no order explains what was answered of ${what} ${row.id}`, [`before: ${before}`, ...lines]);
+    world.find(`no order explains the responses about ${what} ${row.id}`, [`before: ${before}`, ...lines]);
     table.rows.delete(row.id);
     return [];
   }
@@ -240,13 +257,13 @@ function orderAll<Row extends { id: number }>(
   world: World,
   resource: Resource,
   table: Table<Row>,
-  tell: (deeds: State<Row>['deeds']) => void,
+  onMutations: (mutations: State<Row>['mutations']) => void,
 ): Versions<Row>[] {
   return [...table.rows.values()].map((row) => {
     const before = row.state;
     const isOpen = row.steps.some(({ isCertain }) => !isCertain);
     const placed = order(world, resource, table, row);
-    tell(row.state?.deeds.slice(before?.deeds.length ?? 0) ?? []);
+    onMutations(row.state?.mutations.slice(before?.mutations.length ?? 0) ?? []);
     const written = placed.filter(({ step }) => !step.isRead);
     return {
       isOpen,
@@ -254,7 +271,7 @@ function orderAll<Row extends { id: number }>(
         { row: before?.row, begin: 0, end: 0 },
         ...written.map(({ step, state }) => {
           const last = row.state?.row ?? state.row;
-          return { row: withLaterTold(state.row, last), begin: step.begin, end: step.end };
+          return { row: withLaterValues(state.row, last), begin: step.begin, end: step.end };
         }),
       ],
     };
@@ -265,10 +282,10 @@ function orderAll<Row extends { id: number }>(
  * Returns a row with values that were learned only later, such as the creation time and the number. They never change,
  * so lists filter by them from the beginning.
  */
-function withLaterTold<Row extends object>(row: Row, last: Row): Row {
+function withLaterValues<Row extends object>(row: Row, last: Row): Row {
   const names = Object.keys(row) as (keyof Row)[];
-  const told = names.filter((name) => row[name] === untold).map((name) => [name, last[name]]);
-  return { ...row, ...Object.fromEntries(told) };
+  const reported = names.filter((name) => row[name] === unknownText).map((name) => [name, last[name]]);
+  return { ...row, ...Object.fromEntries(reported) };
 }
 
 /**
@@ -290,7 +307,7 @@ function compareTotal<Row extends { id: number }>(
     if (!isOpen && all.every((isMatch) => isMatch)) least++;
   }
   if (totalCount < least || totalCount > most) {
-    world.find(`a list counts ${totalCount}, and there were ${least} to ${most}`, [
+    world.find(`a list has the total ${totalCount} instead of ${least} to ${most}`, [
       `${begin}–${end} ${requestText(request)}`,
     ]);
   }
@@ -303,7 +320,7 @@ function compareTickets(world: World, { tickets, parents }: Workspace): void {
   for (const { id } of rows) {
     const seen = new Set<number>();
     for (let each = parentOf.get(id); each != null && !seen.has(each); each = parentOf.get(each)) {
-      if (each === id) world.find(`ticket ${id} stands above itself`);
+      if (each === id) world.find(`ticket ${id} is its own ancestor`);
       seen.add(each);
     }
   }
@@ -356,7 +373,7 @@ async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
   for (const resource of followed) {
     const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();
     for (const walker of workspace.walkers[resource]) {
-      for (const deadline = Date.now() + patience; ; ) {
+      for (const deadline = Date.now() + maxWaitMs; ; ) {
         const hasMore = await followPage(turn, resource, walker, 100);
         if (hasMore) continue;
         const missing = rows.filter((row) => !agrees(row, walker.copy.get(row.id)));
@@ -368,7 +385,7 @@ async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
         const history = missing
           .slice(0, 3)
           .map((row) => `${JSON.stringify(row)}\n    ${JSON.stringify(walker.copy.get(row.id))}`);
-        turn.world.find(`changes of ${resource} have left out ${missing.length} rows`, history);
+        turn.world.find(`the change feed of ${resource} omitted ${missing.length} rows`, history);
         break;
       }
     }

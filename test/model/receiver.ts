@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { EventType } from '@itsm-api/contract';
 
 /** The body of a delivery. */
-export interface Told {
+export interface RowResponse {
   type: EventType;
   actor: unknown;
   changes?: unknown;
@@ -14,7 +14,7 @@ export interface Told {
 export interface Arrival {
   headers: IncomingHttpHeaders;
   body: string;
-  told: Told;
+  reported: RowResponse;
   /** The time of arrival, in milliseconds. */
   at: number;
 }
@@ -49,7 +49,7 @@ export async function openReceiver(): Promise<Receiver> {
       const fails = request.headers['x-service-attempt'] === '1' && ++count % failsOnceIn === 0;
       const arrivals = of(world);
       const body = Buffer.concat(chunks).toString();
-      const arrival: Arrival = { headers: request.headers, body, told: JSON.parse(body), at: Date.now() };
+      const arrival: Arrival = { headers: request.headers, body, reported: JSON.parse(body), at: Date.now() };
       if (!fails) {
         const before = arrivals.get(subscription);
         if (before === undefined) arrivals.set(subscription, [arrival]);

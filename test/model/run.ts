@@ -59,14 +59,14 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
     for (let begun = 0; begun < commands && report.findings.length === 0; begun += perEpisode) {
       const seedOfEpisode = seed + begun / perEpisode;
       const given = commandsOf(seedOfEpisode, Math.min(perEpisode, commands - begun));
-      const { hasFailed, told } = await runEpisode(system, {
+      const { hasFailed, delivered } = await runEpisode(system, {
         name: `seed-${seedOfEpisode}`,
         seed: seedOfEpisode,
         commands: given,
         failures: failuresOf(seedOfEpisode, given.length),
       });
       const end = async () => {
-        const episode = await told();
+        const episode = await delivered();
         add(report, episode);
         const found = episode.findings.slice(0, 5);
         if (found.length > 0) {
@@ -130,13 +130,13 @@ async function shrink(
   let shortest: { commands: Command[]; finding: Finding } | undefined;
   let attempt = 0;
   const fails = async (commands: Command[]) => {
-    const { told } = await runEpisode(system, {
+    const { delivered } = await runEpisode(system, {
       name: `seed-${seed}-again-${attempt++}`,
       seed,
       commands,
       failures: [],
     });
-    const [finding] = (await told()).findings;
+    const [finding] = (await delivered()).findings;
     if (finding !== undefined) shortest = { commands, finding };
     return finding !== undefined;
   };
@@ -162,10 +162,10 @@ export function formatModel({ commands, requests, failures, seconds, findings, c
     '',
     `  ${what}`,
     ...history.map((line) => `    ${line}`),
-    `  Again: pnpm model --commands ${perEpisode} --seed ${seed}`,
+    `  Reproduce: pnpm model --commands ${perEpisode} --seed ${seed}`,
     ...(commands === undefined
       ? []
-      : [`  Shortest commands: ${commands.length}`, ...commands.map((each) => `    ${JSON.stringify(each)}`)]),
+      : [`  Minimal commands: ${commands.length}`, ...commands.map((each) => `    ${JSON.stringify(each)}`)]),
   ]);
   return `
   ${commands} commands, ${requests} requests in ${seconds.toFixed(0)} s (${(commands / seconds).toFixed(0)} commands/s)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { linearize } from './linearize.ts';
 import type { State } from './resources/rows.ts';
-import { changed, shownUnlessKnown } from './steps.ts';
+import { changed, conditionalReadStep } from './steps.ts';
 import type { Sent } from './world.ts';
 
 interface Row {
@@ -12,7 +12,7 @@ interface Row {
 
 const now = Date.now();
 const row = (title: string, ago: number): Row => ({ id: 1, title, updatedAt: new Date(now - ago).toISOString() });
-const before: State<Row> = { row: row('first', 20), etag: '"1"', formerTags: [], deeds: [], comments: [] };
+const before: State<Row> = { row: row('first', 20), etag: '"1"', formerTags: [], mutations: [], comments: [] };
 
 function sent(begin: number, end: number, status: number, data?: Row): Sent {
   const request = { method: 'GET', path: '/rows/1' };
@@ -21,13 +21,13 @@ function sent(begin: number, end: number, status: number, data?: Row): Sent {
 
 it('assigns an ETag to a single state: an unchanged row was read before a concurrent change', () => {
   // Its response came after the change, whose ETag is unknown.
-  const unchanged = shownUnlessKnown<Row>(sent(1, 9, 304), '"1"');
+  const unchanged = conditionalReadStep<Row>(sent(1, 9, 304), '"1"');
   const written = sent(2, 3, 200, row('second', 10));
   const change = changed<Row>(
     { sent: written, answer: written.answer },
-    { actor: null, change: () => ({ row: { ...row('second', 10), updatedAt: '(untold)' } }) },
+    { actor: null, change: () => ({ row: { ...row('second', 10), updatedAt: '(unknownText)' } }) },
   );
   const placed = linearize(before, [unchanged, change]);
   expect(placed?.map(({ step }) => step)).toEqual([unchanged, change]);
-  expect(placed?.at(-1)?.state).toMatchObject({ etag: '(untold)', formerTags: ['"1"'] });
+  expect(placed?.at(-1)?.state).toMatchObject({ etag: '(unknownText)', formerTags: ['"1"'] });
 });

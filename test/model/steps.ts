@@ -1,14 +1,14 @@
 import type { Actor, Comment } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
-import { changesBetween, type Deed, keptChanges, type Outcome, type State } from './resources/rows.ts';
+import { changesBetween, keptChanges, type Mutation, type Outcome, type State } from './resources/rows.ts';
 import type { Answer } from './send.ts';
-import { agrees, untold, untoldId } from './values.ts';
-import { answerText, isRefused, requestText, type Sent } from './world.ts';
+import { agrees, unknownId, unknownText } from './values.ts';
+import { answerText, isRejection, requestText, type Sent } from './world.ts';
 
 /* Models the effects of requests on one row as steps of its history. */
 
 /** The response about one row, from its own request or as an item of a bulk request. */
-export interface Told {
+export interface RowResponse {
   sent: Sent;
   /** For a bulk request, the status of the item. */
   answer: Answer | undefined;
@@ -16,7 +16,7 @@ export interface Told {
 
 type Explained<Row> = Pick<Step<State<Row>>, 'after' | 'isRead'>;
 
-function step<Row>({ sent, answer }: Told, { isRead, after }: Explained<Row>): Step<State<Row>> {
+function step<Row>({ sent, answer }: RowResponse, { isRead, after }: Explained<Row>): Step<State<Row>> {
   const { request, begin, end } = sent;
   const isCertain = answer !== undefined;
   return {
@@ -29,51 +29,52 @@ function step<Row>({ sent, answer }: Told, { isRead, after }: Explained<Row>): S
   };
 }
 
-/** Returns the step of a row that was read. @param told the values in the response */
-export function shown<Row extends object>(sent: Sent, told: object): Step<State<Row>> {
-  const etag = sent.answer?.body?.data === told ? sent.answer?.headers.etag : undefined;
+/** Returns the step of a row that was read. @param reported the values in the response */
+export function readStep<Row extends object>(sent: Sent, reported: object): Step<State<Row>> {
+  const etag = sent.answer?.body?.data === reported ? sent.answer?.headers.etag : undefined;
   return {
     ...step<Row>(
       { sent, answer: sent.answer },
       {
         isRead: true,
-        after: (state) => (state === undefined ? undefined : bound(state, told, etag as string | undefined)),
+        after: (state) =>
+          state === undefined ? undefined : applyReported(state, reported, etag as string | undefined),
       },
     ),
-    describe: () => `${requestText(sent.request)}\n    ${etag ?? ''} ${JSON.stringify(told)}`,
+    describe: () => `${requestText(sent.request)}\n    ${etag ?? ''} ${JSON.stringify(reported)}`,
   };
 }
 
 /** Returns the state with the values of a response, or undefined if they contradict it. */
-function bound<Row extends object>(state: State<Row>, told: object, etag?: string): State<Row> | undefined {
-  if (etag !== undefined && !mayBe(state, etag)) return undefined;
-  const names = Object.keys(told) as (keyof Row)[];
+function applyReported<Row extends object>(state: State<Row>, reported: object, etag?: string): State<Row> | undefined {
+  if (etag !== undefined && !canHaveETag(state, etag)) return undefined;
+  const names = Object.keys(reported) as (keyof Row)[];
   const ofState = Object.fromEntries(names.map((name) => [name, state.row[name]]));
-  if (!agrees(ofState, told)) return undefined;
-  return { ...state, row: { ...state.row, ...told }, etag: etag ?? state.etag };
+  if (!agrees(ofState, reported)) return undefined;
+  return { ...state, row: { ...state.row, ...reported }, etag: etag ?? state.etag };
 }
 
 /** Returns whether a state can have an ETag. */
-function mayBe({ etag, formerTags }: State<unknown>, tag: string): boolean {
-  return etag === untold ? !formerTags.includes(tag) : etag === tag;
+function canHaveETag({ etag, formerTags }: State<unknown>, tag: string): boolean {
+  return etag === unknownText ? !formerTags.includes(tag) : etag === tag;
 }
 
 /** The number of remembered earlier ETags, more than commands use. */
-const mostFormerTags = 10;
+const maxFormerTags = 10;
 
 /** The ETags of a state without a known ETag after another one. */
 function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, 'etag' | 'formerTags'> {
   return {
-    etag: untold,
-    formerTags: etag === untold ? formerTags : [...formerTags, etag].slice(-mostFormerTags),
+    etag: unknownText,
+    formerTags: etag === unknownText ? formerTags : [...formerTags, etag].slice(-maxFormerTags),
   };
 }
 
 /** Returns the step of a GET with ETags: 304 if and only if the ETag of the row is one of them. */
-export function shownUnlessKnown<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
+export function conditionalReadStep<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
   const { answer } = sent;
   if (answer?.status === 200) {
-    const reading = shown<Row>(sent, answer.body.data);
+    const reading = readStep<Row>(sent, answer.body.data);
     return { ...reading, after: (state) => (state?.etag === tag ? undefined : reading.after(state)) };
   }
   return step<Row>(
@@ -82,40 +83,43 @@ export function shownUnlessKnown<Row extends object>(sent: Sent, tag: string): S
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 304) return undefined;
-        return mayBe(state, tag) ? { ...state, etag: tag } : undefined;
+        return canHaveETag(state, tag) ? { ...state, etag: tag } : undefined;
       },
     },
   );
 }
 
-interface Making<Row> {
+interface Creation<Row> {
   row: Row;
   actor: Actor;
   /** The id of the row, if a response contained it or the row was found later. */
   id: number;
-  toldOf?: ToldOf;
+  select?: Selector;
 }
 
 /** Selects the part of a response about the row, if it is not the whole. Its ETag is then ignored. */
-type ToldOf = (data: never) => object;
+type Selector = (data: never) => object;
 
 /** Returns what a response contains about the row, and its ETag. */
-function toldIn(answer: Answer, toldOf: ToldOf | undefined): [told: object, etag: string | undefined] {
+function parseReported(answer: Answer, select: Selector | undefined): [reported: object, etag: string | undefined] {
   const { data } = answer.body;
-  return toldOf === undefined ? [data, answer.headers.etag as string | undefined] : [toldOf(data as never), undefined];
+  return select === undefined ? [data, answer.headers.etag as string | undefined] : [select(data as never), undefined];
 }
 
 /** Returns the step of a created row. */
-export function made<Row extends object>(told: Told, { row, actor, id, toldOf }: Making<Row>): Step<State<Row>> {
-  const { sent, answer } = told;
-  return step<Row>(told, {
+export function made<Row extends object>(
+  reported: RowResponse,
+  { row, actor, id, select }: Creation<Row>,
+): Step<State<Row>> {
+  const { sent, answer } = reported;
+  return step<Row>(reported, {
     isRead: false,
     after: (state) => {
       if (state !== undefined) return undefined;
-      const begun: State<Row> = { row: { ...row, id }, etag: untold, formerTags: [], deeds: [], comments: [] };
-      const done = answer === undefined ? begun : bound(begun, ...toldIn(answer, toldOf));
-      if (done === undefined || (answer !== undefined && !isOfItsTime(done.row, sent))) return undefined;
-      return { ...done, deeds: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
+      const begun: State<Row> = { row: { ...row, id }, etag: unknownText, formerTags: [], mutations: [], comments: [] };
+      const done = answer === undefined ? begun : applyReported(begun, ...parseReported(answer, select));
+      if (done === undefined || (answer !== undefined && !hasRequestTimes(done.row, sent))) return undefined;
+      return { ...done, mutations: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
     },
   });
 }
@@ -126,12 +130,12 @@ interface Changing<Row> {
   ifMatch?: string | undefined;
   change(row: Row): Outcome<Row>;
   /** Returns whether an error is valid for reasons beyond the row. */
-  mayBeRefused?(answer: Answer): boolean;
-  toldOf?: ToldOf;
+  mayBeRejected?(answer: Answer): boolean;
+  select?: Selector;
 }
 
 /** Checks another condition of the request that leaves the row unchanged. */
-export function looked<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
+export function conditionStep<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
   const { answer } = sent;
   const after = (state: State<Row> | undefined) =>
     state !== undefined && answer !== undefined && isRight(state.row, answer) ? state : undefined;
@@ -139,40 +143,41 @@ export function looked<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => b
 }
 
 /** Returns the step of an updated or unchanged row. */
-export function changed<Row extends object>(told: Told, changing: Changing<Row>): Step<State<Row>> {
-  const { sent, answer } = told;
-  const { actor, ifMatch, change, mayBeRefused, toldOf } = changing;
-  return step<Row>(told, {
+export function changed<Row extends object>(reported: RowResponse, changing: Changing<Row>): Step<State<Row>> {
+  const { sent, answer } = reported;
+  const { actor, ifMatch, change, mayBeRejected, select } = changing;
+  return step<Row>(reported, {
     isRead: answer !== undefined && answer.status >= 400,
     after: (state) => {
       if (state === undefined) return undefined;
       if (answer?.status === 412) {
         return ifMatch !== undefined && ifMatch !== state.etag ? state : undefined;
       }
-      if (ifMatch !== undefined && !mayBe(state, ifMatch)) {
+      if (ifMatch !== undefined && !canHaveETag(state, ifMatch)) {
         return answer === undefined ? state : undefined;
       }
       const outcome = change(state.row);
       if ('codes' in outcome) {
-        const isRight = answer === undefined || outcome.codes.some((code) => isRefused(answer, [code], statusOf(code)));
+        const isRight =
+          answer === undefined || outcome.codes.some((code) => isRejection(answer, [code], statusOf(code)));
         return isRight ? state : undefined;
       }
-      if (answer !== undefined && answer.status !== 200) return mayBeRefused?.(answer) ? state : undefined;
+      if (answer !== undefined && answer.status !== 200) return mayBeRejected?.(answer) ? state : undefined;
       const isChanged = outcome.row !== state.row;
       const after = { ...state, row: outcome.row, ...(isChanged && tagsAfter(state)) };
-      const [data, etag] = answer === undefined ? [] : toldIn(answer, toldOf);
-      const done = data === undefined ? after : bound(after, data, etag);
+      const [data, etag] = answer === undefined ? [] : parseReported(answer, select);
+      const done = data === undefined ? after : applyReported(after, data, etag);
       if (done === undefined || !isChanged) return done;
       if (etag !== undefined && etag === state.etag) return undefined;
-      if (data !== undefined && !isOfItsTime(done.row, sent)) return undefined;
+      if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
       // Values that the response contains for the first time, such as when it was resolved, are not changes of this
       // request.
       const changed = Object.entries(changesBetween(state.row, after.row));
       const changes = Object.fromEntries(
         changed.map(([name, { from }]) => [name, { from, to: done.row[name as keyof Row] }]),
       );
-      const deed: Deed<Row> = { action: 'UPDATED', actor, changes, after: done.row, ...placeOf(sent) };
-      return { ...done, deeds: [...state.deeds, deed] };
+      const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: done.row, ...placeOf(sent) };
+      return { ...done, mutations: [...state.mutations, mutation] };
     },
   });
 }
@@ -187,15 +192,15 @@ interface Commenting<Row> {
 
 /** Returns the step of a comment: it changes its ticket, but the response contains only the comment. */
 export function commented<Row extends object>(
-  told: Told,
+  reported: RowResponse,
   { actor, comment, change }: Commenting<Row>,
 ): Step<State<Row>> {
-  const { sent, answer } = told;
-  return step<Row>(told, {
+  const { sent, answer } = reported;
+  return step<Row>(reported, {
     isRead: false,
     after: (state) => {
       if (state === undefined) return undefined;
-      const expected: Comment = { id: untoldId, ...comment, createdAt: untold };
+      const expected: Comment = { id: unknownId, ...comment, createdAt: unknownText };
       if (answer !== undefined && !(answer.status === 201 && agrees(expected, answer.body.data))) return undefined;
       const row = change(state.row);
       const changes = changesBetween(state.row, row);
@@ -203,7 +208,7 @@ export function commented<Row extends object>(
         row,
         ...tagsAfter(state),
         comments: [...state.comments, answer?.body.data ?? expected],
-        deeds: [...state.deeds, { action: 'COMMENTED', actor, changes, after: row, ...placeOf(sent) }],
+        mutations: [...state.mutations, { action: 'COMMENTED', actor, changes, after: row, ...placeOf(sent) }],
       };
     },
   });
@@ -212,7 +217,7 @@ export function commented<Row extends object>(
 /** Returns the step of a page of the comments or the activities of a row. */
 export function listed<Row>(
   sent: Sent,
-  kind: 'comments' | 'deeds',
+  kind: 'comments' | 'mutations',
   { page, perPage }: { page: number; perPage: number },
 ) {
   const { answer } = sent;
@@ -222,7 +227,7 @@ export function listed<Row>(
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 200) return undefined;
-        const all = kind === 'comments' ? state.comments : state.deeds.map(activityOf);
+        const all = kind === 'comments' ? state.comments : state.mutations.map(activityOf);
         const expected = all.toReversed().slice((page - 1) * perPage, page * perPage);
         const { data, meta } = answer.body;
         return meta.totalCount === all.length && agrees(expected, data) ? state : undefined;
@@ -231,8 +236,8 @@ export function listed<Row>(
   );
 }
 
-function activityOf<Row>({ action, actor, changes }: Deed<Row>) {
-  return { id: untoldId, at: untold, action, actor, changes: keptChanges(changes) };
+function activityOf<Row>({ action, actor, changes }: Mutation<Row>) {
+  return { id: unknownId, at: unknownText, action, actor, changes: keptChanges(changes) };
 }
 
 const placeOf = ({ begin, end }: Sent) => ({ begin, end });
@@ -241,7 +246,7 @@ const placeOf = ({ begin, end }: Sent) => ({ begin, end });
 const slack = 2000;
 
 /** Returns whether the times of a row match a request that created or changed it. */
-function isOfItsTime(row: object, { beganAt, endedAt }: Sent): boolean {
+function hasRequestTimes(row: object, { beganAt, endedAt }: Sent): boolean {
   const { updatedAt } = row as { updatedAt: string };
   const at = Date.parse(updatedAt);
   return at >= beganAt - slack && at <= endedAt + slack;

@@ -39,7 +39,7 @@ const aftermath = 5000;
 const silenceMs = 4000;
 
 /** On a busy machine requests wait without being rejected. */
-const patience = {
+const maxWaitMs = {
   FAIR_USE_QUEUE: '10000',
   FAIR_USE_WAIT_MS: '60000',
   LOCK_TIMEOUT_MS: '60000',
@@ -59,7 +59,7 @@ export async function openSystem(): Promise<System> {
     // The many requests of the first process are not limited.
     const proxy = await startProxy(env.DATABASE_URL ?? '', { swallowsNotifications: () => isSilent });
     stops.push(proxy.close);
-    const quiet = { ...env, ...patience, LOG_LEVEL: 'fatal' };
+    const quiet = { ...env, ...maxWaitMs, LOG_LEVEL: 'fatal' };
     const limits = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30' };
     const port = String(await steadyPort());
     const api = supervise({ ...quiet, ROLES: 'api' });
@@ -153,7 +153,7 @@ async function addKey(
   name: string,
   given: Partial<{ scopes: Scope[]; user: string }> = {},
 ): Promise<Key> {
-  if (made === undefined) throw new Error('The workspace is of another system.');
+  if (made === undefined) throw new Error('The workspace belongs to another system.');
   const { user = 'admin@example.com', scopes = allScopes } = given;
   const { id, key, userId } = await createKey(made.context, { user, name, scopes });
   return { id, key, userId, scopes, line: [id] };
@@ -196,7 +196,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     webhooks: new Table(),
     walkers: Object.fromEntries(followed.map((each) => [each, walkers()])) as Workspace['walkers'],
     parents: new Map(),
-    asked: [],
+    options: [],
     bodies: new Map(),
   };
 }

@@ -4,25 +4,25 @@ import { scopeOf } from './resources/keys.ts';
 import { isSame } from './resources/rows.ts';
 import type { References } from './resources/users.ts';
 import { type Answer, type Request, send } from './send.ts';
-import { isRefused, type Key, type Sent, type Workspace, type World } from './world.ts';
+import { isRejection, type Key, type Sent, type Workspace, type World } from './world.ts';
 
 /** The sender and the workspace of a request. */
-export interface By {
+export interface Sender {
   workspace: number;
   /** The key of a request: one of the members', a read-only one, an unknown one, or none. */
-  who: 0 | 1 | 2 | 'reader' | 'stranger' | 'nobody';
+  who: 0 | 1 | 2 | 'reader' | 'stranger' | 'none';
 }
 
 /** The options of a POST. */
-export type Sending = 'plain' | 'keyed' | 'twice' | 'again' | 'other';
+export type PostMode = 'plain' | 'keyed' | 'twice' | 'again' | 'other';
 
-export interface Asked {
+export interface RequestOptions {
   params?: Record<string, number | string>;
   /** The query string. */
   search?: string;
   headers?: Record<string, string>;
   body?: unknown;
-  sending?: Sending;
+  sending?: PostMode;
   /** Another valid body for a different request with the same key. */
   other?: unknown;
 }
@@ -50,9 +50,9 @@ export class Turn {
   /** The index of the command, which marks its rows. */
   readonly number: number;
   readonly servers: Servers;
-  readonly #by: By;
+  readonly #by: Sender;
 
-  constructor(world: World, servers: Servers, number: number, by: By) {
+  constructor(world: World, servers: Servers, number: number, by: Sender) {
     this.world = world;
     this.servers = servers;
     this.number = number;
@@ -88,21 +88,29 @@ export class Turn {
    * Requests an operation of the contract, such as `tickets.list`. Checks responses of the guard here.
    * @returns undefined if the guard had to reject the request
    */
-  async ask(operation: string, asked: Asked = {}): Promise<Sent | undefined> {
-    const request = this.#requestOf(operation, asked);
-    const sent = await this.#sendAs(request, asked);
+  async ask(operation: string, options: RequestOptions = {}): Promise<Sent | undefined> {
+    const request = this.#requestOf(operation, options);
+    const sent = await this.#sendAs(request, options);
     const { answer } = sent;
     if (answer === undefined) return sent;
     if (answer.status < 300) this.world.succeeded.set(operation, (this.world.succeeded.get(operation) ?? 0) + 1);
     if (operation === 'ping.get') return sent;
 
-    if (this.#by.who === 'stranger' || this.#by.who === 'nobody') {
-      this.world.expect(isRefused(answer, ['INVALID_API_KEY'], 401), 'a request without a valid key', sent);
+    if (this.#by.who === 'stranger' || this.#by.who === 'none') {
+      this.world.expect(
+        isRejection(answer, ['INVALID_API_KEY'], 401),
+        'a request without a valid key was not rejected',
+        sent,
+      );
       return undefined;
     }
     const scope = scopeOf(operation);
     if (scope !== undefined && !this.key.scopes.includes(scope)) {
-      this.world.expect(isRefused(answer, ['INSUFFICIENT_SCOPE'], 403), 'a key without the scope', sent);
+      this.world.expect(
+        isRejection(answer, ['INSUFFICIENT_SCOPE'], 403),
+        'a key without the scope was not rejected',
+        sent,
+      );
       return undefined;
     }
     return sent;
@@ -123,7 +131,7 @@ export class Turn {
     return sent;
   }
 
-  #requestOf(operation: string, { params = {}, search, headers, body }: Asked): Request {
+  #requestOf(operation: string, { params = {}, search, headers, body }: RequestOptions): Request {
     const [resource = '', name = ''] = operation.split('.');
     const routes = contract as unknown as Record<string, Record<string, { method: string; path: string }>>;
     const route = routes[resource]?.[name];
@@ -133,13 +141,13 @@ export class Turn {
     return {
       method: route.method,
       path: search ? `${path}?${search}` : path,
-      ...(who !== 'nobody' && { key: who === 'stranger' ? strangeKey : this.key.key }),
+      ...(who !== 'none' && { key: who === 'stranger' ? strangeKey : this.key.key }),
       ...(headers && { headers }),
       ...(body !== undefined && { body }),
     };
   }
 
-  async #sendAs(request: Request, { sending = 'plain', other }: Asked): Promise<Sent> {
+  async #sendAs(request: Request, { sending = 'plain', other }: RequestOptions): Promise<Sent> {
     if (sending === 'plain') return this.sendOnce(request);
     const named = { ...request, headers: { ...request.headers, 'idempotency-key': `command ${this.number}` } };
     if (sending !== 'twice') {
@@ -178,8 +186,8 @@ export class Turn {
   async #sendOther(request: Request): Promise<void> {
     const sent = await this.#sendUntilAnswered(request);
     if (sent.answer === undefined) return;
-    const isRight = isRefused(sent.answer, ['IDEMPOTENCY_KEY_REUSED']);
-    this.world.expect(isRight, 'another request under an Idempotency-Key was not refused', sent);
+    const isRight = isRejection(sent.answer, ['IDEMPOTENCY_KEY_REUSED']);
+    this.world.expect(isRight, 'another request with a used Idempotency-Key was not rejected', sent);
   }
 
   #expectSame(first: Sent, second: Sent): void {
@@ -188,11 +196,11 @@ export class Turn {
     // The response of a bulk request contains the tickets in their later state.
     const isBulk = Array.isArray(one.body?.data);
     const isSameAnswer = one.status === other.status && (isBulk || one.status >= 400 || isSame(one.body, other.body));
-    this.world.expect(isSameAnswer, 'a request under an Idempotency-Key was answered in two ways', first, second);
+    this.world.expect(isSameAnswer, 'a request with an Idempotency-Key got two different responses', first, second);
     const isReplay = [one, other].some((answer: Answer) => answer.headers['idempotent-replayed'] === 'true');
     this.world.expect(
       one.status >= 400 || isReplay,
-      'both of two requests under one Idempotency-Key were done',
+      'two requests with one Idempotency-Key both took effect',
       first,
       second,
     );

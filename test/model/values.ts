@@ -4,20 +4,20 @@
  */
 
 /** A text chosen by the server and still unknown: a time or an ETag. */
-export const untold = '(untold)';
+export const unknownText = '(unknownText)';
 /** An id chosen by the server and still unknown. */
-export const untoldId = -1;
+export const unknownId = -1;
 
 /** Returns whether a response matches the model, in which values can still be unknown. */
-export function agrees(expected: unknown, told: unknown): boolean {
-  if (expected === told) return true;
-  if (expected === untold) return typeof told === 'string';
-  if (expected === untoldId) return typeof told === 'number';
-  if (!isObject(expected) || !isObject(told) || Array.isArray(expected) !== Array.isArray(told)) return false;
+export function agrees(expected: unknown, reported: unknown): boolean {
+  if (expected === reported) return true;
+  if (expected === unknownText) return typeof reported === 'string';
+  if (expected === unknownId) return typeof reported === 'number';
+  if (!isObject(expected) || !isObject(reported) || Array.isArray(expected) !== Array.isArray(reported)) return false;
   const names = Object.keys(expected);
   return (
-    names.length === Object.keys(told).length &&
-    names.every((name) => Object.hasOwn(told, name) && agrees(expected[name], told[name]))
+    names.length === Object.keys(reported).length &&
+    names.every((name) => Object.hasOwn(reported, name) && agrees(expected[name], reported[name]))
   );
 }
 

@@ -44,7 +44,7 @@ export interface RowHistory<Row> {
 }
 
 /** A create request without a response. */
-export interface Making<Row> {
+export interface Creation<Row> {
   /** The marker that identifies the row. */
   marker: string;
   /** Rows that a request creates together or not at all have the same batch. */
@@ -70,7 +70,7 @@ export class Table<Row extends { id: number }> {
   /** Rows whose creation got a response, in that order. Commands can reference them. */
   readonly known: number[] = [];
   readonly #known = new Set<number>();
-  readonly makings: Making<Row>[] = [];
+  readonly creations: Creation<Row>[] = [];
   readonly lists: ListRead<Row>[] = [];
 
   of(id: number): RowHistory<Row> {
@@ -136,7 +136,7 @@ export interface Workspace {
   /** Parents that tickets have or may have had since the last quiet point. */
   parents: Map<number, Set<number>>;
   /** Deliveries requested explicitly. They must arrive if the subscription is active. */
-  asked: { webhookId: number; eventId: string }[];
+  options: { webhookId: number; eventId: string }[];
   /** The contents of deliveries according to the API, by event id. */
   bodies: Map<string, string>;
 }
@@ -202,12 +202,12 @@ export function requestText({ method, path, headers, body }: Request): string {
 export function answerText(answer: Answer | undefined): string {
   if (answer === undefined) return 'no answer';
   const { status, headers, body } = answer;
-  const told = body === undefined ? '' : JSON.stringify(body.error ?? body.data ?? body);
-  return `${status}${headers.etag === undefined ? '' : ` ${headers.etag}`} ${told.slice(0, 1500)}`;
+  const reported = body === undefined ? '' : JSON.stringify(body.error ?? body.data ?? body);
+  return `${status}${headers.etag === undefined ? '' : ` ${headers.etag}`} ${reported.slice(0, 1500)}`;
 }
 
 /** Returns whether a response is an error with one of these codes. */
-export function isRefused(answer: Answer | undefined, codes: readonly ErrorCode[], status = 400): boolean {
+export function isRejection(answer: Answer | undefined, codes: readonly ErrorCode[], status = 400): boolean {
   return answer?.status === status && codes.includes(answer.body?.error?.code);
 }
 

@@ -12,7 +12,7 @@ export const activities = {
     const id = tickets.pick(place);
     if (id === undefined) return;
     const sent = await askList(turn, 'activities.ofTicket', query, { id });
-    if (sent?.answer !== undefined) tickets.of(id).steps.push(listed(sent, 'deeds', query));
+    if (sent?.answer !== undefined) tickets.of(id).steps.push(listed(sent, 'mutations', query));
   }),
 
   ofAsset: kind(2, given, async (turn, { place, ...query }) => {
@@ -20,6 +20,6 @@ export const activities = {
     const id = assets.pick(place);
     if (id === undefined) return;
     const sent = await askList(turn, 'activities.ofAsset', query, { id });
-    if (sent?.answer !== undefined) assets.of(id).steps.push(listed(sent, 'deeds', query));
+    if (sent?.answer !== undefined) assets.of(id).steps.push(listed(sent, 'mutations', query));
   }),
 };

@@ -33,12 +33,12 @@ export const customFields = fc.dictionary(
 );
 
 /** A reference to a user, usually a valid one. */
-export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'nobody'; place: number };
+export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'none'; place: number };
 
 export const user: Arbitrary<UserRef> = fc.record({
   kind: fc.oneof(
     { weight: 14, arbitrary: fc.constant('active' as const) },
-    { weight: 4, arbitrary: fc.constant('nobody' as const) },
+    { weight: 4, arbitrary: fc.constant('none' as const) },
     { weight: 1, arbitrary: fc.constantFrom('inactive' as const, 'foreign' as const, 'missing' as const) },
   ),
   place,
@@ -53,7 +53,7 @@ export function userId({ workspace, other }: Turn, { kind, place }: UserRef): nu
     active: workspace.users.filter(({ active }) => active),
     inactive: workspace.users.filter(({ active }) => !active),
   };
-  if (kind === 'nobody') return null;
+  if (kind === 'none') return null;
   if (kind === 'missing') return missingId;
   const some = kind === 'foreign' ? other.users : users[kind];
   return some[Math.floor(place * some.length)]?.id ?? missingId;

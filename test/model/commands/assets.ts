@@ -1,9 +1,9 @@
 import type { Asset, AssetPatch, NewAsset } from '@itsm-api/contract';
 import fc from 'fast-check';
 import { changeAsset, isAssetIn, newAsset } from '../resources/assets.ts';
-import { changed, made, shown, shownUnlessKnown } from '../steps.ts';
+import { changed, conditionalReadStep, made, readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused } from '../world.ts';
+import { isRejection } from '../world.ts';
 import {
   customFields,
   filterOf,
@@ -78,8 +78,8 @@ export const assets = {
     const sent = await turn.ask('assets.get', { params: { id }, ...(etag && { headers: { 'if-none-match': etag } }) });
     if (sent?.answer === undefined) return;
     noteTag(assets.of(id), sent.answer);
-    if (etag !== undefined) assets.of(id).steps.push(shownUnlessKnown(sent, etag));
-    else assets.of(id).steps.push(shown(sent, sent.answer.body?.data ?? {}));
+    if (etag !== undefined) assets.of(id).steps.push(conditionalReadStep(sent, etag));
+    else assets.of(id).steps.push(readStep(sent, sent.answer.body?.data ?? {}));
   }),
 
   create: kind(
@@ -101,17 +101,17 @@ export const assets = {
         ...(tag === marker ? [] : ['VALIDATION_ERROR' as const]),
       ];
       if (codes.length > 0) {
-        if (answer !== undefined) world.expect(isRefused(answer, codes), 'an asset is not refused', sent);
+        if (answer !== undefined) world.expect(isRejection(answer, codes), 'an invalid asset was not rejected', sent);
         return;
       }
       if ('codes' in outcome) return;
       const { row } = outcome;
       if (answer === undefined) {
         const step = (id: number) => ({ ...made({ sent, answer }, { row, actor, id }), isCertain: true });
-        workspace.assets.makings.push({ marker, request: turn.number, step });
+        workspace.assets.creations.push({ marker, request: turn.number, step });
         return;
       }
-      world.expect(answer.status === 201, 'an asset is not made', sent);
+      world.expect(answer.status === 201, 'an asset was not created', sent);
       const asset = answer.body?.data as Asset | undefined;
       if (asset === undefined) return;
       workspace.assets.of(asset.id).steps.push(made({ sent, answer }, { row, actor, id: asset.id }));
@@ -138,10 +138,10 @@ export const assets = {
         ...(ifMatch && { headers: { 'if-match': ifMatch } }),
       });
       if (sent === undefined) return;
-      const told = { sent, answer: sent.answer };
+      const reported = { sent, answer: sent.answer };
       assets
         .of(id)
-        .steps.push(changed<Asset>(told, { actor, ifMatch, change: (row) => changeAsset(row, body, references) }));
+        .steps.push(changed<Asset>(reported, { actor, ifMatch, change: (row) => changeAsset(row, body, references) }));
       noteTag(assets.of(id), sent.answer);
     },
   ),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isSame } from '../resources/rows.ts';
-import { shown } from '../steps.ts';
+import { readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import type { Followed, Table, Walker } from '../world.ts';
 import { kind } from './command.ts';
@@ -30,15 +30,15 @@ export async function followPage(
   const search = `perPage=${perPage}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
   const sent = await turn.ask(`${resource}.changes`, { search });
   if (sent?.answer === undefined) return undefined;
-  turn.world.expect(sent.answer.status === 200, 'changes were refused', sent);
+  turn.world.expect(sent.answer.status === 200, 'changes were rejected', sent);
   if (sent.answer.status !== 200) return undefined;
   const { data, meta } = sent.answer.body as { data: { id: number }[]; meta: { nextCursor: string; hasMore: boolean } };
   for (const row of data) {
     walker.copy.set(row.id, row);
     if (resource === 'projects' || resource === 'users') {
       const known = turn.workspace[resource].find(({ id }) => id === row.id);
-      turn.world.expect(isSame(row, known), `changes tell of a row of ${resource} that isn't so`, sent);
-    } else (turn.workspace[resource] as Table<{ id: number }>).of(row.id).steps.push(shown(sent, row));
+      turn.world.expect(isSame(row, known), `the change feed has a wrong row of ${resource}`, sent);
+    } else (turn.workspace[resource] as Table<{ id: number }>).of(row.id).steps.push(readStep(sent, row));
   }
   walker.cursor = meta.nextCursor;
   return meta.hasMore;

@@ -1,9 +1,9 @@
 import type { Delivery, DeliveryDetail } from '@itsm-api/contract';
 import fc from 'fast-check';
 import type { Subscription } from '../resources/webhooks.ts';
-import { looked } from '../steps.ts';
+import { conditionStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused, type Workspace } from '../world.ts';
+import { isRejection, type Workspace } from '../world.ts';
 import { filterOf, paging, place } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList } from './lists.ts';
@@ -31,7 +31,7 @@ export const deliveries = {
         (query.state === undefined || query.state.includes(each.state)) &&
         (index === 0 || each.id < (data[index - 1]?.id ?? 0)),
     );
-    turn.world.expect(sent.answer.status === 200 && isRight, 'deliveries are not as asked for', sent);
+    turn.world.expect(sent.answer.status === 200 && isRight, 'a list of deliveries does not match its filters', sent);
     seen.set(turn.workspace, [...data, ...(seen.get(turn.workspace) ?? [])].slice(0, 50));
   }),
 
@@ -41,10 +41,10 @@ export const deliveries = {
     if (delivery === undefined) return;
     const sent = await turn.ask('deliveries.get', { params: { id: delivery.id } });
     if (sent?.answer === undefined) return;
-    const told = sent.answer.body?.data as DeliveryDetail | undefined;
-    const isRight = told?.webhookId === delivery.webhookId && told.eventId === delivery.eventId;
-    turn.world.expect(isRight, 'a delivery is another', sent);
-    if (told !== undefined) turn.workspace.bodies.set(told.eventId, told.body);
+    const reported = sent.answer.body?.data as DeliveryDetail | undefined;
+    const isRight = reported?.webhookId === delivery.webhookId && reported.eventId === delivery.eventId;
+    turn.world.expect(isRight, 'a delivery has another id', sent);
+    if (reported !== undefined) turn.workspace.bodies.set(reported.eventId, reported.body);
   }),
 
   replay: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
@@ -59,9 +59,9 @@ async function replay(turn: Turn, delivery: Delivery | undefined): Promise<void>
   const sent = await turn.ask('deliveries.replay', { params: { id: delivery.id }, sending: 'keyed' });
   if (sent?.answer === undefined) return;
   turn.workspace.webhooks.of(webhookId).steps.push(
-    looked<Subscription>(sent, ({ active }, answer) => {
-      return active ? answer.status === 200 : isRefused(answer, ['VALIDATION_ERROR']);
+    conditionStep<Subscription>(sent, ({ active }, answer) => {
+      return active ? answer.status === 200 : isRejection(answer, ['VALIDATION_ERROR']);
     }),
   );
-  if (sent.answer.status === 200) turn.workspace.asked.push({ webhookId, eventId });
+  if (sent.answer.status === 200) turn.workspace.options.push({ webhookId, eventId });
 }

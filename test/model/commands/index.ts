@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { type By, type Servers, Turn } from '../turn.ts';
+import { type Sender, type Servers, Turn } from '../turn.ts';
 import type { World } from '../world.ts';
 import { activities } from './activities.ts';
 import { assets } from './assets.ts';
@@ -33,16 +33,16 @@ export interface Command {
   /** Its index in the episode, which marks the rows that it creates. */
   number: number;
   kind: string;
-  by: By;
+  by: Sender;
   given: unknown;
 }
 
-const by: Arbitrary<By> = fc.record({
+const by: Arbitrary<Sender> = fc.record({
   workspace: fc.nat(2),
   who: fc.oneof(
     { weight: 94, arbitrary: fc.constantFrom(0 as const, 1 as const, 2 as const) },
     { weight: 4, arbitrary: fc.constant('reader' as const) },
-    { weight: 2, arbitrary: fc.constantFrom('stranger' as const, 'nobody' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('stranger' as const, 'none' as const) },
   ),
 });
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Turn } from '../turn.ts';
-import { isRefused, type Key, type Sent } from '../world.ts';
+import { isRejection, type Key, type Sent } from '../world.ts';
 import { kind } from './command.ts';
 
 /** A revoked key works for at most one second (docs/decisions/api-keys.md). The margin allows for a busy machine. */
 const stopsWithinMs = 2000;
-const patience = 30_000;
+const maxWaitMs = 30_000;
 
 /** Revokes a key that both processes know, concurrently with other commands. */
 export const keys = {
@@ -15,7 +15,7 @@ export const keys = {
     if (key === undefined) return;
     const before = await askBoth(turn, key);
     for (const sent of before)
-      turn.world.expect(sent === undefined || sent.answer?.status === 200, 'a new key does not work', sent);
+      turn.world.expect(sent === undefined || sent.answer?.status === 200, 'a new key was rejected', sent);
     turn.world.background.push(expectRevoked(turn, key));
   }),
 };
@@ -24,8 +24,8 @@ async function expectRevoked(turn: Turn, key: Key): Promise<void> {
   if (!(await turn.servers.revokeKey(turn.workspace, key))) return;
   await sleep(stopsWithinMs);
   for (const sent of await askBoth(turn, key)) {
-    const isRight = sent === undefined || isRefused(sent.answer, ['INVALID_API_KEY'], 401);
-    turn.world.expect(isRight, `a key works ${stopsWithinMs} ms after it was revoked`, sent);
+    const isRight = sent === undefined || isRejection(sent.answer, ['INVALID_API_KEY'], 401);
+    turn.world.expect(isRight, `a key was accepted ${stopsWithinMs} ms after it was revoked`, sent);
   }
 }
 
@@ -35,7 +35,7 @@ function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
 }
 
 async function askUntilAnswered(turn: Turn, { key }: Key, apiUrl: string): Promise<Sent | undefined> {
-  for (const deadline = Date.now() + patience; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + maxWaitMs; Date.now() < deadline; ) {
     const sent = await turn.sendOnce({ method: 'GET', path: '/api/public/v1/me', key }, apiUrl);
     if (sent.answer !== undefined) return sent;
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { letThrough, perGroup, perKey } from '../resources/limits.ts';
+import { countAccepted, perGroup, perKey } from '../resources/limits.ts';
 import type { Sent } from '../world.ts';
 import { kind } from './command.ts';
 
@@ -14,10 +14,10 @@ export const limits = {
       maxLength: 3,
       selector: ({ group }) => group,
     }),
-    async (turn, asked) => {
+    async (turn, requested) => {
       const key = await turn.servers.newKey(turn.workspace);
       if (key === undefined) return;
-      const requests = asked.flatMap(({ group, count }) => Array.from({ length: count }, () => group));
+      const requests = requested.flatMap(({ group, count }) => Array.from({ length: count }, () => group));
       const ask = (group: string) =>
         turn.sendOnce(
           { method: 'GET', path: `/api/public/v1/${group}?perPage=1`, key: key.key },
@@ -27,19 +27,19 @@ export const limits = {
       // A killed process starts counting from zero.
       if (sents.some(({ answer }) => answer === undefined)) return;
       const passed = sents.filter(({ answer }) => answer?.status === 200);
-      const expected = letThrough(asked.map(({ count }) => count));
+      const expected = countAccepted(requested.map(({ count }) => count));
       const isRight =
         passed.length === expected &&
         sents.every(({ answer }) => answer?.status === 200 || answer?.status === 429) &&
         areLeft(passed, 'global', perKey) &&
-        asked.every(({ group }) =>
+        requested.every(({ group }) =>
           areLeft(
             passed.filter(({ request }) => request.path.includes(`/${group}?`)),
             group,
             perGroup,
           ),
         );
-      const what = `of ${JSON.stringify(asked)} ${passed.length} requests were let through, and ${expected} must be`;
+      const what = `of ${JSON.stringify(requested)} ${passed.length} requests succeeded instead of ${expected}`;
       turn.world.expect(isRight, `limits: ${what}`, ...passed.slice(-2));
     },
   ),

@@ -1,8 +1,8 @@
 import { type ListQuery, pageOf } from '../resources/lists.ts';
 import { isSame } from '../resources/rows.ts';
-import { shown } from '../steps.ts';
+import { readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused, type Sent, searchOf, type Table } from '../world.ts';
+import { isRejection, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
 /** Records a page of rows that can change concurrently. Each row is a read of its own, and the total has bounds. */
@@ -10,12 +10,12 @@ export function noteList<Row extends { id: number }>(
   { world }: Turn,
   table: Table<Row>,
   sent: Sent | undefined,
-  { query, isIn, toldOf = (row) => row }: { query: ListQuery; isIn(row: Row): boolean; toldOf?(row: never): object },
+  { query, isIn, select = (row) => row }: { query: ListQuery; isIn(row: Row): boolean; select?(row: never): object },
 ): void {
   if (sent?.answer === undefined) return;
   const { answer, begin, end } = sent;
   if (answer.status !== 200) {
-    world.expect(false, 'a list was refused', sent);
+    world.expect(false, 'a list was rejected', sent);
     return;
   }
   const { data, meta } = answer.body as { data: Row[]; meta: { page: number; perPage: number; totalCount: number } };
@@ -25,13 +25,17 @@ export function noteList<Row extends { id: number }>(
     (id, index) => index === 0 || (sort === 'id' ? id > (ids[index - 1] ?? 0) : id < (ids[index - 1] ?? 0)),
   );
   world.expect(isOrdered, 'a list is out of order', sent);
-  world.expect(meta.page === page && meta.perPage === perPage && data.length <= perPage, 'a page is another', sent);
+  world.expect(
+    meta.page === page && meta.perPage === perPage && data.length <= perPage,
+    'a page has another number or size',
+    sent,
+  );
   table.lists.push({ request: sent.request, begin, end, totalCount: meta.totalCount, isIn });
   for (const row of data) {
-    const told = toldOf(row as never);
-    const isMatch = isIn({ ...row, ...told });
-    world.expect(isMatch, 'a list holds a row that its filters leave out', sent);
-    table.of(row.id).steps.push(shown(sent, told));
+    const reported = select(row as never);
+    const isMatch = isIn({ ...row, ...reported });
+    world.expect(isMatch, 'a list contains a row that does not match its filters', sent);
+    table.of(row.id).steps.push(readStep(sent, reported));
   }
 }
 
@@ -44,10 +48,10 @@ export function expectList<Row extends { id: number }>(
 ): void {
   if (sent?.answer === undefined) return;
   const expected = pageOf(rows.filter(isIn), query);
-  const told = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
+  const reported = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
   world.expect(
-    isSame(expected, told),
-    `a list is not as it must be: ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`,
+    isSame(expected, reported),
+    `a list differs from the model: expected ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`,
     sent,
   );
 }
@@ -69,14 +73,18 @@ export async function askForeign(
   const [foreign, missing] = await Promise.all([ask(id ?? missingId), ask(missingId + 1)]);
   for (const sent of [foreign, missing]) {
     if (sent?.answer !== undefined) {
-      turn.world.expect(isRefused(sent.answer, ['NOT_FOUND'], 404), "another tenant's row, or none, is not 404", sent);
+      turn.world.expect(
+        isRejection(sent.answer, ['NOT_FOUND'], 404),
+        'a row of another tenant or an unknown row is not 404',
+        sent,
+      );
     }
   }
   const messages = [foreign, missing].map((sent) => sent?.answer?.body?.error?.message);
   if (messages.every((message) => message !== undefined)) {
     turn.world.expect(
       messages[0] === messages[1],
-      "another tenant's row is answered otherwise than none",
+      'a row of another tenant gets another message than an unknown row',
       foreign,
       missing,
     );

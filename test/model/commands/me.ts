@@ -16,7 +16,7 @@ export const me = {
         user,
         turn.workspace.users.find((each) => each.id === userId),
       );
-    turn.world.expect(isRight, 'GET /me tells of another key', sent);
+    turn.world.expect(isRight, 'GET /me describes another key', sent);
   }),
 };
 
@@ -25,6 +25,6 @@ export const ping = {
     const sent = await turn.ask('ping.get');
     if (sent?.answer === undefined) return;
     const isRight = isSame(sent.answer.body, { success: true, data: { status: 'ok', version: 'v1' } });
-    turn.world.expect(isRight, 'GET /ping is answered otherwise', sent);
+    turn.world.expect(isRight, 'GET /ping returned another response', sent);
   }),
 };

@@ -20,7 +20,7 @@ export const projects = {
     const project = projects[Math.floor(place * projects.length)];
     const sent = await turn.ask('projects.get', { params: { id: project?.id ?? 0 } });
     if (sent?.answer !== undefined) {
-      turn.world.expect(isSame(sent.answer.body?.data, project), 'a project is not as it was made', sent);
+      turn.world.expect(isSame(sent.answer.body?.data, project), 'a project differs from its creation', sent);
     }
   }),
 };

@@ -1,9 +1,9 @@
 import type { NewTask, Task, TaskPatch } from '@itsm-api/contract';
 import fc from 'fast-check';
 import { changeTask, isTaskIn, newTask } from '../resources/tasks.ts';
-import { changed, made, shown } from '../steps.ts';
+import { changed, made, readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused } from '../world.ts';
+import { isRejection } from '../world.ts';
 import {
   filterOf,
   missingId,
@@ -72,7 +72,7 @@ export const tasks = {
     const sent = await turn.ask('tasks.get', { params: { taskId: id } });
     if (sent?.answer === undefined) return;
     noteTag(tasks.of(id), sent.answer);
-    tasks.of(id).steps.push(shown(sent, sent.answer.body?.data ?? {}));
+    tasks.of(id).steps.push(readStep(sent, sent.answer.body?.data ?? {}));
   }),
 
   create: kind(
@@ -90,16 +90,17 @@ export const tasks = {
       const { answer } = sent;
       const outcome = newTask(projectId, body, references);
       if ('codes' in outcome) {
-        if (answer !== undefined) world.expect(isRefused(answer, outcome.codes), 'a task is not refused', sent);
+        if (answer !== undefined)
+          world.expect(isRejection(answer, outcome.codes), 'an invalid task was not rejected', sent);
         return;
       }
       const { row } = outcome;
       if (answer === undefined) {
         const step = (id: number) => ({ ...made({ sent, answer }, { row, actor, id }), isCertain: true });
-        workspace.tasks.makings.push({ marker, request: turn.number, step });
+        workspace.tasks.creations.push({ marker, request: turn.number, step });
         return;
       }
-      world.expect(answer.status === 201, 'a task is not made', sent);
+      world.expect(answer.status === 201, 'a task was not created', sent);
       const task = answer.body?.data as Task | undefined;
       if (task === undefined) return;
       workspace.tasks.of(task.id).steps.push(made({ sent, answer }, { row, actor, id: task.id }));
@@ -129,10 +130,10 @@ export const tasks = {
       const headers = ifMatch && { headers: { 'if-match': ifMatch } };
       const sent = await turn.ask('tasks.update', { params: { taskId: id }, body, ...headers });
       if (sent === undefined) return;
-      const told = { sent, answer: sent.answer };
+      const reported = { sent, answer: sent.answer };
       tasks
         .of(id)
-        .steps.push(changed<Task>(told, { actor, ifMatch, change: (row) => changeTask(row, body, references) }));
+        .steps.push(changed<Task>(reported, { actor, ifMatch, change: (row) => changeTask(row, body, references) }));
       noteTag(tasks.of(id), sent.answer);
     },
   ),

@@ -10,9 +10,9 @@ import {
   type TicketPatch,
 } from '../resources/tickets.ts';
 import type { Answer } from '../send.ts';
-import { changed, made, shown, shownUnlessKnown, type Told } from '../steps.ts';
-import type { Sending, Turn } from '../turn.ts';
-import { isRefused } from '../world.ts';
+import { changed, conditionalReadStep, made, type RowResponse, readStep } from '../steps.ts';
+import type { PostMode, Turn } from '../turn.ts';
+import { isRejection } from '../world.ts';
 import {
   customFields,
   missingId,
@@ -140,7 +140,7 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
     requesterId: ids(requesters),
     watcherUserId: ids(watchers),
     parentId: parents?.map((each) => tickets.pick(each) ?? missingId),
-    ...(moment !== undefined && moment !== '(untold)' && { [created?.[0] ?? '']: moment }),
+    ...(moment !== undefined && moment !== '(unknownText)' && { [created?.[0] ?? '']: moment }),
   };
   const names = Object.keys(filters);
   const chosen = names.filter((name) => kept.some((each) => names[each] === name) || name.startsWith('created'));
@@ -149,26 +149,26 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
 export { queryGiven as ticketQueryGiven };
 
 /** Records the result of a body that creates a ticket, alone or as the `index`th item of a bulk request. */
-function noteNew(turn: Turn, told: Told, body: NewTicket, marker: string): void {
+function noteNew(turn: Turn, reported: RowResponse, body: NewTicket, marker: string): void {
   const { world, workspace, references, key, actor } = turn;
-  const { sent, answer } = told;
+  const { sent, answer } = reported;
   const outcome = newTicket(body, key.userId, references);
   if ('codes' in outcome) {
     if (answer !== undefined)
-      world.expect(isRefused(answer, outcome.codes), `a ticket is not refused: ${marker}`, sent);
+      world.expect(isRejection(answer, outcome.codes), `an invalid ticket was not rejected: ${marker}`, sent);
     return;
   }
   const { row } = outcome;
   if (answer === undefined) {
-    const step = (id: number) => ({ ...made(told, { row, actor, id }), isCertain: true });
-    workspace.tickets.makings.push({ marker, request: turn.number, step });
+    const step = (id: number) => ({ ...made(reported, { row, actor, id }), isCertain: true });
+    workspace.tickets.creations.push({ marker, request: turn.number, step });
     return;
   }
   const ticket = answer.body?.data as Ticket | undefined;
   const isMade = answer.status === 201 && ticket?.ticketNumber.startsWith(`${prefixes[body.type]}-`) === true;
-  world.expect(isMade, `a ticket is not made: ${marker}`, sent);
+  world.expect(isMade, `a ticket was not created: ${marker}`, sent);
   if (ticket === undefined) return;
-  workspace.tickets.of(ticket.id).steps.push(made(told, { row, actor, id: ticket.id }));
+  workspace.tickets.of(ticket.id).steps.push(made(reported, { row, actor, id: ticket.id }));
   workspace.tickets.know(ticket.id);
   noteParent(turn, ticket.id, ticket.parentId);
 }
@@ -181,21 +181,21 @@ function noteParent({ workspace: { parents } }: Turn, id: number, parentId: numb
 /** Records the result of a patch of a ticket. */
 function notePatch(
   turn: Turn,
-  told: Told,
+  reported: RowResponse,
   { id, body, ifMatch }: { id: number; body: TicketPatch; ifMatch?: string | undefined },
 ): void {
   const { workspace, references, actor } = turn;
   const parentsBefore = workspace.parents;
   noteParent(turn, id, body.parentId);
-  const step = changed<Ticket>(told, {
+  const step = changed<Ticket>(reported, {
     actor,
     ifMatch,
     change: (row) => changeTicket(row, body, references),
-    mayBeRefused: (answer) =>
-      isRefused(answer, ['VALIDATION_ERROR']) && body.parentId != null && isAbove(parentsBefore, body.parentId, id),
+    mayBeRejected: (answer) =>
+      isRejection(answer, ['VALIDATION_ERROR']) && body.parentId != null && isAbove(parentsBefore, body.parentId, id),
   });
   workspace.tickets.of(id).steps.push(step);
-  noteTag(workspace.tickets.of(id), told.answer);
+  noteTag(workspace.tickets.of(id), reported.answer);
 }
 
 /** Returns whether a ticket may have been an ancestor of another, by all possible parents. */
@@ -230,7 +230,7 @@ function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number
   return byNumber && number?.includes('-') ? number : id;
 }
 
-async function create(turn: Turn, { given, sending }: { given: NewTicketGiven; sending: Sending }): Promise<void> {
+async function create(turn: Turn, { given, sending }: { given: NewTicketGiven; sending: PostMode }): Promise<void> {
   const marker = `c${turn.number}`;
   const body = newBody(turn, given, marker);
   const other = { ...body, description: 'Another.' };
@@ -259,10 +259,10 @@ export const tickets = {
       const sent = await turn.ask('tickets.get', { params, ...(etag && { headers: { 'if-none-match': etag } }) });
       if (sent?.answer === undefined) return;
       noteTag(tickets.of(id), sent.answer);
-      if (etag !== undefined) tickets.of(id).steps.push(shownUnlessKnown(sent, etag));
+      if (etag !== undefined) tickets.of(id).steps.push(conditionalReadStep(sent, etag));
       else {
-        turn.world.expect(sent.answer.status === 200, 'a ticket is not there', sent);
-        if (sent.answer.status === 200) tickets.of(id).steps.push(shown(sent, sent.answer.body.data));
+        turn.world.expect(sent.answer.status === 200, 'a ticket was not found', sent);
+        if (sent.answer.status === 200) tickets.of(id).steps.push(readStep(sent, sent.answer.body.data));
       }
     },
   ),

@@ -27,7 +27,7 @@ export const users = {
     const user = users[Math.floor(place * users.length)];
     const sent = await turn.ask('users.get', { params: { id: user?.id ?? 0 } });
     if (sent?.answer !== undefined) {
-      turn.world.expect(isSame(sent.answer.body?.data, user), 'a user is not as it was made', sent);
+      turn.world.expect(isSame(sent.answer.body?.data, user), 'a user differs from its creation', sent);
     }
   }),
 };

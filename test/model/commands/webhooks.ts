@@ -1,9 +1,9 @@
 import type { NewWebhook, Webhook, WebhookPatch } from '@itsm-api/contract';
 import fc from 'fast-check';
-import { changeSubscription, deactivated, newSubscription, type Subscription, toldOf } from '../resources/webhooks.ts';
-import { changed, looked, made, shown, type Told } from '../steps.ts';
+import { changeSubscription, deactivated, newSubscription, type Subscription, select } from '../resources/webhooks.ts';
+import { changed, conditionStep, made, type RowResponse, readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused } from '../world.ts';
+import { isRejection } from '../world.ts';
 import { paging, place, priority } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
@@ -55,32 +55,38 @@ async function create(turn: Turn, given: Omit<NewWebhook, 'url' | 'secret'>): Pr
   const { answer } = sent;
   const outcome = newSubscription(body, key.id);
   if ('codes' in outcome) {
-    if (answer !== undefined) world.expect(isRefused(answer, outcome.codes), 'a subscription is not refused', sent);
+    if (answer !== undefined)
+      world.expect(isRejection(answer, outcome.codes), 'an invalid subscription was not rejected', sent);
     return;
   }
   const { row } = outcome;
   if (answer === undefined) {
     const step = (id: number) => ({ ...made<Subscription>({ sent, answer }, { row, actor, id }), isCertain: true });
-    workspace.webhooks.makings.push({ marker, request: turn.number, step });
+    workspace.webhooks.creations.push({ marker, request: turn.number, step });
     return;
   }
-  world.expect(answer.status === 201, 'a subscription is not made', sent);
+  world.expect(answer.status === 201, 'a subscription was not created', sent);
   const webhook = answer.body?.data as Webhook | undefined;
   if (webhook === undefined) return;
   const { id } = webhook;
-  workspace.webhooks.of(id).steps.push(made<Subscription>({ sent, answer }, { row, actor, id, toldOf }));
+  workspace.webhooks.of(id).steps.push(made<Subscription>({ sent, answer }, { row, actor, id, select }));
   workspace.webhooks.know(id);
 }
 
 /** Updates or deletes a subscription. */
-function note(turn: Turn, told: Told, id: number, change: Parameters<typeof changed<Subscription>>[1]['change']): void {
-  turn.workspace.webhooks.of(id).steps.push(changed<Subscription>(told, { actor: turn.actor, toldOf, change }));
+function note(
+  turn: Turn,
+  reported: RowResponse,
+  id: number,
+  change: Parameters<typeof changed<Subscription>>[1]['change'],
+): void {
+  turn.workspace.webhooks.of(id).steps.push(changed<Subscription>(reported, { actor: turn.actor, select, change }));
 }
 
 export const webhooks = {
   list: kind(1, fc.record(paging), async (turn, query) => {
     const sent = await askList(turn, 'webhooks.list', query);
-    noteList(turn, turn.workspace.webhooks, sent, { query, isIn: ({ active }) => active, toldOf });
+    noteList(turn, turn.workspace.webhooks, sent, { query, isIn: ({ active }) => active, select });
   }),
 
   get: kind(2, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
@@ -89,9 +95,9 @@ export const webhooks = {
     if (id === undefined) return;
     const sent = await turn.ask('webhooks.get', { params: { id } });
     if (sent?.answer === undefined) return;
-    turn.world.expect(sent.answer.status === 200, 'a subscription is not there', sent);
+    turn.world.expect(sent.answer.status === 200, 'a subscription was not found', sent);
     if (sent.answer.status === 200) {
-      turn.workspace.webhooks.of(id).steps.push(shown(sent, toldOf(sent.answer.body.data)));
+      turn.workspace.webhooks.of(id).steps.push(readStep(sent, select(sent.answer.body.data)));
     }
   }),
 
@@ -137,12 +143,12 @@ export const webhooks = {
     if (sent?.answer === undefined) return;
     const { data } = sent.answer.body ?? {};
     turn.workspace.webhooks.of(id).steps.push(
-      looked<Subscription>(sent, ({ active, events }, answer) => {
-        if (!active) return isRefused(answer, ['NOT_FOUND'], 404);
+      conditionStep<Subscription>(sent, ({ active, events }, answer) => {
+        if (!active) return isRejection(answer, ['NOT_FOUND'], 404);
         return answer.status === 201 && data.webhookId === id && data.event === events[0];
       }),
     );
-    if (sent.answer.status === 201) turn.workspace.asked.push({ webhookId: id, eventId: data.eventId });
+    if (sent.answer.status === 201) turn.workspace.options.push({ webhookId: id, eventId: data.eventId });
   }),
 
   replay: kind(1, fc.record({ place, seconds: fc.nat(5) }), async (turn, { place, seconds }) => {
@@ -152,10 +158,10 @@ export const webhooks = {
     const sent = await turn.ask('webhooks.replay', { params: { id }, body, sending: 'keyed' });
     if (sent?.answer === undefined) return;
     turn.workspace.webhooks.of(id).steps.push(
-      looked<Subscription>(sent, ({ active }, answer) => {
-        if (!active) return isRefused(answer, ['NOT_FOUND'], 404);
+      conditionStep<Subscription>(sent, ({ active }, answer) => {
+        if (!active) return isRejection(answer, ['NOT_FOUND'], 404);
         // The limit is ten replays in progress.
-        return answer.status === 200 || isRefused(answer, ['VALIDATION_ERROR']);
+        return answer.status === 200 || isRejection(answer, ['VALIDATION_ERROR']);
       }),
     );
   }),

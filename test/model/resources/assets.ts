@@ -1,18 +1,18 @@
 import type { Asset, AssetPatch, NewAsset } from '@itsm-api/contract';
-import { untold, untoldId } from '../values.ts';
+import { unknownId, unknownText } from '../values.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
-import { type References, refusalsOf } from './users.ts';
+import { type References, rejectionsOf } from './users.ts';
 
 /* Models assets (docs/decisions/data-model.md). The uniqueness of tags is checked over all assets. */
 
 export function newAsset(input: NewAsset, references: References): Outcome<Asset> {
-  const codes = refusalsOf(references, { users: [input.assignedToId] });
+  const codes = rejectionsOf(references, { users: [input.assignedToId] });
   if (codes.length > 0) return { codes };
   return {
     row: {
-      id: untoldId,
+      id: unknownId,
       name: input.name.trim(),
       assetTag: input.assetTag.trim(),
       serialNumber: input.serialNumber ?? null,
@@ -27,8 +27,8 @@ export function newAsset(input: NewAsset, references: References): Outcome<Asset
       warrantyExpiresAt: input.warrantyExpiresAt ?? null,
       notes: input.notes ?? null,
       customFields: input.customFields ?? {},
-      createdAt: untold,
-      updatedAt: untold,
+      createdAt: unknownText,
+      updatedAt: unknownText,
     },
   };
 }
@@ -49,10 +49,10 @@ export function changeAsset(before: Asset, patch: AssetPatch, references: Refere
   }
   const codes = [
     ...(before.status === 'DISPOSED' && after.status !== 'DISPOSED' ? ['INVALID_TRANSITION' as const] : []),
-    ...refusalsOf(references, { users: [isAssigned ? after.assignedToId : null] }),
+    ...rejectionsOf(references, { users: [isAssigned ? after.assignedToId : null] }),
   ];
   if (codes.length > 0) return { codes };
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
 /** Costs have two decimals in responses. */

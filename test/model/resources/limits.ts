@@ -7,7 +7,7 @@ export const perGroup = 30;
  * Returns how many requests of a new key succeed, in any order. A rejected request counts in neither window.
  * @param byGroup the number of requests per group
  */
-export function letThrough(byGroup: readonly number[]): number {
+export function countAccepted(byGroup: readonly number[]): number {
   const ofGroups = byGroup.reduce((sum, count) => sum + Math.min(count, perGroup), 0);
   return Math.min(perKey, ofGroups);
 }

@@ -10,13 +10,13 @@ export interface State<Row> {
   /** Recent ETags of earlier states, which are never used again. */
   formerTags: readonly string[];
   /** The changes of the row, the earliest first. */
-  deeds: readonly Deed<Row>[];
+  mutations: readonly Mutation<Row>[];
   /** The comments of a ticket, the earliest first. */
   comments: readonly Comment[];
 }
 
 /** A change of a row, as in activities and events. */
-export interface Deed<Row> {
+export interface Mutation<Row> {
   action: 'CREATED' | 'UPDATED' | 'COMMENTED';
   actor: Actor;
   changes: Changes;

@@ -8,9 +8,9 @@
 export function holdsWords(q: string, texts: readonly string[], names: readonly string[] = []): boolean {
   if (names.some((name) => name.toLowerCase() === q.trim().toLowerCase())) return true;
   const words = texts.flatMap(wordsOf);
-  const asked = wordsOf(q);
-  return asked.every((word, index) =>
-    words.some((each) => (index === asked.length - 1 ? each.startsWith(word) : each === word)),
+  const options = wordsOf(q);
+  return options.every((word, index) =>
+    words.some((each) => (index === options.length - 1 ? each.startsWith(word) : each === word)),
   );
 }
 

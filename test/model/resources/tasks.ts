@@ -1,18 +1,18 @@
 import type { NewTask, Task, TaskPatch } from '@itsm-api/contract';
-import { untold, untoldId } from '../values.ts';
+import { unknownId, unknownText } from '../values.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { isSame, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
-import { type References, refusalsOf } from './users.ts';
+import { type References, rejectionsOf } from './users.ts';
 
 /* Models tasks of projects (docs/decisions/data-model.md). */
 
 export function newTask(projectId: number, input: NewTask, references: References): Outcome<Task> {
-  const codes = refusalsOf(references, { users: [input.assigneeId] });
+  const codes = rejectionsOf(references, { users: [input.assigneeId] });
   if (codes.length > 0) return { codes };
   return {
     row: {
-      id: untoldId,
+      id: unknownId,
       projectId,
       title: input.title.trim(),
       description: input.description ?? null,
@@ -22,8 +22,8 @@ export function newTask(projectId: number, input: NewTask, references: Reference
       startDate: input.startDate ?? null,
       dueDate: input.dueDate ?? null,
       completedAt: null,
-      createdAt: untold,
-      updatedAt: untold,
+      createdAt: unknownText,
+      updatedAt: unknownText,
     },
   };
 }
@@ -31,10 +31,10 @@ export function newTask(projectId: number, input: NewTask, references: Reference
 export function changeTask(before: Task, { title, ...fields }: TaskPatch, references: References): Outcome<Task> {
   const after: Task = { ...before, ...fields, ...(title !== undefined && { title: title.trim() }) };
   const newly = after.assigneeId === before.assigneeId ? null : after.assigneeId;
-  const codes = refusalsOf(references, { users: [newly] });
+  const codes = rejectionsOf(references, { users: [newly] });
   if (codes.length > 0) return { codes };
-  if (after.status !== before.status) after.completedAt = after.status === 'DONE' ? untold : null;
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+  if (after.status !== before.status) after.completedAt = after.status === 'DONE' ? unknownText : null;
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
 export function isTaskIn(task: Task, query: ListQuery): boolean {

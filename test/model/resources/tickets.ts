@@ -1,10 +1,10 @@
 import type * as contract from '@itsm-api/contract';
 import type { Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
-import { untold, untoldId } from '../values.ts';
+import { unknownId, unknownText } from '../values.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
-import { type References, refusalsOf } from './users.ts';
+import { type References, rejectionsOf } from './users.ts';
 
 /* Models tickets (docs/decisions/tickets.md). */
 
@@ -33,15 +33,15 @@ export const prefixes: Record<TicketType, string> = {
 /** Returns the created ticket, or the codes that reject it. @param userId the creator of the key */
 export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
   const watchers = ascending(input.watcherUserIds ?? []);
-  const codes = refusalsOf(references, {
+  const codes = rejectionsOf(references, {
     users: [input.requesterId, input.assigneeId, ...watchers],
     tickets: [input.parentId],
   });
   if (codes.length > 0) return { codes };
   return {
     row: {
-      id: untoldId,
-      ticketNumber: untold,
+      id: unknownId,
+      ticketNumber: unknownText,
       title: input.title.trim(),
       description: input.description,
       type: input.type,
@@ -58,8 +58,8 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       resolvedAt: null,
       closedAt: null,
       commentCount: 0,
-      createdAt: untold,
-      updatedAt: untold,
+      createdAt: unknownText,
+      updatedAt: unknownText,
     },
   };
 }
@@ -80,23 +80,23 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
     ...(isMove && !moves[before.status].includes(after.status) ? ['INVALID_TRANSITION' as const] : []),
     ...(after.category === null && after.categoryConfigId === null ? ['VALIDATION_ERROR' as const] : []),
     ...(after.parentId === before.id && before.parentId !== before.id ? ['VALIDATION_ERROR' as const] : []),
-    ...refusalsOf(references, {
+    ...rejectionsOf(references, {
       users: [after.assigneeId === before.assigneeId ? null : after.assigneeId, ...added],
       tickets: [after.parentId === before.parentId ? null : after.parentId],
     }),
   ];
   if (codes.length > 0) return { codes };
   if (isMove) {
-    if (after.status === 'RESOLVED') after.resolvedAt = untold;
-    else if (after.status === 'CLOSED') after.closedAt = untold;
+    if (after.status === 'RESOLVED') after.resolvedAt = unknownText;
+    else if (after.status === 'CLOSED') after.closedAt = unknownText;
     else after.resolvedAt = null;
   }
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
 /** Applies a comment to its ticket. */
 export function commentedTicket(before: Ticket): Ticket {
-  return { ...before, commentCount: before.commentCount + 1, updatedAt: untold };
+  return { ...before, commentCount: before.commentCount + 1, updatedAt: unknownText };
 }
 
 /** Returns whether a ticket matches a list query. @param me the user of the key */

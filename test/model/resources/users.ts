@@ -11,7 +11,7 @@ export interface References {
 }
 
 /** Returns the possible error codes of new references to inactive or unknown users. */
-export function refusalsOf(
+export function rejectionsOf(
   { isActiveUser, isTicket }: References,
   { users, tickets = [] }: { users: (number | null | undefined)[]; tickets?: (number | null | undefined)[] },
 ): ErrorCode[] {

@@ -1,6 +1,6 @@
 import type { EventType, NewWebhook, Webhook, WebhookPatch } from '@itsm-api/contract';
-import { untold, untoldId } from '../values.ts';
-import { type Deed, isSame, type Outcome } from './rows.ts';
+import { unknownId, unknownText } from '../values.ts';
+import { isSame, type Mutation, type Outcome } from './rows.ts';
 
 /*
  * Models subscriptions and the events that they match (docs/decisions/webhook-subscriptions.md, webhook-deliveries.md).
@@ -18,14 +18,14 @@ export interface Subscription extends Omit<Webhook, DeliveryHealth> {
 
 export function newSubscription(input: NewWebhook & { secret: string }, keyId: number): Outcome<Subscription> {
   const row = {
-    id: untoldId,
+    id: unknownId,
     url: input.url,
     events: [...new Set(input.events)],
     filter: input.filter ?? null,
     skipOwn: input.skipOwn ?? false,
     active: true,
-    createdAt: untold,
-    updatedAt: untold,
+    createdAt: unknownText,
+    updatedAt: unknownText,
     secret: input.secret,
     paused: false,
     keyId,
@@ -46,15 +46,15 @@ export function changeSubscription(before: Subscription, { events, ...fields }: 
   if (!before.active) return { codes: ['NOT_FOUND'] };
   const after = { ...before, ...fields, ...(events && { events: [...new Set(events)] }) };
   if (!isFilterOf(after)) return { codes: ['VALIDATION_ERROR'] };
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
 export function deactivated(before: Subscription): Subscription {
-  return before.active ? { ...before, active: false, updatedAt: untold } : before;
+  return before.active ? { ...before, active: false, updatedAt: unknownText } : before;
 }
 
 /** Returns the part of a subscription that responses contain. */
-export function toldOf(webhook: Webhook) {
+export function select(webhook: Webhook) {
   const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
   return { ...fields, paused: pausedAt !== null };
 }
@@ -62,7 +62,7 @@ export function toldOf(webhook: Webhook) {
 export type Resource = 'tickets' | 'assets' | 'tasks';
 
 /** Returns the event of a change, or undefined if it has none (spec §6). */
-export function eventOf(resource: Resource, { action }: Pick<Deed<unknown>, 'action'>): EventType | undefined {
+export function eventOf(resource: Resource, { action }: Pick<Mutation<unknown>, 'action'>): EventType | undefined {
   if (resource === 'tickets') return action === 'CREATED' ? 'ticket.created' : 'ticket.updated';
   if (resource === 'assets') return action === 'CREATED' ? 'asset.created' : undefined;
   return action === 'CREATED' ? undefined : 'task.updated';
@@ -76,7 +76,7 @@ export function eventOf(resource: Resource, { action }: Pick<Deed<unknown>, 'act
 export function takes(
   { active, events, filter, skipOwn, keyId }: Subscription,
   type: EventType,
-  { after, changes }: Deed<object>,
+  { after, changes }: Mutation<object>,
   line: readonly number[],
 ): boolean {
   const row = after as Record<string, unknown>;
@@ -85,8 +85,8 @@ export function takes(
     events.includes(type) &&
     !(skipOwn && line.includes(keyId)) &&
     Object.entries(filter ?? {}).every(([name, values]) => {
-      const told = [row[name], ...(name in changes ? [changes[name]?.from] : [])];
-      return told.some((value) => (values as unknown[]).includes(value));
+      const reported = [row[name], ...(name in changes ? [changes[name]?.from] : [])];
+      return reported.some((value) => (values as unknown[]).includes(value));
     })
   );
 }
