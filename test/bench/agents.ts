@@ -29,7 +29,7 @@ const perRound = 400;
 /** The number of warm-up calls, after which V8 has optimized the code. */
 const warming = 800;
 /** The maximum additional p99 of a tool call, in milliseconds. */
-const mayTakeMore = 5;
+const maxAdditionalMs = 5;
 
 /** Measures tool calls and requests to their endpoints alternately, on a server without other load. */
 export async function benchAgents(
@@ -44,7 +44,7 @@ export async function benchAgents(
     try {
       const calls = callsOf(server.url, { key: String(keys[0]), id: Number(ticketIds.at(-1)) });
       const result = await measure(calls, server.pid, options);
-      return { table: tableOf(result), result, good: result.every(({ more = 0 }) => more <= mayTakeMore) };
+      return { table: tableOf(result), result, good: result.every(({ more = 0 }) => more <= maxAdditionalMs) };
     } finally {
       await server.stop();
     }
@@ -120,13 +120,13 @@ function callsOf(url: string, { key, id }: { key: string; id: number }): Record<
 /** @throws if the tool returns an error */
 async function ask(...request: Parameters<typeof send>): Promise<void> {
   const text = await send(...request);
-  if (text.includes('"isError":true')) throw new Error(`A tool answered ${text}`);
+  if (text.includes('"isError":true')) throw new Error(`The tool returned ${text}`);
 }
 
 function tableOf(costs: CallCost[]): string {
   const lines = costs.map(({ call, p50, p99, cpuUs, more }) => {
-    const told = more === undefined ? '' : `   ${more >= 0 ? '+' : ''}${more.toFixed(1)} of +${mayTakeMore}`;
-    return `${call.padEnd(32)}${p50.toFixed(1).padStart(8)}${p99.toFixed(1).padStart(8)}${cpuUs.toFixed(0).padStart(8)}${told}`;
+    const difference = more === undefined ? '' : `   ${more >= 0 ? '+' : ''}${more.toFixed(1)} of +${maxAdditionalMs}`;
+    return `${call.padEnd(32)}${p50.toFixed(1).padStart(8)}${p99.toFixed(1).padStart(8)}${cpuUs.toFixed(0).padStart(8)}${difference}`;
   });
   return `${''.padEnd(32)}  p50 ms  p99 ms  cpu µs\n${lines.join('\n')}\n`;
 }

@@ -164,11 +164,11 @@ function otherPaths(ticketIds: number[]): string[] {
 
 function callsOf(app: FastifyInstance): Api['call'] {
   return async ({ method, path, headers = {}, body }) => {
-    const answer = await app.inject({ method: method as 'GET', url: path, headers, payload: body as string });
+    const response = await app.inject({ method: method as 'GET', url: path, headers, payload: body as string });
     return {
-      status: answer.statusCode,
-      headers: answer.headers as Record<string, string>,
-      text: answer.body,
+      status: response.statusCode,
+      headers: response.headers as Record<string, string>,
+      text: response.body,
       body: undefined,
     };
   };
@@ -180,7 +180,7 @@ async function measure(visitor: Visitor, path: string, times: number): Promise<P
   for (let time = 0; time <= times; time++) {
     const began = performance.now();
     const { status, headers } = await visitor.get(path, { 'accept-encoding': 'gzip' });
-    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    if (status !== 200) throw new Error(`${path} returned ${status}`);
     took.push(performance.now() - began);
     bytes = Number(headers['content-length']);
   }

@@ -8,7 +8,7 @@ import { freePort, untilReady } from './api/servers.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A command, and the maximum ratio to the duration of `node -e 0` (docs/decisions/command-line.md). */
-const calls: readonly [call: string, atMost: number][] = [
+const calls: readonly [call: string, maxRatio: number][] = [
   ['--help', 4],
   ['assets create --help', 4],
   ['completion bash', 4],
@@ -30,7 +30,7 @@ export interface CliTime {
   medianMs: number;
   /** The ratio to the duration of `node -e 0`. */
   times: number;
-  atMost: number;
+  maxRatio: number;
 }
 
 interface CliOptions {
@@ -50,8 +50,8 @@ export async function benchCli(options: CliOptions): Promise<{ table: string; re
     onProgress('starting a server');
     await untilReady(`http://127.0.0.1:${port}/api/public/v1/ping`, server);
     const result = measure(env, options);
-    const lines = result.map(({ call, medianMs, times, atMost }) => {
-      return `${call.padEnd(32)}${medianMs.toFixed(0).padStart(6)} ms${times.toFixed(1).padStart(6)} of ${atMost}`;
+    const lines = result.map(({ call, medianMs, times, maxRatio }) => {
+      return `${call.padEnd(32)}${medianMs.toFixed(0).padStart(6)} ms${times.toFixed(1).padStart(6)} of ${maxRatio}`;
     });
     return { table: `${lines.join('\n')}\n`, result };
   } finally {
@@ -72,11 +72,11 @@ function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): Cl
     for (const [index, time] of timers.entries()) times.calls[index]?.push(time());
   }
   const base = median(times.nothing);
-  const told = calls.map(([call, atMost], index) => {
+  const line = calls.map(([call, maxRatio], index) => {
     const medianMs = median(times.calls[index] ?? []);
-    return { call: `itsm ${call}`, medianMs, times: medianMs / base, atMost };
+    return { call: `itsm ${call}`, medianMs, times: medianMs / base, maxRatio };
   });
-  return [{ call: 'node -e 0', medianMs: base, times: 1, atMost: 1 }, ...told];
+  return [{ call: 'node -e 0', medianMs: base, times: 1, maxRatio: 1 }, ...line];
 }
 
 /** Returns the duration of one call from start to exit, in milliseconds. */

@@ -48,7 +48,7 @@ async function deleteSubscription(apiUrl: string, { key }: Workspace, { id }: Su
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, { method: 'DELETE', headers });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`the API answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`The API returned ${response.status}: ${text}`);
 }
 
 async function untilCancelled({ prisma }: Runtime, { tenantId, id }: Subscription): Promise<void> {

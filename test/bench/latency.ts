@@ -31,26 +31,26 @@ export async function measureLatency(options: LatencyOptions): Promise<Percentil
   for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
     for (const [id, at] of await receivers.take()) if (!received.has(id)) received.set(id, at);
     if (committed.every(({ id }) => received.has(id))) break;
-    if (Date.now() > deadline) throw new Error('not everything arrived within a minute');
+    if (Date.now() > deadline) throw new Error('Not all deliveries arrived within a minute.');
   }
   return percentiles(committed.map(({ id, at }) => (received.get(id) ?? Number.NaN) - at));
 }
 
 async function createTickets({ apiUrl, workspaces, perSecond }: LatencyOptions, seconds: number): Promise<void> {
-  const answers: Promise<unknown>[] = [];
+  const responses: Promise<unknown>[] = [];
   let failure: unknown;
   const began = performance.now();
   for (let count = 0; count < perSecond * seconds; count++) {
     const wait = began + (count * 1000) / perSecond - performance.now();
     if (wait > 0) await sleep(wait);
     const workspace = workspaces[count % workspaces.length] as Workspace;
-    answers.push(
+    responses.push(
       createTicket(apiUrl, workspace).catch((error) => {
         failure ??= error;
       }),
     );
   }
-  await Promise.all(answers);
+  await Promise.all(responses);
   if (failure !== undefined) throw failure;
 }
 
@@ -68,7 +68,7 @@ async function createTicket(apiUrl: string, { key, userId }: Workspace): Promise
     }),
   });
   const text = await response.text();
-  if (response.status !== 201) throw new Error(`the API answered ${response.status}: ${text}`);
+  if (response.status !== 201) throw new Error(`The API returned ${response.status}: ${text}`);
 }
 
 /** Returns the events that the API created, with their commit times in milliseconds since 1970. */

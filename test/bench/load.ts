@@ -33,7 +33,7 @@ export const sampleBody = JSON.stringify({
 
 /** Inserts deliveries of as many events, evenly distributed over the subscriptions, in one transaction. */
 export async function loadDeliveries(databaseUrl: string, subscriptions: Subscription[], count: number): Promise<void> {
-  const wanted = subscriptions.map(({ tenantId, id }) => ({ t: String(tenantId), s: String(id) }));
+  const expected = subscriptions.map(({ tenantId, id }) => ({ t: String(tenantId), s: String(id) }));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -47,7 +47,7 @@ export async function loadDeliveries(databaseUrl: string, subscriptions: Subscri
        FROM generate_series(0, $2::int - 1) AS n
        JOIN (SELECT row_number() OVER () - 1 AS place, * FROM json_to_recordset($1::json) AS j (t bigint, s bigint)) w
          ON w.place = n % $3::int`,
-      [JSON.stringify(wanted), count, wanted.length],
+      [JSON.stringify(expected), count, expected.length],
     );
     await client.query(
       `INSERT INTO events (tenant_id, id, public_id, type, body)

@@ -15,12 +15,12 @@ export interface PacingOptions {
 
 export interface PacingResult extends PacingOptions {
   /** The number of created tickets. */
-  made: number;
+  created: number;
   /** Rejected calls by code. */
   rejected: Record<string, number>;
   requests: number;
   /** Responses with 429. */
-  refused: number;
+  rejectedRequests: number;
   /** Log lines of the clients, except those of single responses. */
   lines: string[];
   seconds: number;
@@ -40,7 +40,7 @@ export async function benchPacing(options: PacingOptions): Promise<{ table: stri
     const api = supervise({ ...env, ...limits, ROLES: 'api' });
     stops.push(api.stop);
     await api.ready();
-    const result = await createAtOnce(apiUrl, key, options);
+    const result = await createConcurrently(apiUrl, key, options);
     return { table: tableOf(result), result };
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -48,8 +48,20 @@ export async function benchPacing(options: PacingOptions): Promise<{ table: stri
 }
 
 /** Runs the same calls on a separate server process. */
-export async function createAtOnce(baseUrl: string, apiKey: string, options: PacingOptions): Promise<PacingResult> {
-  const result: PacingResult = { ...options, made: 0, rejected: {}, requests: 0, refused: 0, lines: [], seconds: 0 };
+export async function createConcurrently(
+  baseUrl: string,
+  apiKey: string,
+  options: PacingOptions,
+): Promise<PacingResult> {
+  const result: PacingResult = {
+    ...options,
+    created: 0,
+    rejected: {},
+    requests: 0,
+    rejectedRequests: 0,
+    lines: [],
+    seconds: 0,
+  };
   const clients = Array.from({ length: options.clients }, () => {
     return new ItsmClient({
       baseUrl,
@@ -57,7 +69,7 @@ export async function createAtOnce(baseUrl: string, apiKey: string, options: Pac
       fetch: async (url, init) => {
         const response = await fetch(url, init);
         result.requests += 1;
-        if (response.status === 429) result.refused += 1;
+        if (response.status === 429) result.rejectedRequests += 1;
         return response;
       },
       logger: { debug: () => undefined, warn: (line) => result.lines.push(line) },
@@ -73,21 +85,26 @@ export async function createAtOnce(baseUrl: string, apiKey: string, options: Pac
     result.rejected[code] = (result.rejected[code] ?? 0) + 1;
   }
   result.seconds = Math.round((performance.now() - began) / 100) / 10;
-  result.made = (await clients[0]?.tickets.list({ perPage: 1 }))?.meta.totalCount ?? 0;
+  result.created = (await clients[0]?.tickets.list({ perPage: 1 }))?.meta.totalCount ?? 0;
   return result;
 }
 
 function ticketOf(index: number): NewTicket {
-  return { title: `Paced ${index}`, description: 'One of many at once.', type: 'INCIDENT', category: 'OTHER' };
+  return {
+    title: `Paced ${index}`,
+    description: 'One of many concurrent tickets.',
+    type: 'INCIDENT',
+    category: 'OTHER',
+  };
 }
 
 function tableOf({ creates, clients, limit, windowSeconds, ...result }: PacingResult): string {
   const called = clients === 1 ? `${creates} creates` : `${creates} creates by each of ${clients} clients with one key`;
   return `${called} at once, ${limit} in ${windowSeconds} s
-Tickets made      ${result.made}
+Tickets created      ${result.created}
 Calls rejected    ${JSON.stringify(result.rejected)}
 Requests          ${result.requests}
-Answers 429       ${result.refused}
+Answers 429       ${result.rejectedRequests}
 Lines of the log  ${result.lines.length}
 Time              ${result.seconds} s
 ${result.lines.map((line) => `  ${line}\n`).join('')}`;

@@ -83,7 +83,7 @@ export async function benchRetention(options: RetentionOptions): Promise<{ table
 }
 
 /** The response of a ticket, about 900 bytes. */
-const answer = JSON.stringify({
+const response = JSON.stringify({
   success: true,
   data: { id: 48_211, ticketNumber: 'INC-48211', title: 'VPN drops every ten minutes', description: 'x'.repeat(780) },
 });
@@ -104,9 +104,9 @@ async function load(
            + CASE WHEN n < $4::int THEN interval '-24 hours' * ($4::int - n) / $4::int
              ELSE interval '5 minutes' + interval '24 hours' * (n - $4::int) / ($4::int * 0.1) END
        FROM generate_series($5::int, $6::int) n`,
-      [tenantId, context.keyId, answer, keys, from, Math.min(from + batchLoaded, all) - 1],
+      [tenantId, context.keyId, response, keys, from, Math.min(from + batchLoaded, all) - 1],
     );
-    onProgress(`${Math.min(from + batchLoaded, all)} of ${all} answers`);
+    onProgress(`${Math.min(from + batchLoaded, all)} of ${all} responses`);
   }
 }
 
@@ -139,7 +139,7 @@ async function startStoring(
         name: 'store',
         text: `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer)
           VALUES ($1, $2, gen_random_uuid()::text, sha256($3), 201, $4)`,
-        values: [tenantId, context.keyId, Buffer.from(String(count)), answer],
+        values: [tenantId, context.keyId, Buffer.from(String(count)), response],
       });
       took.push(performance.now() - asked);
     }
@@ -220,13 +220,13 @@ function tableOf(result: RetentionResult): string {
   const times = ({ p50, p99, max }: Percentiles) => [p50, p99, max].map((each) => each.toFixed(1)).join('   ');
   const share = (part: number) => `${(part * 100).toFixed(1)} %`;
   return `
-${row('Answers that were too old, deleted', `${keys}, ${deleted}`)}\
+${row('Expired responses, deleted', `${keys}, ${deleted}`)}\
 ${row('Seconds, deleted per second', `${seconds.toFixed(1)}, ${result.deletedPerSecond}`)}\
-${row('A batch: p50, p99, longest, milliseconds', times(batches))}\
-${row('Stored per second alone, beside it', `${storedPerSecond.alone}, ${storedPerSecond.beside}`)}\
-${row('Storing one alone: p50, p99, longest', times(store.alone))}\
-${row('Storing one beside it: p50, p99, longest', times(store.beside))}\
-${row('Dead tuples at most, a minute after', `${share(deadShare.most)}, ${share(deadShare.after)}`)}\
+${row('A batch: p50, p99, max, milliseconds', times(batches))}\
+${row('Stored per second alone, during the deletion', `${storedPerSecond.alone}, ${storedPerSecond.beside}`)}\
+${row('Latency of storing alone: p50, p99, max', times(store.alone))}\
+${row('Latency during the deletion: p50, p99, max', times(store.beside))}\
+${row('Dead tuples: maximum, after a minute', `${share(deadShare.most)}, ${share(deadShare.after)}`)}\
 ${row('Sequential scans, index scans', `${scans.sequential}, ${scans.index}`)}\
-${row('A round that finds nothing, milliseconds', result.emptyRound.toFixed(1))}`;
+${row('A round without expired rows, milliseconds', result.emptyRound.toFixed(1))}`;
 }

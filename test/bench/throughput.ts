@@ -31,7 +31,7 @@ export async function measureThroughput(
     );
     const expected = (count * healthy.length) / (healthy.length + slow.length);
     if (Number(rows[0].healthy) !== expected) {
-      throw new Error(`${rows[0].healthy} attempts were recorded for ${expected} deliveries`);
+      throw new Error(`${rows[0].healthy} attempts were recorded instead of ${expected}`);
     }
     return Number(rows[0].rate);
   } finally {
@@ -71,7 +71,7 @@ export async function measureCeiling(urls: string[], count: number, concurrency:
         body: sampleBody,
       });
       await body.dump();
-      if (statusCode !== 200) throw new Error(`the receiver answered ${statusCode}`);
+      if (statusCode !== 200) throw new Error(`The receiver returned ${statusCode}`);
     }
   };
   const began = performance.now();

@@ -67,7 +67,7 @@ ${Object.entries(queriesMs)
 async function measureRequests(url: string, { rounds, seconds, onProgress }: UsageOptions) {
   const data = await loadData(url, 10_000, onProgress);
   const path = measuredPaths.find(({ name }) => name === 'ticket by id') ?? measuredPaths[0];
-  if (path === undefined) throw new Error('There is no path to measure.');
+  if (path === undefined) throw new Error('No path to measure.');
   const requests = requestsOf(path, data);
   const without = fileURLToPath(new URL('./without-usage.ts', import.meta.url));
   const counted = await startServer('api', url);
@@ -84,7 +84,7 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
     const first = round % 2 === 0 ? await cpuPerRequest(counted, seconds) : undefined;
     const off = await cpuPerRequest(uncounted, seconds);
     const on = first ?? (await cpuPerRequest(counted, seconds));
-    onProgress(`Round ${round + 1}: ${on.toFixed(1)} µs counted, ${off.toFixed(1)} µs not`);
+    onProgress(`Round ${round + 1}: ${on.toFixed(1)} µs with usage, ${off.toFixed(1)} µs without`);
     taken.push({ counted: on, uncounted: off });
   }
   await counted.stop();
@@ -146,17 +146,17 @@ async function measureQueries(url: string) {
   const all = { range: '7d' } as const;
   const one = { ...all, keyIds: [7n] };
   const some = { ...all, keyIds: Array.from({ length: 20 }, (_, key) => BigInt(key + 1)) };
-  const asked = (work: () => Promise<unknown>) => cpuOfDatabase(databases.requests, work);
+  const measureCpu = (work: () => Promise<unknown>) => cpuOfDatabase(databases.requests, work);
   const queriesMs = {
-    'requests by key in 24 hours': await asked(() => requestsByKey(context, { hours: 24 })),
-    'counts of all keys in an hour': await asked(() => countUsage(context, { range: '1h' })),
-    'counts of all keys in a week': await asked(() => countUsage(context, all)),
-    'counts of one key in a week': await asked(() => countUsage(context, one)),
-    'counts of 20 keys in a week': await asked(() => countUsage(context, some)),
-    'slowest endpoints of all keys in a week': await asked(() => slowestEndpoints(context, all)),
-    'slowest endpoints of one key in a week': await asked(() => slowestEndpoints(context, one)),
-    'slowest endpoints of 20 keys in a week': await asked(() => slowestEndpoints(context, some)),
-    'keys near limits in a week': await asked(() => keysNearLimits(context, all)),
+    'requests by key in 24 hours': await measureCpu(() => requestsByKey(context, { hours: 24 })),
+    'counts of all keys in an hour': await measureCpu(() => countUsage(context, { range: '1h' })),
+    'counts of all keys in a week': await measureCpu(() => countUsage(context, all)),
+    'counts of one key in a week': await measureCpu(() => countUsage(context, one)),
+    'counts of 20 keys in a week': await measureCpu(() => countUsage(context, some)),
+    'slowest endpoints of all keys in a week': await measureCpu(() => slowestEndpoints(context, all)),
+    'slowest endpoints of one key in a week': await measureCpu(() => slowestEndpoints(context, one)),
+    'slowest endpoints of 20 keys in a week': await measureCpu(() => slowestEndpoints(context, some)),
+    'keys near limits in a week': await measureCpu(() => keysNearLimits(context, all)),
   };
   const tally = new UsageAggregator();
   for (let key = 1; key <= 100; key++) {

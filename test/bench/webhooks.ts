@@ -35,8 +35,8 @@ interface Result {
   throughputWithSlow?: Series;
   ceiling?: Series;
   latency?: LatencySeries;
-  latencyBesideRefusing?: LatencySeries;
-  latencyBesideHanging?: LatencySeries;
+  latencyWithClosingEndpoint?: LatencySeries;
+  latencyWithHangingEndpoint?: LatencySeries;
   deletion?: { before: Percentiles; runs: Deletion[] };
 }
 
@@ -106,8 +106,8 @@ async function startBench({ profile, onProgress }: BenchOptions, stops: (() => P
     stops.push(async () => {
       await stopServer(server);
       // Only errors, usually none.
-      const said = server.output().replace(/^[^{]*/, '');
-      if (said !== '') onProgress(`the ${role} said: ${said}`);
+      const output = server.output().replace(/^[^{]*/, '');
+      if (output !== '') onProgress(`Output of the ${role}: ${output}`);
     });
     await server.ready;
   }
@@ -142,7 +142,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
     measured.ceiling.push(await measureCeiling(urls, deliveries, concurrency));
     await receivers.take();
     const rates = Object.values(measured).map((series) => Math.round(series.at(-1) ?? Number.NaN));
-    onProgress(`throughput, run ${run}: ${rates.join(', ')} deliveries per second (all quick, some slow, ceiling)`);
+    onProgress(`throughput, run ${run}: ${rates.join(', ')} deliveries per second (all fast, some slow, ceiling)`);
   }
   for (const name of ['throughput', 'throughputWithSlow', 'ceiling'] as const) {
     result[name] = { median: median(measured[name]), runs: measured[name] };
@@ -167,12 +167,12 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   };
 
   result.latency = await measure('latency');
-  const refusing = await addBacklog(bench, 'refusing', `http://127.0.0.1:${await steadyPort()}/hook`);
-  result.latencyBesideRefusing = await measure('latency beside a dead endpoint that refuses');
-  await cancel(bench, refusing);
+  const closing = await addBacklog(bench, 'refusing', `http://127.0.0.1:${await steadyPort()}/hook`);
+  result.latencyWithClosingEndpoint = await measure('latency with a dead endpoint that closes connections');
+  await cancel(bench, closing);
   const [url = ''] = await receivers.open(['never']);
   await addBacklog(bench, 'hanging', url);
-  result.latencyBesideHanging = await measure('latency beside a dead endpoint that hangs');
+  result.latencyWithHangingEndpoint = await measure('latency with a dead endpoint that hangs');
 }
 
 /** The cost of a DELETE with many pending deliveries, and its effect on other deliveries. */
@@ -185,7 +185,7 @@ async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['
     return measureLatency({ databaseUrl, apiUrl, workspaces, receivers, ...load });
   };
   const before = await measureOthers();
-  onProgress(`others before a DELETE: ${JSON.stringify(before)}`);
+  onProgress(`other deliveries before a DELETE: ${JSON.stringify(before)}`);
   const measured: Deletion[] = [];
   for (let run = 1; run <= runs; run++) {
     const options = { runtime, databaseUrl, apiUrl, name: `deleted ${run}`, pending: pendingAtDelete, measureOthers };
@@ -234,7 +234,7 @@ async function cancel({ runtime }: Bench, { tenantId, id }: Subscription): Promi
 function format(result: Result): string {
   const { cores, node, postgres, loadBefore, throughput, throughputWithSlow, ceiling, latency } = result;
   const lines = [
-    `${cores} cores, Node.js ${node}, PostgreSQL ${postgres} beside it, load before ${loadBefore.toFixed(1)}`,
+    `${cores} cores, Node.js ${node}, PostgreSQL ${postgres} on the same machine, load before ${loadBefore.toFixed(1)}`,
   ];
   lines.push('', row('', 'goal', 'median', `of ${runs} runs`));
 
@@ -242,7 +242,7 @@ function format(result: Result): string {
     if (series !== undefined) lines.push(row(name, goal, whole(series.median), series.runs.map(whole).join(' ')));
   };
   rates('Deliveries/s, every attempt recorded', '1,500', throughput);
-  rates('The same, 2 % of receivers take 2 s', '1,000', throughputWithSlow);
+  rates('With 2 % of receivers taking 2 s', '1,000', throughputWithSlow);
   rates('Ceiling: bare undici with the HMACs', '', ceiling);
   if (throughput !== undefined && ceiling !== undefined) {
     lines.push(row('Share of the ceiling', '', `${whole((100 * throughput.median) / ceiling.median)} %`, ''));
@@ -253,17 +253,17 @@ function format(result: Result): string {
     const spread = series.runs.map((each) => whole(each.p95)).join(' ');
     lines.push(row(name, goal, `${whole(series.median.p95)} ms`, spread));
     if (series === latency || latency === undefined) return;
-    lines.push(row('  times that without it', '2', (series.median.p95 / latency.median.p95).toFixed(2), ''));
+    lines.push(row('  ratio to p95 without it', '2', (series.median.p95 / latency.median.p95).toFixed(2), ''));
   };
   p95(`p95, commit to receipt, ${eventsPerSecond} events/s`, '150 ms', latency);
-  p95("Others' p95, 100,000 wait, refused", '', result.latencyBesideRefusing);
-  p95("Others' p95, 100,000 wait, no answer", '', result.latencyBesideHanging);
+  p95("Others' p95, 100,000 pending, closed port", '', result.latencyWithClosingEndpoint);
+  p95("Others' p95, 100,000 pending, no response", '', result.latencyWithHangingEndpoint);
   if (result.deletion !== undefined) {
     const { before, runs } = result.deletion;
     const deleted = (name: string, goal: string, unit: string, of: (run: Deletion) => number) =>
       lines.push(row(name, goal, `${whole(median(runs.map(of)))} ${unit}`, runs.map(of).map(whole).join(' ')));
     deleted(`DELETE with ${whole(pendingAtDelete)} pending`, '100 ms', 'ms', ({ request }) => request);
-    deleted('  until all was cancelled', '', 's', ({ cancelled }) => cancelled);
+    deleted('  until all are cancelled', '', 's', ({ cancelled }) => cancelled);
     deleted(`  others' p95, ${whole(before.p95)} ms before`, '', 'ms', ({ others }) => others.p95);
   }
   return `${lines.join('\n')}\n`;

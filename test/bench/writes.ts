@@ -28,7 +28,7 @@ interface WritesOptions {
 }
 
 /** The number of concurrent requests. */
-const atOnce = 16;
+const concurrency = 16;
 /** The number of tickets that a method writes per round. */
 const perRound = 4000;
 const perBulk = 100;
@@ -137,7 +137,7 @@ async function measure(
 
 /** Writes the tickets of a round with concurrent requests. Each sender starts the next request after a response. */
 async function writeSome({ rows, ask }: Way, { server, postgres, data: { keys } }: Measurement) {
-  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
   const cpu = () => cpuOf(server.pid) + cpuOfFamily(postgres);
   const [began, before] = [performance.now(), cpu()];
   let place = 0;
@@ -149,7 +149,7 @@ async function writeSome({ rows, ask }: Way, { server, postgres, data: { keys } 
       await send(new URL(`/api/public/v1${path}`, server.url), { agent, method, headers: all }, JSON.stringify(body));
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   agent.destroy();
   return { seconds: (performance.now() - began) / 1000, cpuUs: cpu() - before };
 }

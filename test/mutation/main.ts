@@ -7,11 +7,11 @@ import { openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { compiled } from '../support/compiled.ts';
 import { placesOf, type Subject, subjects } from './subjects.ts';
 
-const usage = `Changes the code in every way that Stryker knows, one at a time, and says which changes no test notices.
+const usage = `Changes the code in one place at a time with Stryker, and lists the changes that no test detects.
 
   pnpm mutation [guard.ts ...] [--concurrency ${availableParallelism()}] [--least 85]
-      All subjects of test/mutation/subjects.ts, or those whose file ends so. Fails where less than so many percent of the
-      mutants of a file are noticed.
+      Runs all subjects of test/mutation/subjects.ts, or those with these file names. Fails if the tests detect less than
+      --least percent of the mutants of a file.
 `;
 
 const { values, positionals } = parseArgs({
@@ -22,38 +22,38 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const chosen = subjects.filter(
+const selected = subjects.filter(
   ({ file }) => positionals.length === 0 || positionals.some((end) => file.endsWith(`/${end}`)),
 );
 
-if (values.help || chosen.length === 0) {
+if (values.help || selected.length === 0) {
   console.log(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
   // Stryker copies the working directory.
   process.chdir(join(import.meta.dirname, '../..'));
   Object.assign(process.env, compiled);
-  process.exitCode = (await testAll(chosen)) ? 0 : 1;
+  process.exitCode = (await testAll(selected)) ? 0 : 1;
 }
 
 /**
  * Runs the mutation tests of the subjects one after the other and prints the results. Returns whether all scores are
  * high enough.
  */
-async function testAll(chosen: Subject[]): Promise<boolean> {
+async function testAll(selected: Subject[]): Promise<boolean> {
   // One server for all subjects. Each test process creates its databases in it.
   const postgres = process.env.TEST_DATABASE_URL ? undefined : await openTemporary();
   if (postgres !== undefined) process.env.TEST_DATABASE_URL = postgres.url;
   try {
     let isGood = true;
-    for (const subject of chosen) {
+    for (const subject of selected) {
       const began = performance.now();
-      const mutants = await mutantsOf(subject);
-      const score = scoreOf(mutants);
+      const mutants = await runMutants(subject);
+      const score = computeScore(mutants);
       isGood &&= score >= Number(values.least);
       const seconds = Math.round((performance.now() - began) / 1000);
       console.log(`${subject.file}: ${score.toFixed(1)} % of ${mutants.length} mutants, in ${seconds} s`);
-      for (const mutant of mutants.filter(isUnnoticed)) console.log(describe(mutant));
+      for (const mutant of mutants.filter(isUndetected)) console.log(describe(mutant));
     }
     return isGood;
   } finally {
@@ -61,7 +61,7 @@ async function testAll(chosen: Subject[]): Promise<boolean> {
   }
 }
 
-async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
+async function runMutants(subject: Subject): Promise<MutantResult[]> {
   process.env.MUTATION_TESTS = subject.tests.join(',');
   const stryker = new Stryker({
     mutate: await placesOf(subject),
@@ -78,20 +78,20 @@ async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
   });
   const mutants = await stryker.runMutationTest();
   // Other mutants don't compile or can't be loaded, so they don't count.
-  return mutants.filter((mutant) => isUnnoticed(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
+  return mutants.filter((mutant) => isUndetected(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
 }
 
-function isUnnoticed({ status }: MutantResult): boolean {
+function isUndetected({ status }: MutantResult): boolean {
   return status === 'Survived' || status === 'NoCoverage';
 }
 
 /** Returns the percentage of detected mutants. */
-function scoreOf(mutants: MutantResult[]): number {
-  return 100 * (1 - mutants.filter(isUnnoticed).length / mutants.length);
+function computeScore(mutants: MutantResult[]): number {
+  return 100 * (1 - mutants.filter(isUndetected).length / mutants.length);
 }
 
 function describe({ fileName, location, mutatorName, replacement, status }: MutantResult): string {
   const { line, column } = location.start;
-  const what = status === 'NoCoverage' ? 'not run by any test' : 'not noticed';
+  const what = status === 'NoCoverage' ? 'not run by any test' : 'not detected';
   return `  ${relative('.', fileName)}:${line}:${column} ${mutatorName}, ${what}: ${replacement}`;
 }

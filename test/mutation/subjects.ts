@@ -50,7 +50,7 @@ export async function placesOf({ file, only }: Subject): Promise<string[]> {
   return only.map((name) => {
     const first = lines.findIndex((line) => new RegExp(`^(export )?(async )?(const|function) ${name}\\b`).test(line));
     const last = lines.findIndex((line, index) => index >= first && /^\S.*;$|^\}/.test(line));
-    if (first === -1 || last === -1) throw new Error(`There is no ${name} in ${file}.`);
+    if (first === -1 || last === -1) throw new Error(`${file} has no declaration ${name}. Update subjects.ts.`);
     return `${file}:${first + 1}-${last + 1}`;
   });
 }

@@ -87,7 +87,7 @@ async function loadOnce(databaseUrl: string, { tickets, dataDir, onProgress }: A
     return data;
   }
   const data: Data = JSON.parse(known);
-  if (data.tickets !== tickets) throw new Error(`${dataDir} has ${data.tickets} tickets, not ${tickets}`);
+  if (data.tickets !== tickets) throw new Error(`${dataDir} has ${data.tickets} tickets instead of ${tickets}`);
   return data;
 }
 

@@ -82,7 +82,7 @@ async function inTransaction(work: (client: pg.PoolClient) => Promise<object[]>)
   }
 }
 
-async function answer(request: IncomingMessage): Promise<object> {
+async function handle(request: IncomingMessage): Promise<object> {
   const [path = '', query] = (request.url ?? '').split('/api/public/v1')[1]?.split('?') ?? [];
   if (path === '/ping') return { status: 'ok', version: 'v1' };
   const id = path.split('/')[2];
@@ -111,7 +111,7 @@ async function answer(request: IncomingMessage): Promise<object> {
 }
 
 createServer((request, response) => {
-  withinTenant(toTenantId(1), () => answer(request)).then(
+  withinTenant(toTenantId(1), () => handle(request)).then(
     (data) => response.setHeader('content-type', 'application/json').end(JSON.stringify({ success: true, data })),
     (error) => response.writeHead(500).end(String(error)),
   );

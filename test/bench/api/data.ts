@@ -97,7 +97,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   await once(copy, 'finish');
 
   for (const [i, { definition }] of indexes.entries()) {
-    onProgress(`making indexes: ${i + 1} of ${indexes.length}`);
+    onProgress(`creating indexes: ${i + 1} of ${indexes.length}`);
     await client.query(definition);
   }
   onProgress('counting');
@@ -127,7 +127,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
 
 /** Fills the search words of all tickets, for which no triggers ran, and then builds the index. */
 async function loadTexts(client: pg.Client, onProgress: (text: string) => void): Promise<void> {
-  onProgress('writing what words are in the tickets: the longest part, two minutes for each million');
+  onProgress('filling the search words, which takes two minutes per million tickets');
   const { rows } = await client.query<{ definition: string }>(
     "SELECT indexdef AS definition FROM pg_indexes WHERE indexname = 'texts_document_idx'",
   );

@@ -75,12 +75,12 @@ export async function measureFinding(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },
 ): Promise<FindingResult[]> {
-  const wanted = [
+  const expected = [
     ...requestsFor(data),
     ...(await changesRequests(server, data)),
     ...(await otherRequests(server, data)),
   ];
-  const asked = wanted.map((request) => ({
+  const measured = expected.map((request) => ({
     request: decodeURIComponent(request)
       .replace(/cursor=.*/, 'cursor=…')
       .replace(/(?<=^assets\/)\d+/, '{id}'),
@@ -88,14 +88,14 @@ export async function measureFinding(
     shots: [] as Shot[],
   }));
   for (let round = 1; round <= rounds; round++) {
-    for (const [i, { path, shots }] of asked.entries()) {
-      onProgress(`finding and following: ${i + 1} of ${asked.length}, round ${round} of ${rounds}`);
+    for (const [i, { path, shots }] of measured.entries()) {
+      onProgress(`searches and changes: ${i + 1} of ${measured.length}, round ${round} of ${rounds}`);
       const requests = requestsOf({ method: 'GET', paths: () => [path] }, data);
       shots.push(await shoot(server, { connections: 1, seconds: 3, requests }));
     }
   }
   const results: FindingResult[] = [];
-  for (const { request, path, shots } of asked) {
+  for (const { request, path, shots } of measured) {
     const { meta } = await ask(server, data, path);
     const { totalCount, totalCountCapped } = meta ?? {};
     results.push({
@@ -118,7 +118,7 @@ async function changesRequests(server: Measured, data: Data): Promise<string[]> 
 
 async function ask<Row = unknown>({ url }: Measured, data: Data, path: string, init: RequestInit = {}) {
   const headers = { authorization: `Bearer ${data.keys[0]}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/api/public/v1${path}`, { headers, ...init });
-  if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as { data: Row; meta?: Record<string, unknown> };
+  const response = await fetch(`${url}/api/public/v1${path}`, { headers, ...init });
+  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as { data: Row; meta?: Record<string, unknown> };
 }

@@ -72,7 +72,7 @@ export async function startServer(
 /** Resolves when the server of the process responds. @throws if the process ends before */
 export async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
-    if (child.exitCode !== null) throw new Error(`A server under measurement ended with ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new Error(`A measured server exited with ${child.exitCode}.`);
     if (
       await fetch(url).then(
         ({ ok }) => ok,
@@ -81,7 +81,7 @@ export async function untilReady(url: string, child: ChildProcess): Promise<void
     )
       return;
   }
-  throw new Error(`${url} does not answer.`);
+  throw new Error(`${url} does not respond.`);
 }
 
 /** Returns a free port. */

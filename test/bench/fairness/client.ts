@@ -81,10 +81,10 @@ function ask(agent: Agent, url: string, requests: ClientRequest[], count: number
     ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
   };
   return new Promise((resolve, reject) => {
-    const onAnswer = (answer: IncomingMessage) => {
-      answer
+    const onAnswer = (response: IncomingMessage) => {
+      response
         .resume()
-        .on('end', () => resolve(String(answer.statusCode)))
+        .on('end', () => resolve(String(response.statusCode)))
         .on('error', reject);
     };
     request(`${url}/api/public/v1${path}`, { agent, method, headers }, onAnswer).on('error', reject).end(body);

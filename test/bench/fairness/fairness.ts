@@ -34,9 +34,9 @@ interface Beside {
   /** Whether the p99 is at most three times the p99 without load, or 50 ms. */
   holds: boolean;
   /** Failed requests of all rounds. None is allowed. */
-  refused: Record<string, number>;
+  failed: Record<string, number>;
   /** The responses to the load in all rounds. */
-  loadAnswered: Record<string, number>;
+  loadResponses: Record<string, number>;
 }
 
 export interface FairnessResult {
@@ -78,9 +78,9 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
     const greedy = await loadData(database.url, 2 * tickets, onProgress);
     const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
     server = await startServer('apiDefaultShare', database.url, { env: { STATEMENT_TIMEOUT_MS: '' }, nodeOptions });
-    const wantsLists = only === undefined || only.includes('lists');
-    if (wantsLists) onProgress('looking for the most expensive lists');
-    const lists = wantsLists ? await findExpensiveLists(server.url, greedy.keys[0] ?? '') : [];
+    const needsLists = only === undefined || only.includes('lists');
+    if (needsLists) onProgress('searching for the slowest lists');
+    const lists = needsLists ? await findExpensiveLists(server.url, greedy.keys[0] ?? '') : [];
     for (const { path, ms } of lists) onProgress(`  ${ms} ms: ${path}`);
     await addLargeTickets(database.url, tickets);
     const other = { url: server.url, connections: 64, perSecond: 100, requests: await readsOf(database.url) };
@@ -160,8 +160,8 @@ async function measure(
       p99Runs: runs.map(({ other }) => rounded(other.p99)),
       ratio: rounded(p99 / p99Alone),
       holds: p99 <= Math.max(alwaysAllowedMs, allowedRatio * p99Alone),
-      refused: withoutSuccesses(sum(runs.map(({ other }) => other.statuses))),
-      loadAnswered: sum(runs.map(({ load }) => load?.statuses ?? {})),
+      failed: withoutSuccesses(sum(runs.map(({ other }) => other.statuses))),
+      loadResponses: sum(runs.map(({ load }) => load?.statuses ?? {})),
     };
   });
   return { tickets, lists, largeBody, beside };
@@ -214,22 +214,22 @@ const described: Record<string, string> = {
 
 function format({ tickets, lists, largeBody, beside }: FairnessResult): string {
   const lines = [
-    `GET /tickets/{id} of one tenant, beside others on a server with ${tickets.toLocaleString('en')} tickets of the greedy one`,
+    `GET /tickets/{id} of one tenant during the load of another, with ${tickets.toLocaleString('en')} tickets of the greedy tenant`,
     '',
-    row(['Beside', 'p50 ms', 'p99 ms', '× alone', 'holds', 'p99 of the rounds']),
+    row(['Load', 'p50 ms', 'p99 ms', '× alone', 'in limit', 'p99 of the rounds']),
     ...beside.map(({ load, p50, p99, ratio, holds, p99Runs }) =>
       row([described[load] ?? load, String(p50), String(p99), String(ratio), holds ? 'yes' : 'NO', p99Runs.join(' ')]),
     ),
     '',
-    ...beside.flatMap(({ load, refused, loadAnswered }) => [
-      `${described[load] ?? load}: ${JSON.stringify(loadAnswered)}; of the other tenant's not 200: ${JSON.stringify(refused)}`,
+    ...beside.flatMap(({ load, failed, loadResponses }) => [
+      `${described[load] ?? load}: ${JSON.stringify(loadResponses)}; failed requests of the other tenant: ${JSON.stringify(failed)}`,
     ]),
     '',
     ...lists.map(({ path, ms }) => `${String(ms).padStart(8)} ms  ${path}`),
   ];
   if (largeBody !== null) {
     const { status, ms } = largeBody;
-    lines.push('', `A body of 500,000 values is answered ${status} in ${ms} ms (${largeBodyAllowedMs} are allowed)`);
+    lines.push('', `A body of 500,000 values: ${status} in ${ms} ms (at most ${largeBodyAllowedMs})`);
   }
   return `${lines.join('\n')}\n`;
 }

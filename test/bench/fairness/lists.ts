@@ -37,7 +37,7 @@ async function list(url: string, key: string, path: string): Promise<{ totalCoun
   const began = performance.now();
   const response = await fetch(`${url}/api/public/v1${path}`, { headers: { 'x-api-key': key } });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${text}`);
   const ms = performance.now() - began;
   const { meta } = JSON.parse(text) as { meta: { totalCount: number } };
   return { totalCount: meta.totalCount, ms };

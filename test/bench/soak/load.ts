@@ -23,7 +23,7 @@ export interface Load {
    * The total number of requests rejected by the concurrency limit, which is expected if the machine is too busy for
    * the rate.
    */
-  refused(): number;
+  rejected(): number;
   /** Stops the requests. Resolves after the last response. */
   stop(): Promise<void>;
 }
@@ -38,32 +38,32 @@ interface LoadOptions {
 }
 
 const patience = 30_000;
-const mostConnections = 64;
+const maxConnections = 64;
 
 /** Sends requests of all kinds by all clients. */
 export function startLoad({ url, clients, pace }: LoadOptions): Load {
-  const agent = new Agent({ keepAlive: true, maxSockets: mostConnections });
+  const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
   const unexpected: Record<string, number> = {};
   let taken: Taken = { requests: 0, took: [] };
   let count = 0;
-  let refused = 0;
+  let rejected = 0;
   let stopped = false;
 
   async function send(dueAt: number): Promise<void> {
     const turn = count++;
     const client = clients[turn % clients.length] as Client;
     const [, name, make] = pick(deck);
-    const asked = make(client, turn);
-    const answer = await ask(agent, url, asked, client.keys[turn % client.keys.length]).catch(() => undefined);
+    const sent = make(client, turn);
+    const response = await ask(agent, url, sent, client.keys[turn % client.keys.length]).catch(() => undefined);
     taken.requests += 1;
     taken.took.push(performance.now() - dueAt);
-    if (answer?.text.includes('Too many concurrent requests for this workspace')) {
-      refused += 1;
-    } else if (answer === undefined || !isExpected(asked, answer)) {
-      const wrong = `${name}: ${answer?.status ?? 'none'}`;
+    if (response?.text.includes('Too many concurrent requests for this workspace')) {
+      rejected += 1;
+    } else if (response === undefined || !isExpected(sent, response)) {
+      const wrong = `${name}: ${response?.status ?? 'none'}`;
       unexpected[wrong] = (unexpected[wrong] ?? 0) + 1;
-    } else if (asked.learn !== undefined) {
-      asked.learn(answer.body.data, answer.body.meta);
+    } else if (sent.learn !== undefined) {
+      sent.learn(response.body.data, response.body.meta);
     }
   }
 
@@ -88,7 +88,7 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
       : Promise.all(Array.from({ length: pace.senders }, sendOneByOne));
   return {
     unexpected,
-    refused: () => refused,
+    rejected: () => rejected,
     take() {
       const all = taken;
       taken = { requests: 0, took: [] };
@@ -106,16 +106,16 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
 const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
 
 /** MCP responses have status 200 even if the tool failed. */
-function isExpected({ refused }: Asked, { status, text }: Answer): boolean {
-  if (refused !== undefined) return status === refused;
+function isExpected({ rejected }: Asked, { status, text }: Answer): boolean {
+  if (rejected !== undefined) return status === rejected;
   return status >= 200 && status < 300 && !text.includes('"isError":true');
 }
 
 /** Sends the request with an API key, unless it has other credentials. */
-export async function ask(agent: Agent, url: string, asked: Asked, key = ''): Promise<Answer> {
-  const { method, path, elsewhere, body, headers } = asked;
+export async function ask(agent: Agent, url: string, sent: Asked, key = ''): Promise<Answer> {
+  const { method, path, elsewhere, body, headers } = sent;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const options = {
       agent,
       method,
@@ -130,9 +130,9 @@ export async function ask(agent: Agent, url: string, asked: Asked, key = ''): Pr
       .on('error', reject)
       .end(text);
   });
-  const { statusCode: status = 0, headers: answered } = answer;
-  const said = (await buffer(answer)).toString();
-  return { status, headers: answered as Answer['headers'], text: said, body: parsed(said) };
+  const { statusCode: status = 0, headers: responseHeaders } = response;
+  const responseText = (await buffer(response)).toString();
+  return { status, headers: responseHeaders as Answer['headers'], text: responseText, body: parsed(responseText) };
 }
 
 function parsed(text: string): unknown {

@@ -16,7 +16,7 @@ export interface Client {
   /** The cursor of its change feed. */
   cursor: string | undefined;
   /** A completed POST with an Idempotency-Key. */
-  answered: Pick<Asked, 'body' | 'headers'> | undefined;
+  response: Pick<Asked, 'body' | 'headers'> | undefined;
   /** Signed in to the developer area. */
   visitor: Visitor;
 }
@@ -30,7 +30,7 @@ export interface Asked {
   body?: object | string;
   headers?: Record<string, string>;
   /** The expected error status, if the request must fail. */
-  refused?: number;
+  rejected?: number;
   /** Called with the data and the meta of a successful response. */
   learn?(data: Data, meta: { nextCursor: string }): void;
 }
@@ -89,9 +89,9 @@ const others: Kind[] = [
   [1, 'an agent comments', ({ tickets }) => call('comment_on_ticket', { id: pick(tickets), ...comment })],
   [2, 'developer area', visit],
   [1, 'the site', (_, count) => ({ ...get(pick(sitePages, count)), elsewhere: true })],
-  [0.5, 'no such ticket', () => ({ ...get('/tickets/999999999'), refused: 404 })],
-  [0.5, 'a wrong ticket', () => ({ ...post('/tickets', { title: 1 }), refused: 400 })],
-  [0.5, 'no such key', () => ({ ...get('/tickets', { authorization: 'Bearer itsm_none' }), refused: 401 })],
+  [0.5, 'no such ticket', () => ({ ...get('/tickets/999999999'), rejected: 404 })],
+  [0.5, 'a wrong ticket', () => ({ ...post('/tickets', { title: 1 }), rejected: 400 })],
+  [0.5, 'no such key', () => ({ ...get('/tickets', { authorization: 'Bearer itsm_none' }), rejected: 401 })],
 ];
 
 /** All kinds of requests with their shares. Slightly less than 80 % are reads. */
@@ -106,7 +106,7 @@ const comment = { body: 'The gateway was restarted; does it still happen?', visi
 const sitePages = ['/', '/docs/', '/docs/guides/first-request', '/llms.txt', '/openapi.json', '/docs/webhooks'];
 const areaPages = ['keys', 'usage', 'webhooks', 'deliveries', 'users', 'assets', 'audit'];
 /** The maximum number of known ids per kind. */
-const mostKnown = 1000;
+const maxKnown = 1000;
 
 function get(path: string, headers?: Record<string, string>): Asked {
   return { method: 'GET', path, headers };
@@ -156,17 +156,17 @@ function create(client: Client): Asked {
 
 function createUnderKey(client: Client): Asked {
   const headers = { authorization: `Bearer ${client.keys[0]}`, 'idempotency-key': crypto.randomUUID() };
-  const asked = { ...post('/tickets', newTicket()), headers };
+  const total = { ...post('/tickets', newTicket()), headers };
   return {
-    ...asked,
+    ...total,
     learn() {
-      client.answered = asked;
+      client.response = total;
     },
   };
 }
 
 function createAgain(client: Client): Asked {
-  return client.answered === undefined ? createUnderKey(client) : { ...post('/tickets', {}), ...client.answered };
+  return client.response === undefined ? createUnderKey(client) : { ...post('/tickets', {}), ...client.response };
 }
 
 function change({ tickets, users }: Client, count: number): Asked {
@@ -221,6 +221,6 @@ export function pick<Item>(items: readonly Item[], count = Math.floor(Math.rando
 }
 
 function know(ids: number[], id: number): void {
-  if (ids.length < mostKnown) ids.push(id);
-  else ids[Math.floor(Math.random() * mostKnown)] = id;
+  if (ids.length < maxKnown) ids.push(id);
+  else ids[Math.floor(Math.random() * maxKnown)] = id;
 }

@@ -24,9 +24,9 @@ const connectionMetrics = ['itsm_database_connections_in_use', 'itsm_database_co
 
 /** The sampled metrics of a process, from its `/metrics` and from Linux. */
 export async function sampleProcess({ name, pid, operationsUrl }: Watched): Promise<Sample> {
-  const told = await (await fetch(`${operationsUrl}/metrics`)).text();
+  const values = await (await fetch(`${operationsUrl}/metrics`)).text();
   const sumOf = (metric: string) =>
-    [...told.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (.+)$`, 'gm'))].reduce(
+    [...values.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (.+)$`, 'gm'))].reduce(
       (sum, [, value]) => sum + Number(value),
       0,
     );

@@ -25,12 +25,12 @@ const changes: Record<string, [of: string, by: string][]> = {
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
-    const [, wanted = []] = Object.entries(changes).find(([file]) => url.endsWith(file)) ?? [];
+    const [, expected = []] = Object.entries(changes).find(([file]) => url.endsWith(file)) ?? [];
     let source = String(loaded.source);
-    for (const [of, by] of wanted) {
-      if (!source.includes(of)) throw new Error(`${url} holds no ${of} to be shortened.`);
+    for (const [of, by] of expected) {
+      if (!source.includes(of)) throw new Error(`${url} contains no ${of} to shorten.`);
       source = source.replaceAll(of, by);
     }
-    return wanted.length === 0 ? loaded : { ...loaded, source };
+    return expected.length === 0 ? loaded : { ...loaded, source };
   },
 });

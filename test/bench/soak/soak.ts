@@ -25,16 +25,16 @@ export interface SoakOptions {
 
 export interface SoakResult {
   /** The measured capacity in requests per second, and the actual rate of the load. */
-  carried: number;
-  held: number;
+  capacity: number;
+  rate: number;
   requests: number;
   deliveries: number;
   /** Requests rejected by the concurrency limit. */
-  refused: number;
+  rejected: number;
   /** Unexpected responses and their number. None is allowed. */
   unexpected: Record<string, number>;
   /** Errors that the processes logged. */
-  said: string[];
+  logged: string[];
   /** The exit codes of the processes after SIGTERM, and the milliseconds until the exit. */
   ended: Record<string, { code: number | null; ms: number }>;
   minutes: number;
@@ -66,20 +66,20 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const { apiUrl, clients, servers, soaked } = await startSoaked(options, stops);
-    const carried = await measureCarried({ url: apiUrl, clients, seconds: Math.min(60, 10 * minutes), onProgress });
-    const held = options.perSecond ?? Math.floor(carried / 2);
-    onProgress(`${carried} requests per second are carried; ${held} are held for ${minutes} minutes`);
-    const load = startLoad({ url: apiUrl, clients, pace: { perSecond: held } });
+    const capacity = await measureCarried({ url: apiUrl, clients, seconds: Math.min(60, 10 * minutes), onProgress });
+    const rate = options.perSecond ?? Math.floor(capacity / 2);
+    onProgress(`Capacity: ${capacity} requests per second. Load: ${rate} for ${minutes} minutes`);
+    const load = startLoad({ url: apiUrl, clients, pace: { perSecond: rate } });
     stops.push(load.stop);
     const watched = await watch(soaked, load, options);
     await load.stop();
     const ended = await endAll(servers);
     const samples = watched.samples.slice(Math.floor(watched.samples.length / 6));
     const result: SoakResult = {
-      ...{ carried, held, minutes, ...watched, ended, samples },
-      refused: load.refused(),
+      ...{ capacity, rate, minutes, ...watched, ended, samples },
+      rejected: load.rejected(),
       unexpected: load.unexpected,
-      said: servers.map(({ server }) => errorsOf(server)).filter((each) => each !== ''),
+      logged: servers.map(({ server }) => errorsOf(server)).filter((each) => each !== ''),
       courses: judge(samples, { everySeconds, partSeconds }),
     };
     return { table: tableOf(result), result, good: isSteady(result) };
@@ -107,9 +107,9 @@ async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => P
  * Returns whether there were no unexpected responses and logs, both processes exited cleanly, and no judged metric
  * grows.
  */
-function isSteady({ unexpected, said, ended, courses }: SoakResult): boolean {
+function isSteady({ unexpected, logged, ended, courses }: SoakResult): boolean {
   return (
-    Object.keys(unexpected).length + said.length === 0 &&
+    Object.keys(unexpected).length + logged.length === 0 &&
     Object.values(ended).every(({ code }) => code === 0) &&
     courses.every(({ isFlat }) => isFlat !== false)
   );
@@ -149,7 +149,7 @@ interface Carrying extends Pick<SoakOptions, 'onProgress'> {
 
 /** Measures the requests per second with concurrent senders without pauses. Ignores the first half. */
 async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
-  onProgress(`measuring for ${seconds} seconds what the processes carry`);
+  onProgress(`Measuring the capacity for ${seconds} seconds`);
   const load = startLoad({ url, clients, pace: { senders } });
   await sleep(seconds * 500);
   load.take();
@@ -207,8 +207,8 @@ function rates({ requests, deliveries, took }: { requests: number; deliveries: n
 
 function progressOf(minute: number, sample: Sample, { unexpected }: Load): string {
   const figures = ['api: memory MB', 'worker: memory MB', 'requests: per second', 'requests: p99 ms', 'machine: load'];
-  const told = figures.map((figure) => `${figure} ${Math.round(sample[figure] ?? 0)}`);
-  return `minute ${minute}: ${told.join(', ')}, unexpected ${JSON.stringify(unexpected)}`;
+  const values = figures.map((figure) => `${figure} ${Math.round(sample[figure] ?? 0)}`);
+  return `minute ${minute}: ${values.join(', ')}, unexpected ${JSON.stringify(unexpected)}`;
 }
 
 /** Returns the CPU time of each process in microseconds. */
@@ -239,19 +239,31 @@ function errorsOf({ output }: ServerProcess): string {
 }
 
 function tableOf(result: SoakResult): string {
-  const { carried, held, requests, deliveries, minutes, cpuUs, refused, unexpected, said, ended, courses, samples } =
-    result;
+  const {
+    capacity,
+    rate,
+    requests,
+    deliveries,
+    minutes,
+    cpuUs,
+    rejected,
+    unexpected,
+    logged,
+    ended,
+    courses,
+    samples,
+  } = result;
   const load = median(samples.map((sample) => sample['machine: load'] ?? 0));
   const part = Math.min(partSeconds, Math.round((samples.length * everySeconds) / 3)) / 60;
-  return `${held} requests per second for ${minutes} minutes, where ${carried} were carried before: ${requests} requests,
+  return `${rate} requests per second for ${minutes} minutes, with a capacity of ${capacity}: ${requests} requests,
 ${deliveries} deliveries; load of the machine ${load.toFixed(1)}
-CPU time of a request               ${Math.round(cpuUs.api)} µs of the API, ${Math.round(cpuUs.postgres)} µs of PostgreSQL
-CPU time of a delivery              ${Math.round(cpuUs.worker)} µs of the worker
-Refused for fair use                ${refused}
-Answered otherwise than it must be  ${JSON.stringify(unexpected)}
-Errors in the log                   ${said.length === 0 ? 'none' : said.join('\n')}
-Ended after SIGTERM                 ${JSON.stringify(ended)}
+CPU time per request                ${Math.round(cpuUs.api)} µs of the API, ${Math.round(cpuUs.postgres)} µs of PostgreSQL
+CPU time per delivery               ${Math.round(cpuUs.worker)} µs of the worker
+Rejected by concurrency limit       ${rejected}
+Unexpected responses                ${JSON.stringify(unexpected)}
+Errors in the log                   ${logged.length === 0 ? 'none' : logged.join('\n')}
+Exit after SIGTERM                  ${JSON.stringify(ended)}
 
-Medians of the first and the last ${part.toFixed(1)} minutes after warming:
+Medians of the first and the last ${part.toFixed(1)} minutes after the warm-up:
 ${formatCourses(courses)}`;
 }
