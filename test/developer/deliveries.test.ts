@@ -259,8 +259,8 @@ describe('/developer/deliveries/:id', () => {
     const stranger = await signIn(api, await createWorkspace(api));
     const missing = (await stranger.get(`${list}/999999`)).text;
     for (const address of [`${list}/${id}`, `${list}/${id}?body=file`]) {
-      const answer = await stranger.get(address);
-      expect([answer.status, answer.text]).toEqual([404, missing]);
+      const response = await stranger.get(address);
+      expect([response.status, response.text]).toEqual([404, missing]);
     }
     const token = await stranger.tokenOf('/developer/account');
     const [theirs, none] = [

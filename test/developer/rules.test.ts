@@ -40,7 +40,7 @@ function actionOf(address: string, form: string): string {
   return `${address}${address.includes('?') ? '&' : '?'}form=${form}`;
 }
 
-function nowhere(path: string): string {
+function toMissingPath(path: string): string {
   return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
@@ -66,18 +66,18 @@ it('has a sample for every page', () => {
 
 describe.each(pages)('$path', ({ path, roles }) => {
   it('returns the page with no-store and a strict content security policy', async () => {
-    const answer = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
+    const response = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
     // Without accounts to choose from, this page redirects to the sign-in page.
-    expect(answer.status, answer.text).toBe(path === '/developer/workspaces' ? 303 : 200);
-    expect(answer.headers).toMatchObject({
+    expect(response.status, response.text).toBe(path === '/developer/workspaces' ? 303 : 200);
+    expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'same-origin',
     });
-    const policy = answer.headers['content-security-policy'];
+    const policy = response.headers['content-security-policy'];
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|data:|\*/);
-    expect(answer.text).not.toMatch(/<[^>]+ (style|on\w+)=|<script>|<style/);
+    expect(response.text).not.toMatch(/<[^>]+ (style|on\w+)=|<script>|<style/);
   });
 
   it.skipIf(samples[path]?.kind === 'file')('compresses the page to less than 50 kB', async () => {
@@ -101,7 +101,7 @@ describe.each(closed)('$path without permission', ({ path, roles }) => {
 });
 
 it.each(named)('returns the 404 page for $path of another workspace', async ({ path }) => {
-  const [foreign, missing] = [await stranger.get(await addressOf(path)), await stranger.get(nowhere(path))];
+  const [foreign, missing] = [await stranger.get(await addressOf(path)), await stranger.get(toMissingPath(path))];
   expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
 });
 
@@ -132,8 +132,8 @@ describe.each(closedForms)('the form $name of $path without permission', ({ path
   const send = async (visitor: Visitor) => visitor.submit(await addressOf(path), name, {}, await tokenOf(visitor));
 
   it('redirects a form without a session to the sign-in page', async () => {
-    const answer = await send(openBrowser(api));
-    expect([answer.status, answer.headers.location?.split('?')[0]]).toEqual([303, '/developer/sign-in']);
+    const response = await send(openBrowser(api));
+    expect([response.status, response.headers.location?.split('?')[0]]).toEqual([303, '/developer/sign-in']);
   });
 
   it('returns 403 to roles that may not send the form', async () => {
@@ -146,7 +146,7 @@ describe.each(closedForms)('the form $name of $path without permission', ({ path
 it.each(namedForms)('returns the 404 page for the form $name of $path of another workspace', async ({ path, name }) => {
   const token = await tokenOf(stranger);
   const to = (address: string) => stranger.submit(address, name, {}, token);
-  const [foreign, missing] = [await to(await addressOf(path)), await to(nowhere(path))];
+  const [foreign, missing] = [await to(await addressOf(path)), await to(toMissingPath(path))];
   expect([foreign.status, foreign.text]).toEqual([missing.status, missing.text]);
   expect(foreign.status).toBe(404);
 });
@@ -190,13 +190,13 @@ describe('unknown addresses', () => {
   });
 
   it('redirects 127.0.0.1 to localhost, because browsers reject passkeys on IP addresses', async () => {
-    const answer = await admin.get('/developer/audit?page=2', { host: '127.0.0.1:3000' });
-    expect([answer.status, answer.headers.location]).toEqual([303, 'http://localhost:3000/developer/audit?page=2']);
+    const response = await admin.get('/developer/audit?page=2', { host: '127.0.0.1:3000' });
+    expect([response.status, response.headers.location]).toEqual([303, 'http://localhost:3000/developer/audit?page=2']);
   });
 
   it('returns 404 for an unknown host if PUBLIC_URL is not set', async () => {
-    const answer = await openBrowser(api).get('/developer/sign-in', { host: 'itsm.example.com' });
-    expect([answer.status, answer.text.includes('Set PUBLIC_URL')]).toEqual([404, true]);
+    const response = await openBrowser(api).get('/developer/sign-in', { host: 'itsm.example.com' });
+    expect([response.status, response.text.includes('Set PUBLIC_URL')]).toEqual([404, true]);
   });
 });
 

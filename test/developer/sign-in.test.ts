@@ -30,10 +30,10 @@ async function invite(workspace: Workspace, userId = workspace.userId): Promise<
 /** Signs in with an invitation link and a new password. */
 async function joined(workspace: Workspace, userId = workspace.userId, chosen = password): Promise<Visitor> {
   const visitor = openBrowser(api);
-  const answer = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
+  const response = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
     password: chosen,
   });
-  expect(answer).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
+  expect(response).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
   return visitor;
 }
 
@@ -62,10 +62,10 @@ describe('invitations', () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     const visitors = [1, 2, 3].map(() => openBrowser(api));
     const tokens = await Promise.all(visitors.map((visitor) => visitor.tokenOf(link)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       visitors.map((visitor, i) => visitor.submit(link, 'password', { password }, tokens[i])),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
   });
 
   it('rejects an invitation link that was replaced by a newer one', async () => {
@@ -182,8 +182,8 @@ describe('sign-in', () => {
     const doubled = ['//area/developer/audit', '/developer//evil.example', '/developer/\\evil.example'];
     for (const next of [...others, ...doubled]) {
       const path = `/developer/sign-in?next=${encodeURIComponent(next)}`;
-      const answer = await openBrowser(api).submit(path, 'password', fields);
-      expect(answer.headers.location).toBe('/developer/keys');
+      const response = await openBrowser(api).submit(path, 'password', fields);
+      expect(response.headers.location).toBe('/developer/keys');
     }
   });
 
@@ -194,8 +194,8 @@ describe('sign-in', () => {
     await joined(mine, one.id);
     await joined(other, two.id);
     const visitor = openBrowser(api);
-    const asked = await visitor.submitAndFollow('/developer/sign-in', 'password', { email, password });
-    expect(asked.text.match(/name="tenant"/g)).toHaveLength(2);
+    const chooser = await visitor.submitAndFollow('/developer/sign-in', 'password', { email, password });
+    expect(chooser.text.match(/name="tenant"/g)).toHaveLength(2);
     await visitor.submit('/developer/workspaces', 'choose', { tenant: String(other.tenantId) });
     const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
     expect((await visitor.get(account)).text).toContain(name);

@@ -196,8 +196,8 @@ describe('/developer/users/:id', () => {
         await demoting(one, `/developer/users/${other.id}`),
         await demoting(two, `/developer/users/${own.userId}`),
       ];
-      const answers = await Promise.all(forms.map((send) => send()));
-      expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+      const responses = await Promise.all(forms.map((send) => send()));
+      expect(responses.filter(({ status }) => status === 303)).toHaveLength(1);
       const users = await Promise.all([own.userId, other.id].map((id) => getUser(own.context, id)));
       expect(users.map(({ role }) => role).sort()).toEqual(['ADMIN', 'AGENT']);
     }

@@ -178,8 +178,8 @@ describe('/developer/webhooks/:id', () => {
 
   it('deactivates a webhook after a confirmation and activates it again', async () => {
     const { id, path } = await webhook();
-    const asked = await admin.submit(path, 'delete');
-    expect(asked).toMatchObject({
+    const unconfirmed = await admin.submit(path, 'delete');
+    expect(unconfirmed).toMatchObject({
       status: 400,
       text: expect.stringContaining('<a href="#field-sure">Confirmation</a> must be selected'),
     });
@@ -208,8 +208,8 @@ describe('replays', () => {
     );
     const late = await admin.submit(path, 'replay', { since: '2999-01-01T00:00' });
     expect([late.status, late.text.includes('must not be in the future')]).toEqual([400, true]);
-    const asked = await admin.submit(path, 'replay', { since: '2020-01-01T00:00' });
-    const progress = asked.headers.location as string;
+    const started = await admin.submit(path, 'replay', { since: '2020-01-01T00:00' });
+    const progress = started.headers.location as string;
     const at = async () => (await admin.get(progress)).text;
     expect(await at()).toMatch(/http-equiv="refresh" content="1"[\s\S]*Counting failed deliveries/);
     await replaySome(sender.api.prisma);
@@ -239,12 +239,12 @@ describe('permissions', () => {
       [`${own}?test=${await testOf(id)}`, `${own}?test=${none}`],
       [`${list}/x`, pathOf(0)],
     ] as const) {
-      const [there, nowhere] = [await stranger.get(address), await stranger.get(missing)];
-      expect([there.status, there.text], address).toEqual([404, nowhere.text]);
+      const [there, absent] = [await stranger.get(address), await stranger.get(missing)];
+      expect([there.status, there.text], address).toEqual([404, absent.text]);
     }
-    const wanted = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', version: '"x"' };
+    const changes = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', version: '"x"' };
     const forms: Record<string, Fields> = {
-      ...{ test: {}, pause: {}, resume: {}, activate: {}, change: wanted, delete: { sure: 'yes' } },
+      ...{ test: {}, pause: {}, resume: {}, activate: {}, change: changes, delete: { sure: 'yes' } },
       ...{ secret: { secret: '' }, replay: { since: '2020-01-01T00:00' } },
     };
     for (const [form, fields] of Object.entries(forms)) {
