@@ -130,7 +130,7 @@ describe('/developer/assets/import', () => {
     expect(await tagsOf(own)).toEqual(['B-1']);
   });
 
-  it('reports each invalid line of an asset file, also after a valid preview, and creates nothing', async () => {
+  it('reports invalid lines of an asset file, even after a valid preview, and creates nothing', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const wrong = await preview(

@@ -56,7 +56,7 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
 const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
 
 describe('password guessing', () => {
-  it('limits attempts on an account also for an attacker with an account of the same email address', async () => {
+  it('limits attempts of an attacker who owns another account with the same email address', async () => {
     const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const email = `${unique()}@example.com`;
     await join(victims, (await victims.createUser({ email, role: 'ADMIN' })).id);
@@ -69,7 +69,7 @@ describe('password guessing', () => {
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
   }, 60_000);
 
-  it('blocks attempts from one address only, and stores none of them', async () => {
+  it('blocks attempts only from an address over its limit and does not store them', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const from = '203.0.113.1';
@@ -89,7 +89,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('does not count a successful sign-in with accounts in several workspaces as a failure', async () => {
+  it('does not count successful sign-ins as failures if the email address has several accounts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);
@@ -139,7 +139,7 @@ describe('passkeys', () => {
   const send = async (visitor: Visitor, response: string) =>
     (await visitor.submit(signInPath, 'passkey', { response })).status;
 
-  it('accepts a challenge only from its browser, once and within 5 minutes', async () => {
+  it('accepts a passkey challenge only from its browser, once and within 5 minutes', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     expect(await send(openBrowser(api), response)).toBe(400);
@@ -154,7 +154,7 @@ describe('passkeys', () => {
     expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
   });
 
-  it('accepts a challenge once, even if its cookie is copied', async () => {
+  it('accepts a passkey challenge once, even if its cookie is copied', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     const token = await visitor.tokenOf(signInPath);
@@ -240,7 +240,7 @@ it('escapes stored texts on every page', async () => {
   }
 });
 
-it('shows a new API key once, also for a copied cookie, and not consumed by HEAD', async () => {
+it('shows a new API key once, even if its cookie is copied or a HEAD request comes first', async () => {
   const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
   const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
   const page = headers.location as string;
@@ -364,7 +364,7 @@ describe('addresses', () => {
     expect(status, text).toBe(expected);
   });
 
-  it('links to the last page from a page number after the end of a list', async () => {
+  it('links to the last page of a list if the page number is too high', async () => {
     const { text } = await admin.get('/developer/audit?page=1000000');
     expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
   });

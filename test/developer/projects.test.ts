@@ -83,7 +83,7 @@ describe('/developer/projects/import', () => {
     ]);
   });
 
-  it('reports each invalid line of a project file, also after a valid preview, and creates nothing', async () => {
+  it('reports invalid lines of a project file, even after a valid preview, and creates nothing', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const lines = ['p1,A,,', 'P2,B,unknown@example.com,', 'P2,C,,', 'P4,D,,tomorrow', 'P5,E'];

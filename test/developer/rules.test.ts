@@ -106,7 +106,7 @@ it.each(named)('returns the 404 page for $path of another workspace', async ({ p
 });
 
 describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) => {
-  it('has a valid audit action or none', () => {
+  it('defines a valid audit action, or none', () => {
     expect(audit === null || /^[a-z]+(\.[a-z]+)+$/.test(audit)).toBe(true);
   });
 

@@ -42,7 +42,7 @@ async function emailOf(workspace: Workspace, userId = workspace.userId): Promise
 }
 
 describe('invitations', () => {
-  it('accepts an invitation link once, and then the chosen password', async () => {
+  it('accepts an invitation link once and the new password afterwards', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     // Mail scanners open links.
     await openBrowser(api).get(link);

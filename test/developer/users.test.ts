@@ -160,7 +160,7 @@ describe('/developer/users/:id', () => {
     expect((await getKey(workspace.context, successor.id)).state).toBe('revoked');
   });
 
-  it('keeps the last administrator, except for the command line', async () => {
+  it('rejects the removal of the last administrator, except from the command line', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const path = `/developer/users/${own.userId}`;
