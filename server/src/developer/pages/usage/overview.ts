@@ -46,11 +46,11 @@ export const usage = page({
   query: Shown,
   async show({ visit, query }) {
     const keys = await listVisibleKeys(visit);
-    const of = await getUsageFilter(visit, query, keys);
+    const filter = await getUsageFilter(visit, query, keys);
     const { context } = visit;
-    const counts = await countUsage(context, of);
-    const slowest = await slowestEndpoints(context, of);
-    const near = await keysNearLimits(context, of);
+    const counts = await countUsage(context, filter);
+    const slowest = await slowestEndpoints(context, filter);
+    const near = await keysNearLimits(context, filter);
     const parts =
       counts.byOutcome.size === 0
         ? [renderEmpty(visit, keys)]
