@@ -91,7 +91,9 @@ it('makes the key beside the embedded PostgreSQL whole, once for all, and takes 
   expect(await readdir(DATA_DIR)).toEqual(['webhook-secret-key']);
   for (const text of ['', '\n', 'c2hvcnQ=']) {
     await writeFile(join(DATA_DIR, 'webhook-secret-key'), text);
-    await expect(readSecretKeys(settings)).rejects.toThrow(/^DATA_DIR: .*webhook-secret-key doesn't contain a key of 32 bytes/);
+    await expect(readSecretKeys(settings)).rejects.toThrow(
+      /^DATA_DIR: .*webhook-secret-key doesn't contain a key of 32 bytes/,
+    );
   }
   await rm(DATA_DIR, { recursive: true });
 });

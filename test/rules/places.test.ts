@@ -20,7 +20,15 @@ afterEach(() => vi.useRealTimers());
 /** Creates a limiter for which the test starts and ends the work. */
 function open(options: Partial<TenantLimiterOptions> = {}) {
   const fairUse = createTenantLimiter({
-    ...{ maxConcurrent: 4, share: 0.5, workMs: 100, maxQueued: 2, waitMs: 1000, maxUnreadBytes: 0, getUnreadBytes: () => 0 },
+    ...{
+      maxConcurrent: 4,
+      share: 0.5,
+      workMs: 100,
+      maxQueued: 2,
+      waitMs: 1000,
+      maxUnreadBytes: 0,
+      getUnreadBytes: () => 0,
+    },
     onRejected: (rejection) => rejections.push(rejection),
     onWaited: (milliseconds) => waits.push(milliseconds),
     onDone: (...each) => done.push(each),
