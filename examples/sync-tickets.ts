@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
 
 /**
- * Writes every ticket to a file, one JSON object per line, newest first.
+ * Exports all tickets to a file as JSON Lines, newest first.
  *
  *     ITSM_KEY=itsm_… node examples/sync-tickets.ts tickets.ndjson
  *
- * However many there are, it ends by itself: where the rate limit holds it up, the client waits.
+ * If the export reaches the rate limit, the client waits and continues.
  */
 const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY } = process.env;
 const file = process.argv[2] ?? 'tickets.ndjson';
@@ -30,10 +30,10 @@ async function* lines(tickets: AsyncIterable<Ticket>): AsyncGenerator<string> {
 }
 
 try {
-  // The file is the old one until the new one is whole.
+  // Rename a temporary file, so that the export is always complete.
   await pipeline(Readable.from(lines(client.tickets.list())), createWriteStream(`${file}.part`));
   await rename(`${file}.part`, file);
-  console.log(`${count} tickets written to ${file}.`);
+  console.log(`Exported ${count} tickets to ${file}.`);
 } catch (error) {
   if (!isItsmError(error)) throw error;
   console.error(`${error.message} (${error.code}, page ${error.page}, request ${error.requestId ?? 'unknown'})`);

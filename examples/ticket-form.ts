@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { ItsmClient, isItsmError, type TicketCategory } from '@itsm-api/client';
 
 /**
- * A form in the browser that creates tickets. The key stays here, in the program; the page never sees it.
+ * Serves a web form that creates tickets. The API key stays on this server. The browser never receives it.
  *
  *     ITSM_KEY=itsm_… node examples/ticket-form.ts
  */
@@ -12,12 +12,12 @@ const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY, PORT = '4100' } = process.
 const client = new ItsmClient({ baseUrl: ITSM_URL, apiKey: ITSM_KEY, userAgent: 'ticket-form' });
 
 const form = `<form method="post">
-  <p><label>What is wrong? <input name="title" size="60"></label></p>
-  <p><label>Since when, and where? <textarea name="description" cols="60" rows="5"></textarea></label></p>
-  <p><label>It is about <select name="category">
+  <p><label>Title <input name="title" size="60"></label></p>
+  <p><label>Description <textarea name="description" cols="60" rows="5"></textarea></label></p>
+  <p><label>Category <select name="category">
     <option>HARDWARE<option>SOFTWARE<option>NETWORK<option>ACCESS<option>EMAIL<option>OTHER
   </select></label></p>
-  <button>Send</button>
+  <button>Create ticket</button>
 </form>`;
 
 const server = createServer(async (request, response) => {
@@ -26,7 +26,7 @@ const server = createServer(async (request, response) => {
   response.end(`<!doctype html><title>Report a problem</title>${html}`);
 });
 server.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(`The form is at http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  console.log(`Open the form at http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 });
 
 async function submit(request: IncomingMessage): Promise<{ status: number; html: string }> {
@@ -36,17 +36,17 @@ async function submit(request: IncomingMessage): Promise<{ status: number; html:
       title: fields.get('title') ?? '',
       description: fields.get('description') ?? '',
       type: 'INCIDENT',
-      // What is no category is refused by the API, like everything else that is wrong.
+      // The API validates the category and all other fields.
       category: fields.get('category') as TicketCategory,
     });
     return { status: 201, html: `<p>Thank you. Your ticket is ${escapeHtml(ticket.ticketNumber)}.</p>` };
   } catch (error) {
     if (isItsmError(error, 'VALIDATION_ERROR')) {
-      const faults = error.details.map(({ path, message }) => `<li>${escapeHtml(`${path} ${message}`)}</li>`);
-      return { status: 400, html: `<ul>${faults.join('')}</ul>${form}` };
+      const errors = error.details.map(({ path, message }) => `<li>${escapeHtml(`${path} ${message}`)}</li>`);
+      return { status: 400, html: `<ul>${errors.join('')}</ul>${form}` };
     }
     console.error(error);
-    return { status: 502, html: `<p>That did not work. Please try again later.</p>${form}` };
+    return { status: 502, html: `<p>The ticket was not created. Try again later.</p>${form}` };
   }
 }
 

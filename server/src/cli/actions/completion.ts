@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { UsageError } from '../lib/cli-errors.ts';
 
 /*
- * What a shell does with it: it calls `itsm complete` with the words of the line up to the cursor, and offers the lines
- * that come back, each with what follows a tab as its explanation.
+ * Each script calls `itsm complete` with the words up to the cursor. The command prints one completion per line, with a
+ * tab before its description.
  */
 
 const bash = `_itsm() {
-  # Bash would break words at colons. They come as they are typed, with their quotes.
+  # COMP_WORDS is split at colons, so this loop splits the line. It also removes quotes.
   local before=\${COMP_LINE:0:COMP_POINT} words=() word= quote= char line i
   for ((i = 0; i < \${#before}; i++)); do
     char=\${before:i:1}
@@ -25,7 +25,7 @@ const bash = `_itsm() {
   COMPREPLY=()
   while IFS=$'\\t' read -r line _; do
     if [[ ! $quote ]]; then
-      # What follows the last colon is what Bash replaces, and a blank would end it.
+      # Bash replaces only the part after the last colon. Spaces need a backslash.
       line=\${line#"\${word%"\${word##*:}"}"}
       line=\${line// /\\\\ }
     fi
@@ -41,7 +41,7 @@ _itsm() {
   local line
   while IFS=$'\\t' read -r line about; do
     found+=("\${line//:/\\\\:}\${about:+:$about}")
-  # Words come as they are typed, with their quotes; the one at the cursor is in PREFIX without the first of them.
+  # Words still have their quotes. PREFIX is the word at the cursor, without its opening quote.
   done < <("\${(Q)words[1]}" complete "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)
   (( \${#found} )) && _describe itsm found || _files
 }
@@ -49,7 +49,7 @@ compdef _itsm itsm
 `;
 
 const fish = `function __itsm_complete
-    # The word at the cursor comes as it is typed, with its quotes, of which the last is missing.
+    # The word at the cursor still has its opening quote and backslashes.
     set -l last (commandline -ct | string replace -r '^["\\']' '' | string replace -ra '\\\\\\\\(.)' '$1')
     set -l words (commandline -opc) "$last"
     set -l found ($words[1] complete $words[2..] 2>/dev/null)
@@ -64,7 +64,7 @@ complete -c itsm -f -a '(__itsm_complete)'
 
 const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
-/** Prints a script, whatever the database is. */
+/** Prints the script of a shell. */
 export async function run(this: Command): Promise<void> {
   const script = scripts[this.args[0] ?? ''];
   if (script === undefined) {

@@ -11,7 +11,7 @@ import {
 } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { askOnStderr, confirm } from '../lib/confirm.ts';
+import { confirm, maxUnconfirmedReplays } from '../lib/confirm.ts';
 import { shell } from '../lib/help.ts';
 import { Limit, moreHint } from '../lib/listing.ts';
 import { type Output, statusLabel } from '../lib/output.ts';
@@ -60,14 +60,12 @@ export const replay = action({
       ({ id, subscription, event, state, since, until }) => id ?? subscription ?? event ?? state ?? since ?? until,
       {
         path: ['id'],
-        message: 'is required, or --subscription, --event, --state, --since or --until',
+        message: 'is required, or one of --subscription, --event, --state, --since and --until',
       },
     ),
-  work: sendAgain,
+  work: replayMatching,
   format: ({ replayed, matching }) =>
-    replayed === 0
-      ? `${countOf(matching)} would be sent again.`
-      : `${countOf(replayed)} ${replayed === 1 ? 'is' : 'are'} being sent again.`,
+    replayed === 0 ? `${formatCount(matching)} would be replayed.` : `Replaying ${formatCount(replayed)}.`,
 });
 
 interface Replay extends ReplayFilter {
@@ -76,17 +74,21 @@ interface Replay extends ReplayFilter {
   yes: boolean;
 }
 
-async function sendAgain(runtime: Runtime, { tenant, dryRun, yes, ...which }: Replay) {
+async function replayMatching(runtime: Runtime, { tenant, dryRun, yes, ...which }: Replay) {
   const context = await activeTenantContext(runtime, tenant);
   const matching = await countReplayable(context, which);
   if (matching === 0) {
-    throw new ApiError('NOT_FOUND', 'There is no such delivery to an active subscription that could be sent again.');
+    throw new ApiError(
+      'NOT_FOUND',
+      'No delivery to an active subscription matches. Change the options, or list deliveries with `deliveries list`.',
+    );
   }
-  const goesOn = !dryRun && (yes || matching <= askOnStderr || (await confirm(`send ${countOf(matching)} again`)));
-  return { matching, replayed: goesOn ? await replayDeliveries(context, which) : 0 };
+  const isConfirmed =
+    !dryRun && (yes || matching <= maxUnconfirmedReplays || (await confirm(`replay ${formatCount(matching)}`)));
+  return { matching, replayed: isConfirmed ? await replayDeliveries(context, which) : 0 };
 }
 
-function countOf(deliveries: number): string {
+function formatCount(deliveries: number): string {
   return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
 }
 
@@ -107,7 +109,7 @@ function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, view: Output)
     view.card({ url: delivery.url, 'event id': delivery.eventId, body: delivery.body }),
     '',
     attempts.length === 0
-      ? 'No attempt yet.'
-      : view.table(['ATTEMPT', 'STARTED', 'TOOK', 'STATUS', 'ANSWER'], attempts),
+      ? 'No attempts yet.'
+      : view.table(['ATTEMPT', 'STARTED', 'DURATION', 'STATUS', 'RESPONSE'], attempts),
   ].join('\n');
 }

@@ -8,21 +8,21 @@ import { checks, type Finding, type Installation } from '../lib/doctor-checks.ts
 import { assertDatabaseExists, createAction } from '../lib/run-command.ts';
 
 interface Report {
-  /** Whether nothing is wrong. */
+  /** Whether no finding has the level `wrong`. */
   ok: boolean;
   findings: ({ check: string } & Finding)[];
 }
 
-/** Looks for what should never be: it reads everything, and changes nothing. */
+/** Runs the checks, which change nothing. */
 export const run = createAction({
   open: openInstallation,
   input: z.strictObject({}),
-  work: (installation) => examine(installation),
-  format: ({ findings }) => findings.flatMap(linesOf).join('\n'),
+  work: (installation) => runChecks(installation),
+  format: ({ findings }) => findings.flatMap(formatFinding).join('\n'),
   failed: ({ ok }) => !ok,
 });
 
-/** The database as it is: unlike other commands, this one looks for what they refuse. */
+/** Opens the database without checking its schema, because other commands stop at the problems that this one reports. */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
   await assertDatabaseExists(settings);
   const { url, stop } = await findDatabase(settings, { type: 'command' });
@@ -43,13 +43,19 @@ async function openInstallation(settings: Settings): Promise<Installation & { cl
   };
 }
 
-/** Makes all checks, one after the other; one that fails by itself is a finding, too. */
-async function examine(installation: Installation): Promise<Report> {
+/** Runs all checks in sequence. A check that throws becomes a finding. */
+async function runChecks(installation: Installation): Promise<Report> {
   const findings: Report['findings'] = [];
-  for (const { name, essential, look } of checks) {
-    const found = await look(installation).catch((error: unknown): Finding[] => {
+  for (const { name, essential, check } of checks) {
+    const found = await check(installation).catch((error: unknown): Finding[] => {
       const reason = error instanceof Error ? error.message : String(error);
-      return [{ level: 'wrong', says: `It could not be looked at: ${reason}`, advice: 'See why, and look again.' }];
+      return [
+        {
+          level: 'wrong',
+          says: `The check failed: ${reason}`,
+          advice: 'Correct the cause and run `itsm doctor` again.',
+        },
+      ];
     });
     findings.push(...found.map((finding) => ({ check: name, ...finding })));
     if (essential && found.some(({ level }) => level === 'wrong')) break;
@@ -59,7 +65,7 @@ async function examine(installation: Installation): Promise<Report> {
 
 const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
 
-function linesOf({ level, check, says, advice }: Report['findings'][number]): string[] {
+function formatFinding({ level, check, says, advice }: Report['findings'][number]): string[] {
   const lines = [`${styleText(colours[level], level.padEnd(7))}${check}: ${printable(says)}`];
   return advice === undefined ? lines : [...lines, `${' '.repeat(7)}→ ${printable(advice)}`];
 }

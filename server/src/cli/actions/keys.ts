@@ -24,8 +24,8 @@ const scopeList = z
   .pipe(NewKey.shape.scopes);
 
 const Named = z.strictObject({ id: integerFromText() });
-const shownOnce = 'It is shown this once: keep it in a safe place.';
-const tryKey = ({ publicUrl }: { publicUrl: string }) => [
+const shownOnce = "Store the key in a safe place. You can't display it again.";
+const tryKeyCommands = ({ publicUrl }: { publicUrl: string }) => [
   '$ export ITSM_KEY=…',
   `$ curl -H "Authorization: Bearer $ITSM_KEY" ${publicUrl}${pathPrefix}/me`,
 ];
@@ -38,12 +38,12 @@ export const list = action({
   },
   format: (found, view) =>
     view.table(
-      ['ID', 'NAME', 'KEY', 'USER', 'SCOPES', 'LAST USED', 'STATE', 'UNTIL'],
+      ['ID', 'NAME', 'KEY', 'USER', 'SCOPES', 'LAST USED', 'STATUS', 'UNTIL'],
       found.map((key) => [
-        ...[key.id, key.name, `…${key.lastFour}`, key.user, scopesOf(key)],
+        ...[key.id, key.name, `…${key.lastFour}`, key.user, formatScopes(key)],
         view.time(key.lastUsedAt, 'never'),
         statusLabel(key.state),
-        view.time(key.revokedAt ?? key.expiresAt, 'no end'),
+        view.time(key.revokedAt ?? key.expiresAt, 'never expires'),
       ]),
     ),
   hint: moreHint,
@@ -55,9 +55,9 @@ export const show = action({
   format: (key, { card, time }) =>
     card({
       ...{ id: key.id, name: key.name, key: `…${key.lastFour}`, user: key.user },
-      scopes: scopesOf(key),
-      state: statusLabel(key.state),
-      until: time(key.revokedAt ?? key.expiresAt, 'no end'),
+      scopes: formatScopes(key),
+      status: statusLabel(key.state),
+      until: time(key.revokedAt ?? key.expiresAt, 'never expires'),
       'last used': time(key.lastUsedAt, 'never'),
       'rotated from': key.rotatedFrom,
       created: time(key.createdAt),
@@ -67,16 +67,16 @@ export const show = action({
 export const create = action({
   input: NewKey.extend({ tenant: z.string(), scopes: scopeList }),
   work: async (runtime, { tenant, ...key }) => createKey(await activeTenantContext(runtime, tenant), key),
-  hint: (key) => `Key ${key.id}, "${key.name}", acts for ${key.user}. ${shownOnce}`,
+  hint: (key) => `Created the API key ${key.id} "${key.name}", which acts for ${key.user}. ${shownOnce}`,
   format: ({ key }) => key,
-  next: (_result, _input, runtime) => tryKey(runtime),
+  next: (_result, _input, runtime) => tryKeyCommands(runtime),
 });
 
 export const update = action({
   input: updateInput(Named.shape, { ...KeyPatch.shape, scopes: scopeList.optional() }),
   work: async (runtime, { id, ...patch }) => updateKey(await keyContext(runtime, id), id, patch),
   format: (key, view) =>
-    `Key ${key.id}, "${key.name}" of ${key.user}, has the scopes ${scopesOf(key)} and ${ending(key, view)}.`,
+    `The API key ${key.id} "${key.name}" of ${key.user} has the scopes ${formatScopes(key)} and ${formatExpiry(key, view)}.`,
 });
 
 export const rotate = action({
@@ -84,10 +84,10 @@ export const rotate = action({
   work: async (runtime, { id, ...rotation }) => rotateKey(await keyContext(runtime, id), id, rotation),
   format: ({ key }) => key,
   hint: ({ previous, id, name }) =>
-    `Key ${id}, "${name}", takes the place of key ${previous.id}, which ` +
-    `${previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'works no more'}. ${shownOnce}`,
+    `The API key ${id} "${name}" replaces key ${previous.id}, which ` +
+    `${previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'is revoked'}. ${shownOnce}`,
   next: ({ previous }, _, runtime) => [
-    ...tryKey(runtime),
+    ...tryKeyCommands(runtime),
     ...(previous.revokedAt === null ? [`keys revoke ${previous.id}`] : []),
   ],
 });
@@ -95,15 +95,15 @@ export const rotate = action({
 export const revoke = action({
   input: Named,
   work: async (runtime, { id }) => revokeKey(await keyContext(runtime, id), id),
-  format: (key, view) => `Key ${key.id}, "${key.name}" of ${key.user}, ${ending(key, view)}.`,
+  format: (key, view) => `The API key ${key.id} "${key.name}" of ${key.user} ${formatExpiry(key, view)}.`,
 });
 export { revoke as deactivate };
 
-function scopesOf({ scopes }: Key): string {
+function formatScopes({ scopes }: Key): string {
   return scopes.length === Scope.options.length ? 'all' : scopes.join(',');
 }
 
-function ending(key: Key, { time }: Output): string {
+function formatExpiry(key: Key, { time }: Output): string {
   if (key.revokedAt !== null) return `was revoked ${time(key.revokedAt)}`;
   if (key.expiresAt === null) return 'never expires';
   return `${key.state === 'expired' ? 'expired' : 'expires'} ${time(key.expiresAt)}`;

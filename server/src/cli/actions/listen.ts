@@ -13,7 +13,7 @@ import { newSecret } from '../../webhooks/secrets/new-secret.ts';
 import { CommandError, UsageError } from '../lib/cli-errors.ts';
 import { eventList } from '../lib/event-list.ts';
 import { programName, shell } from '../lib/help.ts';
-import { isSigned, linesOf, parsed, type ReceivedWebhook } from '../lib/received-webhook.ts';
+import { formatReceived, isSigned, parseBody, type ReceivedWebhook } from '../lib/received-webhook.ts';
 import { withRuntime } from '../lib/run-command.ts';
 
 const Options = z
@@ -32,7 +32,7 @@ const Options = z
   });
 type Options = z.output<typeof Options>;
 
-/** Listens until it is interrupted. */
+/** Receives webhooks until a signal ends the command. */
 export async function run(this: Command): Promise<void> {
   const options = Options.safeParse(this.opts());
   if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
@@ -41,27 +41,27 @@ export async function run(this: Command): Promise<void> {
 
 async function listenUntilInterrupted(options: Options): Promise<void> {
   const { subscribe, tenant } = options;
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  // Not `once`: a terminal tells the whole process group, and a package manager then tells its child again.
+  const interrupt = new AbortController();
+  const end = () => interrupt.abort();
+  // `on`, because a process can get a signal twice: from the terminal and from its package manager.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  // A reader such as `head` may go; what was registered is taken back first.
+  // A reader such as `head` can close stdout. Deactivate the subscription before the exit.
   process.stdout.removeAllListeners('error').on('error', end);
 
   const secret = options.secret ?? (subscribe === undefined ? undefined : newSecret());
   const { server, url } = await receive({ ...options, secret });
   try {
     if (subscribe === undefined || tenant === undefined || secret === undefined) {
-      tell(`Listening on ${url} for webhooks. Ctrl-C ends it.`);
-      await aborted(ending.signal);
+      writeLine(`Listening for webhooks on ${url}. Press Ctrl-C to stop.`);
+      await untilAborted(interrupt.signal);
       return;
     }
-    const wanted = { url: options.url ?? url, secret, events: subscribe };
-    const id = await withRuntime((runtime) => register(runtime, tenant, wanted));
-    tell(`Subscription ${id} sends ${subscribe.join(', ')} of ${tenant} to ${wanted.url}. Ctrl-C ends it.`);
-    tell(`To see one arrive: ${programName} ${shell`webhooks test ${id} --tenant ${tenant}`}`);
-    await aborted(ending.signal);
-    await takeBack(tenant, id);
+    const webhook = { url: options.url ?? url, secret, events: subscribe };
+    const id = await withRuntime((runtime) => register(runtime, tenant, webhook));
+    writeLine(`Subscription ${id} sends ${subscribe.join(', ')} of ${tenant} to ${webhook.url}. Press Ctrl-C to stop.`);
+    writeLine(`To send an example event: ${programName} ${shell`webhooks test ${id} --tenant ${tenant}`}`);
+    await untilAborted(interrupt.signal);
+    await deactivateSubscription(tenant, id);
   } finally {
     server.close();
     server.closeAllConnections();
@@ -70,48 +70,52 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
 
 async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
-    // Who breaks off has sent nothing.
+    // Ignore requests that the client aborts.
     const received = await text(request).catch(() => undefined);
     if (received === undefined) return;
     response.end();
     const headers = request.headers as Record<string, string>;
     const verified = secret === undefined ? null : isSigned(secret, headers, received);
-    const arrival: ReceivedWebhook = { at: new Date().toISOString(), verified, headers, body: parsed(received) };
-    process.stdout.write(json ? `${JSON.stringify(arrival)}\n` : linesOf(arrival, { body }));
+    const arrival: ReceivedWebhook = { at: new Date().toISOString(), verified, headers, body: parseBody(received) };
+    process.stdout.write(json ? `${JSON.stringify(arrival)}\n` : formatReceived(arrival, { body }));
   });
   server.listen(port ?? (subscribe === undefined ? 4000 : 0), '127.0.0.1');
   await once(server, 'listening').catch((error) => {
-    throw error.code === 'EADDRINUSE' ? new CommandError(`--port: ${port ?? 4000} is in use; give another one`) : error;
+    throw error.code === 'EADDRINUSE'
+      ? new CommandError(`--port: ${port ?? 4000} is in use. Choose a different port`)
+      : error;
   });
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-async function register(runtime: Runtime, tenant: string, wanted: NewWebhook): Promise<number> {
+async function register(runtime: Runtime, tenant: string, webhook: NewWebhook): Promise<number> {
   const context = await activeTenantContext(runtime, tenant);
-  if (!context.targets.allowPrivate && wanted.url.startsWith('http://127.0.0.1:')) {
+  if (!context.targets.allowPrivate && webhook.url.startsWith('http://127.0.0.1:')) {
     throw new CommandError(
-      'The server sends webhooks to public hosts only. Give --url, a public address that leads to --port, or start the ' +
-        'server with WEBHOOK_ALLOW_PRIVATE_TARGETS=true, and this, too',
+      'The server sends webhooks to public hosts only. Use --url with a public URL that forwards to --port, or set ' +
+        'WEBHOOK_ALLOW_PRIVATE_TARGETS=true for the server and this command',
     );
   }
-  return (await createWebhook(context, wanted)).id;
+  return (await createWebhook(context, webhook)).id;
 }
 
-async function takeBack(tenant: string, id: number): Promise<void> {
+async function deactivateSubscription(tenant: string, id: number): Promise<void> {
   try {
     await withRuntime(async (runtime) => deleteWebhook(await tenantContext(runtime, tenant), id));
-    tell(`\nThe subscription ${id} is deactivated.`);
+    writeLine(`\nDeactivated the subscription ${id}.`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const call = shell`webhooks deactivate ${id} --tenant ${tenant}`;
-    throw new CommandError(`The subscription ${id} is still there: ${reason}. Then: ${programName} ${call}`);
+    throw new CommandError(
+      `The subscription ${id} is still active: ${reason}. To deactivate it, run ${programName} ${call}`,
+    );
   }
 }
 
-function aborted(signal: AbortSignal): Promise<unknown> {
+function untilAborted(signal: AbortSignal): Promise<unknown> {
   return signal.aborted ? Promise.resolve() : once(signal, 'abort');
 }
 
-function tell(line: string): void {
+function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -7,18 +7,18 @@ import { createAction } from '../lib/run-command.ts';
 export const run = createAction({
   open: async (settings) => {
     const { url, stop } = await openDatabase(settings, { type: 'command' });
-    return { url, place: placeOf(settings.DATABASE_URL, settings.DATA_DIR), close: stop };
+    return { url, location: formatLocation(settings.DATABASE_URL, settings.DATA_DIR), close: stop };
   },
   input: z.strictObject({}),
-  work: async ({ url, place }, _, say) => {
-    return { database: place, applied: await migrateDatabase(url, { onProgress: say }) };
+  work: async ({ url, location }, _, report) => {
+    return { database: location, applied: await migrateDatabase(url, { onProgress: report }) };
   },
   format: ({ database, applied }) =>
-    `The database ${database} is up to date: ${applied.length === 0 ? 'nothing had to be applied' : `applied ${applied.join(', ')}`}.`,
+    `The database ${database} is up to date. ${applied.length === 0 ? 'Nothing to apply' : `Applied ${applied.join(', ')}`}.`,
 });
 
-/** Where the database is, without its password. */
-function placeOf(databaseUrl: string | undefined, dataDir: string): string {
+/** Returns the location of the database without credentials. */
+function formatLocation(databaseUrl: string | undefined, dataDir: string): string {
   if (databaseUrl === undefined) return resolve(dataDir);
   const { host, pathname } = new URL(databaseUrl);
   return `${host}${pathname}`;

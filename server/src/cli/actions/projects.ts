@@ -73,7 +73,7 @@ export const create = action({
     const context = await activeTenantContext(runtime, tenant);
     return createProject(context, { ...project, managerId: await findUserId(context, 'manager', manager) });
   },
-  format: (project) => `Created the project ${project.key}, ${project.name} (id ${project.id}).`,
+  format: (project) => `Created the project ${project.key}, ${project.name} (ID ${project.id}).`,
   next: ({ id, status }, { tenant }) =>
     status === 'PLANNED' ? [shell`projects activate ${id} --tenant ${tenant}`] : [],
 });
@@ -85,31 +85,31 @@ export const update = action({
   }),
   work: async (runtime, { tenant, id, manager, ...patch }) => {
     const context = await tenantContext(runtime, tenant);
-    return updateProject(context, id, { ...patch, ...(await managerOf(context, manager)) });
+    return updateProject(context, id, { ...patch, ...(await toManagerPatch(context, manager)) });
   },
-  format: told,
+  format: formatStatus,
 });
 
-export const deactivate = become('ON_HOLD');
-export const activate = become('ACTIVE');
+export const deactivate = setStatusAction('ON_HOLD');
+export const activate = setStatusAction('ACTIVE');
 
 const importFile = importAction(projectCsv);
 const exportRows = exportAction(projectRows, projectCsv);
 
 export { exportRows as export, importFile as import };
 
-function become(status: ProjectStatus): Action {
+function setStatusAction(status: ProjectStatus): Action {
   return action({
     input: Named,
     work: async (runtime, { tenant, id }) => updateProject(await tenantContext(runtime, tenant), id, { status }),
-    format: told,
+    format: formatStatus,
   });
 }
 
-async function managerOf(context: Context, manager: UserReference | null | undefined) {
+async function toManagerPatch(context: Context, manager: UserReference | null | undefined) {
   return manager === undefined ? {} : { managerId: await findUserId(context, 'manager', manager ?? undefined) };
 }
 
-function told({ key, name, id, status }: Project): string {
-  return `The project ${key}, ${name} (id ${id}), is ${status}.`;
+function formatStatus({ key, name, id, status }: Project): string {
+  return `The project ${key}, ${name} (ID ${id}), has status ${status}.`;
 }

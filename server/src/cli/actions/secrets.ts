@@ -6,60 +6,60 @@ import { type KeyUse, readKeyUse } from '../../webhooks/secrets/secret-keys.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { action } from '../lib/run-command.ts';
 
-export const reseal = action({
+export const reencrypt = action({
   input: z.strictObject({}),
-  work: async ({ prisma, databases, services: { secretCipher } }, _, say) => {
+  work: async ({ prisma, databases, services: { secretCipher } }, _, report) => {
     const { pool } = databases.system;
-    const toDo = secretsOf((await readKeyUse(pool, secretCipher)).filter(isOlder));
-    const { resealed, damaged } = await reencryptSecrets(prisma, secretCipher, {
-      onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
+    const pending = countSecrets((await readKeyUse(pool, secretCipher)).filter(isOlder));
+    const { resealed: reencrypted, damaged } = await reencryptSecrets(prisma, secretCipher, {
+      onBatch: (done) => report(`Re-encrypted ${done} of ${Math.max(done, pending)} …`),
     });
     const keys = await readKeyUse(pool, secretCipher);
-    if (damaged.length > 0) throw unreadable(damaged, resealed);
-    return { resealed, keys };
+    if (damaged.length > 0) throw toDamagedError(damaged, reencrypted);
+    return { reencrypted, keys };
   },
-  format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
+  format: ({ reencrypted, keys }) => [formatCount(reencrypted), ...nextSteps(keys)].join('\n'),
 });
 
 function isOlder({ position }: KeyUse): boolean {
   return position !== null && position > 1;
 }
 
-function secretsOf(use: KeyUse[]): number {
+function countSecrets(use: KeyUse[]): number {
   return use.reduce((sum, { secrets }) => sum + secrets, 0);
 }
 
-function said(resealed: number): string {
-  return resealed === 1 ? 'Resealed 1 webhook secret.' : `Resealed ${resealed} webhook secrets.`;
+function formatCount(reencrypted: number): string {
+  return reencrypted === 1 ? 'Re-encrypted 1 webhook secret.' : `Re-encrypted ${reencrypted} webhook secrets.`;
 }
 
-/** What may be done now. A server that was started before the keys were changed still encrypts with an older one. */
-function conclusion(keys: KeyUse[]): string[] {
+/** Returns what to do next. Servers that started before the change of the setting still encrypt with an older key. */
+function nextSteps(keys: KeyUse[]): string[] {
   const older = keys.filter(isOlder);
-  if (older.length === 0) return ['WEBHOOK_SECRET_KEY holds one key, which encrypts all of them.'];
-  const left = secretsOf(older);
-  if (left > 0) {
+  if (older.length === 0) return ['WEBHOOK_SECRET_KEY contains one key, and all secrets are encrypted with it.'];
+  const remaining = countSecrets(older);
+  if (remaining > 0) {
     return [
-      `${left} were encrypted with an older key meanwhile: start every server anew, with the new key first, and run this again.`,
+      `Servers have encrypted ${remaining} secrets with an older key in the meantime. Restart every server with the new key first, then run this command again.`,
     ];
   }
   return [
-    'All are encrypted with the first key of WEBHOOK_SECRET_KEY. The others are no longer needed: when every server has ' +
-      'been started with this key first, take them out.',
+    'All secrets are encrypted with the first key of WEBHOOK_SECRET_KEY. After every server has been restarted with this ' +
+      'key first, remove the other keys.',
   ];
 }
 
-function unreadable(damaged: { tenantId: TenantId; subscriptionId: bigint }[], resealed: number): CommandError {
+function toDamagedError(damaged: { tenantId: TenantId; subscriptionId: bigint }[], reencrypted: number): CommandError {
   const details = damaged.map(({ tenantId, subscriptionId }) => ({
     tenantId: serializeId(tenantId),
     subscriptionId: Number(subscriptionId),
   }));
   return new CommandError(
     [
-      said(resealed),
+      formatCount(reencrypted),
       ...details.map(
         ({ tenantId, subscriptionId }) =>
-          `The secret of subscription ${subscriptionId} of tenant ${tenantId} is damaged: have it deleted and made again.`,
+          `The secret of subscription ${subscriptionId} of tenant ${tenantId} is damaged. Deactivate the subscription and create a new one.`,
       ),
     ],
     details,

@@ -9,15 +9,15 @@ import { CommandError } from '../lib/cli-errors.ts';
 import { shell } from '../lib/help.ts';
 import { action } from '../lib/run-command.ts';
 
-const most = 10_000_000;
+const maxTickets = 10_000_000;
 const daysOfTickets = 730;
 
-/** `500`, `100k` or `1m`. */
+/** Parses a count such as `500`, `100k` or `1m`. */
 const Count = z.string().transform((text, { addIssue }) => {
   const [, digits, unit = ''] = /^(\d{1,8})([km]?)$/i.exec(text) ?? [];
   const count = Number(digits) * ({ k: 1000, m: 1_000_000 }[unit.toLowerCase()] ?? 1);
-  if (count >= 1 && count <= most) return count;
-  addIssue({ code: 'custom', message: 'must be a number such as 500, 100k or 1m, 10m at most' });
+  if (count >= 1 && count <= maxTickets) return count;
+  addIssue({ code: 'custom', message: 'must be a number such as 500, 100k or 1m, at most 10m' });
   return z.NEVER;
 });
 
@@ -32,11 +32,11 @@ export const run = action({
     const demo = tickets === undefined ? await seed(runtime.prisma) : await seedSized(runtime, tickets, name);
     if (demo !== undefined) return demo;
     throw new CommandError(
-      'There is a tenant already, and without --tickets only an empty database is filled: try --tickets 1k',
+      'The database already has a tenant. Without --tickets, the command needs an empty database: try --tickets 1k',
     );
   },
   hint: ({ tenant, adminEmail }) =>
-    `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
+    `Created the demo workspace "${tenant}". Its API key acts for ${adminEmail} with all scopes. Store the key in a safe place. You can't display it again.`,
   format: ({ key }) => key,
   next: ({ tenant }, _, { publicUrl }) => [
     '$ export ITSM_KEY=…',
@@ -47,9 +47,9 @@ export const run = action({
 
 async function seedSized(runtime: Runtime, tickets: number, name?: string): Promise<DemoWorkspace> {
   const tenant = name ?? `Demo, ${tickets.toLocaleString('en')} tickets`;
-  // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
+  // Draws nothing if stderr is not a terminal. `gracefulExit` restores the terminal when Ctrl-C ends the process.
   const bar = new SingleBar({
-    format: '{bar} {value} of {total} tickets, {eta_formatted} to go',
+    format: '{bar} {value} of {total} tickets, {eta_formatted} left',
     clearOnComplete: true,
     gracefulExit: true,
   });

@@ -25,7 +25,7 @@ export const list = action({
   work: ({ prisma }) => listTenants(prisma),
   format: (found, { table, time }) =>
     table(
-      ['ID', 'NAME', 'STATE', 'CREATED'],
+      ['ID', 'NAME', 'STATUS', 'CREATED'],
       found.map(({ id, name, active, createdAt }) => [id, name, activity(active), time(createdAt)]),
     ),
 });
@@ -34,7 +34,7 @@ export const show = action({
   input: Named,
   work: ({ prisma }, { tenant }) => describeTenant(prisma, tenant),
   format: ({ active, createdAt, updatedAt, ...fields }, { card, time }) =>
-    card({ ...fields, state: activity(active), created: time(createdAt), updated: time(updatedAt) }),
+    card({ ...fields, status: activity(active), created: time(createdAt), updated: time(updatedAt) }),
 });
 
 export const create = action({
@@ -46,8 +46,9 @@ export const create = action({
     const key = { user: made.admin.email, name: 'first', scopes: [...Scope.options] };
     return { ...made, key: await createKey(context, key) };
   },
-  format: ({ key, ...made }) => key?.key ?? created(made),
-  hint: ({ key, ...made }) => key && `${created(made)} The key is shown this once: keep it in a safe place.`,
+  format: ({ key, ...made }) => key?.key ?? formatCreated(made),
+  hint: ({ key, ...made }) =>
+    key && `${formatCreated(made)} Store the key in a safe place. You can't display it again.`,
   next: ({ tenant: { name }, admin, key }) =>
     key === undefined
       ? [shell`keys create --tenant ${name} --user ${admin.email} --name first --scopes all`]
@@ -60,26 +61,26 @@ export const create = action({
 export const update = action({
   input: updateInput(Named.shape, TenantPatch.partial().shape),
   work: ({ prisma }, { tenant, ...patch }) => updateTenant(prisma, tenant, TenantPatch.parse(patch)),
-  format: ({ id, name }) => `The tenant with the id ${id} is named ${name}.`,
+  format: ({ id, name }) => `Renamed the tenant with ID ${id} to ${name}.`,
 });
 
 export const deactivate = action({
   input: Named,
   work: ({ prisma }, { tenant }) => deactivateTenant(prisma, tenant),
-  format: told,
+  format: formatStatus,
   next: ({ name }) => [shell`tenants activate ${name}`],
 });
 
 export const activate = action({
   input: Named,
   work: ({ prisma }, { tenant }) => activateTenant(prisma, tenant),
-  format: told,
+  format: formatStatus,
 });
 
-function created({ tenant, admin }: { tenant: Tenant; admin: { email: string } }): string {
-  return `Created the tenant ${tenant.name} (id ${tenant.id}) with its administrator ${admin.email}.`;
+function formatCreated({ tenant, admin }: { tenant: Tenant; admin: { email: string } }): string {
+  return `Created the tenant ${tenant.name} (ID ${tenant.id}) with its administrator ${admin.email}.`;
 }
 
-function told({ name, id, active }: Tenant): string {
-  return `The tenant ${name} (id ${id}) is ${active ? 'active' : 'inactive'}.`;
+function formatStatus({ name, id, active }: Tenant): string {
+  return `The tenant ${name} (ID ${id}) is ${active ? 'active' : 'inactive'}.`;
 }

@@ -40,7 +40,7 @@ export const list = action({
   },
   format: (found, { table, time }) =>
     table(
-      ['ID', 'NAME', 'E-MAIL', 'ROLE', 'STATE', 'CREATED'],
+      ['ID', 'NAME', 'EMAIL', 'ROLE', 'STATUS', 'CREATED'],
       found.map(({ id, name, email, role, active, createdAt }) => {
         return [id, name, email, role, activity(active), time(createdAt)];
       }),
@@ -56,7 +56,7 @@ export const show = action({
       ...fields,
       'job title': jobTitle,
       'time zone': timeZone,
-      state: activity(active),
+      status: activity(active),
       created: time(createdAt),
       updated: time(updatedAt),
     }),
@@ -65,7 +65,7 @@ export const show = action({
 export const create = action({
   input: NewUser.extend({ tenant: z.string(), timeZone: TimeZone }),
   work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
-  format: ({ name, email, id, role }) => `Created the user ${name} <${email}> (id ${id}), ${role}.`,
+  format: ({ name, email, id, role }) => `Created the user ${name} <${email}> (ID ${id}) with role ${role}.`,
   next: ({ email }, { tenant }) => [
     shell`keys create --tenant ${tenant} --user ${email} --name mine --scopes tickets:read,tickets:write`,
   ],
@@ -79,12 +79,12 @@ export const update = action({
     const context = await tenantContext(runtime, tenant);
     const before = await findUser(context, user);
     if (patch.role !== undefined && isLowerRole(patch.role, before.role) && !keepKeys) {
-      await confirmRevocation(context, before, `make ${before.email} ${patch.role}`);
+      await confirmRevocation(context, before, `change the role of ${before.email} to ${patch.role}`);
     }
     return updateUser(context, before.id, patch, { keepKeys });
   },
   format: ({ name, email, id, role, revokedKeys }) =>
-    [`The user ${name} <${email}> (id ${id}), ${role}, is changed.`, ...revoked(revokedKeys)].join('\n'),
+    [`Updated the user ${name} <${email}> (ID ${id}) with role ${role}.`, ...formatRevoked(revokedKeys)].join('\n'),
 });
 
 export const deactivate = action({
@@ -96,30 +96,30 @@ export const deactivate = action({
     return deactivateUser(context, before.id, { keepKeys });
   },
   format: ({ name, email, id, revokedKeys }) =>
-    [`The user ${name} <${email}> (id ${id}) is inactive.`, ...revoked(revokedKeys)].join('\n'),
+    [`The user ${name} <${email}> (ID ${id}) is inactive.`, ...formatRevoked(revokedKeys)].join('\n'),
 });
 
-/** Asks in a terminal before a change revokes API keys. @throws CommandError when the answer is no */
-async function confirmRevocation(context: Context, { id }: User, what: string): Promise<void> {
+/** Asks for confirmation in a terminal before API keys are revoked. @throws CommandError if the user declines */
+async function confirmRevocation(context: Context, { id }: User, change: string): Promise<void> {
   if (!process.stdin.isTTY) return;
   const keys = await listUserKeys(context, id);
   if (keys.length === 0) return;
-  const goesOn = await confirm(`${what} and revoke the API keys ${keys.map(described).join(', ')}`);
-  if (!goesOn) throw new CommandError('Nothing was changed. With --keep-keys the API keys are not revoked.');
+  const isConfirmed = await confirm(`${change} and revoke the API keys ${keys.map(formatKey).join(', ')}`);
+  if (!isConfirmed) throw new CommandError('Nothing was changed. To keep the API keys, use --keep-keys.');
 }
 
-function revoked(keys: UserKey[]): string[] {
-  return keys.map((key) => `Revoked the API key ${described(key)}.`);
+function formatRevoked(keys: UserKey[]): string[] {
+  return keys.map((key) => `Revoked the API key ${formatKey(key)}.`);
 }
 
-function described({ id, name, lastFour }: UserKey): string {
+function formatKey({ id, name, lastFour }: UserKey): string {
   return `${id} "${name}" (…${lastFour})`;
 }
 
 export const activate = action({
   input: Named,
   work: async (runtime, { tenant, user }) => activateUser(await tenantContext(runtime, tenant), user),
-  format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is active.`,
+  format: (user) => `The user ${user.name} <${user.email}> (ID ${user.id}) is active.`,
 });
 
 export const invite = action({
@@ -131,7 +131,7 @@ export const invite = action({
     return { id, name, email, link, days: invitationDays };
   },
   hint: ({ name, email, days }) =>
-    `Pass this on to ${name} <${email}>: it lets them into the developer area once, within ${days} days. Links of before work no more.`,
+    `Send this link to ${name} <${email}>. It works once and expires after ${days} days. Earlier links no longer work.`,
   format: ({ link }) => link,
 });
 

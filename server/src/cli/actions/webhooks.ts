@@ -47,7 +47,7 @@ export const show = action({
       ...{ id: webhook.id, url: webhook.url, events: webhook.events.join(', ') },
       filter: webhook.filter && JSON.stringify(webhook.filter),
       health: statusLabel(webhook.health),
-      because: webhook.healthReason ?? undefined,
+      reason: webhook.healthReason ?? undefined,
       'paused since': webhook.pausedAt === null ? undefined : time(webhook.pausedAt),
       'next attempt': webhook.nextAttemptAt === null ? undefined : time(webhook.nextAttemptAt),
       'last success': time(webhook.lastSuccessAt, 'never'),
@@ -66,10 +66,10 @@ export const create = action({
     filter: FilterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
   }),
   work: async (runtime, { tenant, ...webhook }) => createWebhook(await activeTenantContext(runtime, tenant), webhook),
-  format: (made) => made.secret ?? created(made),
+  format: (made) => made.secret ?? formatCreated(made),
   hint: (made) =>
     made.secret !== undefined
-      ? `${created(made)} Its secret is shown this once: verify deliveries with it.`
+      ? `${formatCreated(made)} Use the signing secret to verify deliveries. You can't display it again.`
       : undefined,
   next: ({ id }, { tenant }) => [
     shell`webhooks test ${id} --tenant ${tenant}`,
@@ -87,33 +87,33 @@ export const update = action({
   }),
   work: async (runtime, { tenant, id, ...patch }) =>
     updateWebhook(await activeTenantContext(runtime, tenant), id, patch),
-  format: told,
+  format: formatStatus,
 });
 
 export const test = action({
   input: Named.extend({ event: EventType.optional() }),
   work: async (runtime, { tenant, id, event }) => sendTestEvent(await activeTenantContext(runtime, tenant), id, event),
-  format: (delivery) => `Delivery ${delivery.id}, ${delivery.event}, is on its way.`,
+  format: (delivery) => `Queued the delivery ${delivery.id} of an example ${delivery.event} event.`,
   next: ({ id }, { tenant }) => [shell`deliveries show ${id} --tenant ${tenant}`],
 });
 
 export const deactivate = action({
   input: Named,
   work: async (runtime, { tenant, id }) => deleteWebhook(await tenantContext(runtime, tenant), id),
-  format: told,
+  format: formatStatus,
 });
 
 export const activate = action({
   input: Named,
   work: async (runtime, { tenant, id }) => activateWebhook(await activeTenantContext(runtime, tenant), id),
-  format: told,
+  format: formatStatus,
   next: ({ id }, { tenant }) => [shell`webhooks test ${id} --tenant ${tenant}`],
 });
 
-function created({ id, url, events }: TrackedWebhook): string {
-  return `Created the subscription ${id} of ${events.join(', ')} to ${url}.`;
+function formatCreated({ id, url, events }: TrackedWebhook): string {
+  return `Created the subscription ${id}, which sends ${events.join(', ')} to ${url}.`;
 }
 
-function told({ id, url, events, health }: TrackedWebhook): string {
-  return `The subscription ${id} of ${events.join(', ')} to ${url} is ${health}.`;
+function formatStatus({ id, url, events, health }: TrackedWebhook): string {
+  return `The subscription ${id}, which sends ${events.join(', ')} to ${url}, is ${health}.`;
 }

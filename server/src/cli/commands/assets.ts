@@ -5,7 +5,7 @@ import { exportVerb, importVerb, templateVerb } from '../lib/file-verbs.ts';
 import { clearing } from '../lib/update.ts';
 
 const [types, statuses] = [AssetType.options, AssetStatus.options];
-const id = { flags: '<id>', about: 'id of the asset', values: 'assets' } as const;
+const id = { flags: '<id>', about: 'ID of the asset', values: 'assets' } as const;
 
 const name = { flags: '--name <name>' };
 const type = { flags: '--type <type>', about: types.join(', '), values: types };
@@ -13,18 +13,18 @@ const fields = [
   { flags: '--serial-number <number>' },
   {
     flags: '--status <status>',
-    about: `${statuses.join(', ')} (a new one: IN_USE when assigned, else IN_STOCK)`,
+    about: `${statuses.join(', ')} (default: IN_USE if assigned, otherwise IN_STOCK)`,
     values: statuses,
   },
   { flags: '--manufacturer <name>' },
   { flags: '--model <name>' },
   { flags: '--location <place>' },
-  { flags: '--assigned-to <user>', about: 'e-mail address or id', values: 'users' },
-  { flags: '--purchase-date <date>', about: 'such as 2026-11-20' },
-  { flags: '--purchase-cost <cost>', about: 'a decimal such as 1499.00' },
-  { flags: '--warranty-expires-at <moment>', about: 'such as 2028-03-14T00:00:00Z' },
+  { flags: '--assigned-to <user>', about: 'email address or ID of the user', values: 'users' },
+  { flags: '--purchase-date <date>', about: 'date such as 2026-11-20' },
+  { flags: '--purchase-cost <cost>', about: 'decimal number such as 1499.00' },
+  { flags: '--warranty-expires-at <moment>', about: 'timestamp such as 2028-03-14T00:00:00Z' },
   { flags: '--notes <text>' },
-  { flags: '--custom-field <name=value...>', about: 'a custom field; may be repeated' },
+  { flags: '--custom-field <name=value...>', about: 'set a custom field; repeat the option for more fields' },
 ] satisfies Parameter[];
 
 export const assets = noun({
@@ -56,7 +56,7 @@ export const assets = noun({
       options: [
         common.tenant,
         { ...name, required: true },
-        { flags: '--asset-tag <tag>', about: 'unique in the tenant', required: true },
+        { flags: '--asset-tag <tag>', about: 'asset tag, unique in the tenant', required: true },
         { ...type, required: true },
         ...fields,
       ],
@@ -66,8 +66,8 @@ export const assets = noun({
       ],
     },
     update: {
-      summary: 'Change an asset',
-      details: `${clearing}; --custom-field site= takes a custom field away`,
+      summary: 'Update an asset',
+      details: `${clearing} Use --custom-field site= to remove the custom field site.`,
       arguments: [id],
       options: [common.tenant, name, type, ...fields],
       examples: [
@@ -76,13 +76,13 @@ export const assets = noun({
       ],
     },
     deactivate: {
-      summary: 'Take an asset out of use: its status becomes RETIRED, and it is assigned to nobody',
+      summary: 'Retire an asset: set its status to RETIRED and remove its assignee',
       arguments: [id],
       options: [common.tenant],
       examples: ['assets deactivate 311 --tenant Acme'],
     },
     activate: {
-      summary: 'Take an asset back: its status becomes IN_STOCK, or IN_USE where it is assigned',
+      summary: 'Reactivate an asset: set its status to IN_USE if it is assigned, otherwise to IN_STOCK',
       arguments: [id],
       options: [common.tenant],
       examples: ['assets activate 311 --tenant Acme'],

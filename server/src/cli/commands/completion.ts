@@ -4,10 +4,12 @@ const shells = ['bash', 'zsh', 'fish'];
 
 export const completion: Single = {
   verb: {
-    summary: 'Print what makes a shell complete commands, options and what the database knows: tenants, users, ids',
+    summary: 'Generate a shell completion script',
     details:
-      'bash: eval "$(./itsm completion bash)" in ~/.bashrc. zsh: the same with zsh, after compinit. fish: ./itsm completion ' +
-      'fish > ~/.config/fish/completions/itsm.fish. Bash and zsh complete ./itsm, too; fish wants itsm in a folder of PATH.',
+      'The script completes commands, options, and values from the database, such as tenants, users and IDs. Bash: add ' +
+      'eval "$(./itsm completion bash)" to ~/.bashrc. Zsh: add eval "$(./itsm completion zsh)" to ~/.zshrc, after ' +
+      'compinit. Fish: run ./itsm completion fish > ~/.config/fish/completions/itsm.fish. Bash and Zsh also complete ' +
+      './itsm. Fish needs itsm in a folder of PATH.',
     arguments: [{ flags: '<shell>', about: shells.join(', '), values: shells }],
     examples: ['completion bash'],
     plain: true,

@@ -2,10 +2,10 @@ import type { Single } from '../lib/command.ts';
 
 export const doctor: Single = {
   verb: {
-    summary:
-      'Look for what is wrong with a running installation, and say what to do: PostgreSQL and what stands before it, ' +
-      'roles and row-level security, migrations, Redis, keys, clock, due deliveries, and every total that is kept',
-    details: 'Exit code 1 when something is wrong.',
+    summary: 'Check a running installation, and report each problem with its solution',
+    details:
+      'Checks PostgreSQL and its connection pooler, roles, row-level security, migrations, Redis, encryption keys, the ' +
+      'clock, due deliveries and stored totals. Changes nothing. The exit code is 1 if something is wrong.',
     examples: ['doctor', 'doctor --json'],
   },
   actions: () => import('../actions/doctor.ts'),

@@ -2,16 +2,17 @@ import { Scope, scopes } from '@itsm-api/contract';
 import { keyStatuses } from '../../auth/api-keys/key-status.ts';
 import { common, noun, type Verb } from '../lib/command.ts';
 
-const scopesHelp = ['Scopes:', ...Object.entries(scopes).map(([name, what]) => `  ${name.padEnd(17)}${what}`)].join(
-  '\n',
-);
+const scopesHelp = [
+  'Scopes:',
+  ...Object.entries(scopes).map(([name, description]) => `  ${name.padEnd(17)}${description}`),
+].join('\n');
 
-const id = { flags: '<id>', about: 'id of the key, as `keys list` shows it', values: 'keys' } as const;
+const id = { flags: '<id>', about: 'ID of the key, from `keys list`', values: 'keys' } as const;
 const states = Object.keys(keyStatuses);
 const scopeValues = ['all', ...Scope.options];
 
 const revoke: Verb = {
-  summary: 'Revoke an API key: it stops working at once, and for good',
+  summary: 'Revoke an API key immediately and permanently',
   arguments: [id],
   examples: ['keys revoke 7'],
 };
@@ -19,35 +20,40 @@ const revoke: Verb = {
 export const keys = noun({
   verbs: {
     list: {
-      summary: 'List the API keys of a tenant, newest first, also those that work no more',
+      summary: 'List the API keys of a tenant, newest first, including revoked and expired keys',
       options: [
         common.tenant,
-        { flags: '--state <state>', about: `only ${states.join(', ')}`, values: states },
+        { flags: '--state <state>', about: `only keys with this status: ${states.join(', ')}`, values: states },
         common.limit,
         common.utc,
       ],
       examples: ['keys list --tenant Acme', 'keys list --tenant Acme --state expiring'],
     },
     show: {
-      summary: 'Show an API key: everything but the key itself',
+      summary: 'Show an API key without its value',
       arguments: [id],
       options: [common.utc],
       examples: ['keys show 7'],
     },
     create: {
-      summary: 'Create an API key and print it, alone, on stdout: the one time that it is shown',
-      details: scopesHelp,
+      summary: 'Create an API key and print it on stdout',
+      details: `Only this command shows the key. You can't display it later.\n\n${scopesHelp}`,
       options: [
         common.tenant,
-        { flags: '--user <email>', about: 'in whose name the key acts', required: true, values: 'users' },
-        { flags: '--name <name>', about: 'what the key is for', required: true },
+        {
+          flags: '--user <email>',
+          about: 'email address of the user that the key acts for',
+          required: true,
+          values: 'users',
+        },
+        { flags: '--name <name>', about: 'purpose of the key', required: true },
         {
           flags: '--scopes <scopes>',
-          about: 'what the key may do: scopes, separated by commas, or all',
+          about: 'scopes of the key, separated by commas, or all',
           required: true,
           values: scopeValues,
         },
-        { flags: '--expires-in-days <days>', about: 'days until it stops working (default: never)' },
+        { flags: '--expires-in-days <days>', about: 'days until the key expires (default: never)' },
       ],
       examples: [
         'keys create --tenant Acme --user ada@acme.example --name ci --scopes tickets:read,tickets:write',
@@ -55,26 +61,31 @@ export const keys = noun({
       ],
     },
     update: {
-      summary: 'Change what an API key is called, what it may do and how long it works',
+      summary: 'Update the name, scopes or expiry of an API key',
       details: scopesHelp,
       arguments: [id],
       options: [
-        { flags: '--name <name>', about: 'what the key is for' },
-        { flags: '--scopes <scopes>', about: 'what the key may do: all of it, or all', values: scopeValues },
-        { flags: '--expires-in-days <days>', about: "days from now until it stops working; '' for never" },
+        { flags: '--name <name>', about: 'purpose of the key' },
+        {
+          flags: '--scopes <scopes>',
+          about: 'all scopes of the key, separated by commas, or all',
+          values: scopeValues,
+        },
+        { flags: '--expires-in-days <days>', about: "days from now until the key expires; '' for never" },
       ],
       examples: ['keys update 7 --scopes tickets:read', 'keys update 7 --expires-in-days 30'],
     },
     rotate: {
-      summary: 'Make a key that takes the place of another, and print it, alone, on stdout',
+      summary: 'Create a replacement for an API key and print it on stdout',
       details:
-        'It has the same name, user, scopes and length of life. The other one works for some hours beside it, in which ' +
-        'whatever uses it is given the new one. Subscriptions that skip what their own key did skip what the new one does.',
+        'The new key has the same name, user, scopes and lifetime. The old key works until the overlap ends: configure ' +
+        'your clients with the new key before then. Subscriptions that skip changes made with the old key also skip ' +
+        'changes made with the new key.',
       arguments: [id],
       options: [
         {
           flags: '--overlap-hours <hours>',
-          about: 'for how long the other one still works, 0 to 720; with 0 it is revoked at once',
+          about: 'hours until the old key stops working, 0 to 720; 0 revokes it immediately',
           fallback: '24',
         },
       ],
@@ -83,7 +94,7 @@ export const keys = noun({
     revoke,
     deactivate: {
       ...revoke,
-      summary: 'The same as revoke: a key works or is gone for good',
+      summary: 'Revoke an API key immediately and permanently (alias of revoke)',
       examples: ['keys deactivate 7'],
     },
   },

@@ -1,9 +1,10 @@
 import type { Single } from '../lib/command.ts';
 
-/** What the server does when it starts, for those who don't want it to, or whose server may not. */
+/** Migrates the database before deployments where the server must not do that at startup. */
 export const migrate: Single = {
   verb: {
-    summary: 'Bring the database up to date, as the server does when it starts: roles, migrations, job queues',
+    summary: 'Migrate the database: create roles, apply migrations and create job queues',
+    details: 'The server does the same when it starts.',
     examples: ['migrate', 'migrate --json'],
   },
   actions: () => import('../actions/migrate.ts'),

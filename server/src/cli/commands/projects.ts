@@ -5,20 +5,20 @@ import { exportVerb, importVerb, templateVerb } from '../lib/file-verbs.ts';
 import { clearing } from '../lib/update.ts';
 
 const statuses = ProjectStatus.options;
-const id = { flags: '<id>', about: 'id of the project', values: 'projects' } as const;
+const id = { flags: '<id>', about: 'ID of the project', values: 'projects' } as const;
 
 const name = { flags: '--name <name>' };
 const fields = [
   { flags: '--description <text>' },
-  { flags: '--status <status>', about: `${statuses.join(', ')} (a new one: PLANNED)`, values: statuses },
+  { flags: '--status <status>', about: `${statuses.join(', ')} (default: PLANNED)`, values: statuses },
   {
     flags: '--priority <priority>',
-    about: `${Priority.options.join(', ')} (a new one: MEDIUM)`,
+    about: `${Priority.options.join(', ')} (default: MEDIUM)`,
     values: Priority.options,
   },
-  { flags: '--manager <user>', about: 'e-mail address or id', values: 'users' },
-  { flags: '--start-date <date>', about: 'such as 2026-11-20' },
-  { flags: '--end-date <date>', about: 'such as 2026-11-20' },
+  { flags: '--manager <user>', about: 'email address or ID of the user', values: 'users' },
+  { flags: '--start-date <date>', about: 'date such as 2026-11-20' },
+  { flags: '--end-date <date>', about: 'date such as 2026-11-20' },
 ] satisfies Parameter[];
 
 export const projects = noun({
@@ -48,7 +48,7 @@ export const projects = noun({
       summary: 'Create a project',
       options: [
         common.tenant,
-        { flags: '--key <key>', about: 'capital letters and digits, unique in the tenant', required: true },
+        { flags: '--key <key>', about: 'key of capital letters and digits, unique in the tenant', required: true },
         { ...name, required: true },
         ...fields,
       ],
@@ -57,20 +57,20 @@ export const projects = noun({
       ],
     },
     update: {
-      summary: 'Change a project',
+      summary: 'Update a project',
       details: clearing.replace('notes', 'description'),
       arguments: [id],
       options: [common.tenant, name, ...fields],
       examples: ['projects update 3 --tenant Acme --status COMPLETED', "projects update 3 --tenant Acme --manager ''"],
     },
     deactivate: {
-      summary: 'Put a project on hold: its status becomes ON_HOLD',
+      summary: 'Put a project on hold: set its status to ON_HOLD',
       arguments: [id],
       options: [common.tenant],
       examples: ['projects deactivate 3 --tenant Acme'],
     },
     activate: {
-      summary: 'Have a project begin, or go on: its status becomes ACTIVE',
+      summary: 'Start or resume a project: set its status to ACTIVE',
       arguments: [id],
       options: [common.tenant],
       examples: ['projects activate 3 --tenant Acme'],

@@ -2,11 +2,13 @@ import { noun } from '../lib/command.ts';
 
 export const secrets = noun({
   verbs: {
-    reseal: {
-      summary: 'End a change of WEBHOOK_SECRET_KEY: encrypt with its first key what the others have encrypted',
-      details: 'Servers may run meanwhile; what was interrupted goes on when it is run again.',
-      examples: ['secrets reseal', 'secrets reseal --json'],
+    're-encrypt': {
+      summary: 'Re-encrypt webhook secrets with the current WEBHOOK_SECRET_KEY',
+      details:
+        'The current key is the first one in WEBHOOK_SECRET_KEY. Servers can keep running. If the command is interrupted, run ' +
+        'it again.',
+      examples: ['secrets re-encrypt', 'secrets re-encrypt --json'],
     },
   },
-  actions: () => import('../actions/secrets.ts'),
+  actions: async () => ({ 're-encrypt': (await import('../actions/secrets.ts')).reencrypt }),
 });

@@ -1,15 +1,15 @@
 import type { Single } from '../lib/command.ts';
 
-/** The demo workspace of a first start, for a database of one's own; or one of any size beside what is there. */
+/** Creates the demo workspace of a first start, or a workspace of any size for load tests. */
 export const seed: Single = {
   verb: {
-    summary: 'Make a demo workspace, and print its key, alone, on stdout: the one time that it is shown',
+    summary: 'Create a demo workspace and print its API key on stdout',
     details:
-      'Without options it fills an empty database with the workspace of a first start. With --tickets it makes a workspace ' +
-      'of that size, whatever else there is.',
+      'Without options, the command creates the demo workspace in an empty database. With --tickets, it adds a workspace ' +
+      'of that size to any database. Only this command shows the key.',
     options: [
-      { flags: '--tickets <count>', about: 'how many older tickets it has beside those of the demo: 500, 100k, 1m' },
-      { flags: '--name <name>', about: 'what the workspace is called (default: Demo, and how many)' },
+      { flags: '--tickets <count>', about: 'number of tickets to add to those of the demo, such as 500, 100k or 1m' },
+      { flags: '--name <name>', about: 'name of the workspace (default: Demo and the number of tickets)' },
     ],
     examples: ['seed', 'seed --tickets 100k', 'seed --tickets 1m --name Umbrella'],
   },

@@ -1,16 +1,16 @@
 import { common, noun } from '../lib/command.ts';
 
-const tenant = { flags: '<tenant>', about: 'name or id of the tenant', values: 'tenants' } as const;
+const tenant = { flags: '<tenant>', about: 'name or ID of the tenant', values: 'tenants' } as const;
 
 export const tenants = noun({
   verbs: {
     list: {
-      summary: 'List all tenants, by name',
+      summary: 'List all tenants, sorted by name',
       options: [common.utc],
       examples: ['tenants list', 'tenants list --json'],
     },
     show: {
-      summary: 'Show a tenant, and how much it has',
+      summary: 'Show a tenant and the number of its users, keys, tickets and other resources',
       arguments: [tenant],
       options: [common.utc],
       examples: ['tenants show Acme'],
@@ -18,13 +18,13 @@ export const tenants = noun({
     create: {
       summary: 'Create a tenant and its first user, an administrator',
       details:
-        'With --with-key it also makes a key with all scopes for them, and prints it, alone, on stdout: the one time that ' +
-        'it is shown.',
+        'With --with-key, the command also creates an API key with all scopes for the administrator, and prints it on ' +
+        'stdout. Only this command shows the key.',
       options: [
-        { flags: '--name <name>', about: 'unique in whatever case, and not all digits', required: true },
-        { flags: '--admin-email <email>', about: 'e-mail address of the administrator', required: true },
-        { flags: '--admin-name <name>', about: 'name of the administrator (default: what precedes the @)' },
-        { flags: '--with-key', about: 'make a key for the administrator, too' },
+        { flags: '--name <name>', about: 'unique name, ignoring case, that is not only digits', required: true },
+        { flags: '--admin-email <email>', about: 'email address of the administrator', required: true },
+        { flags: '--admin-name <name>', about: 'name of the administrator (default: the email address before the @)' },
+        { flags: '--with-key', about: 'also create an API key for the administrator' },
       ],
       examples: [
         'tenants create --name Acme --admin-email ada@acme.example --admin-name "Ada Okafor"',
@@ -32,18 +32,18 @@ export const tenants = noun({
       ],
     },
     update: {
-      summary: 'Change the name of a tenant',
+      summary: 'Rename a tenant',
       arguments: [tenant],
-      options: [{ flags: '--name <name>', about: 'the new name' }],
+      options: [{ flags: '--name <name>', about: 'new name of the tenant' }],
       examples: ['tenants update Acme --name "Acme Corporation"'],
     },
     deactivate: {
-      summary: 'Deactivate a tenant: its keys stop working at once, and it receives no webhooks',
+      summary: 'Deactivate a tenant: its API keys stop working immediately, and it receives no webhooks',
       arguments: [tenant],
       examples: ['tenants deactivate Acme', 'tenants deactivate 12'],
     },
     activate: {
-      summary: 'Activate a tenant again: its keys work again',
+      summary: 'Reactivate a tenant: its API keys work again',
       arguments: [tenant],
       examples: ['tenants activate Acme'],
     },

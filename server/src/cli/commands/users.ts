@@ -3,19 +3,20 @@ import { common, noun, type Parameter } from '../lib/command.ts';
 import { exportVerb } from '../lib/file-verbs.ts';
 import { clearing } from '../lib/update.ts';
 
-const user = { flags: '<user>', about: 'e-mail address or id of the user', values: 'users' } as const;
+const user = { flags: '<user>', about: 'email address or ID of the user', values: 'users' } as const;
 
 const fields = [
   { flags: '--job-title <title>' },
   { flags: '--department <department>' },
   { flags: '--phone <phone>' },
-  { flags: '--time-zone <zone>', about: 'IANA name such as Europe/Berlin' },
+  { flags: '--time-zone <zone>', about: 'IANA time zone such as Europe/Berlin' },
 ] satisfies Parameter[];
-const name = { flags: '--name <name>', about: 'name of the person' };
-const email = { flags: '--email <email>', about: 'e-mail address, unique in the tenant' };
-const keepKeys = { flags: '--keep-keys', about: 'do not revoke the API keys of the user' };
+const name = { flags: '--name <name>', about: 'name of the user' };
+const email = { flags: '--email <email>', about: 'email address, unique in the tenant' };
+const keepKeys = { flags: '--keep-keys', about: "don't revoke the API keys of the user" };
 const revoking =
-  'Unless `--keep-keys` is given, the API keys of the user are revoked and printed. In a terminal the command asks first.';
+  'Unless you use `--keep-keys`, the command revokes the API keys of the user and prints their names. In a terminal, it ' +
+  'asks for confirmation first.';
 const role = { flags: '--role <role>', about: UserRole.options.join(', '), values: UserRole.options };
 
 export const users = noun({
@@ -55,8 +56,8 @@ export const users = noun({
       ],
     },
     update: {
-      summary: 'Change a user',
-      details: `${clearing}\n\nA role with fewer rights revokes API keys. ${revoking}`,
+      summary: 'Update a user',
+      details: `${clearing}\n\nA role with fewer permissions revokes API keys. ${revoking}`,
       arguments: [user],
       options: [common.tenant, name, email, role, ...fields, keepKeys],
       examples: [
@@ -66,8 +67,8 @@ export const users = noun({
       ],
     },
     deactivate: {
-      summary: 'Deactivate a user: revoke their API keys, sign them out, and no longer allow assigning to them',
-      details: `${revoking} Keys that are kept work again when the user is activated.`,
+      summary: 'Deactivate a user: revoke their API keys and end their sessions',
+      details: `You can't assign work to inactive users. ${revoking} Keys that you keep work again after \`users activate\`.`,
       arguments: [user],
       options: [common.tenant, keepKeys],
       examples: [
@@ -76,14 +77,16 @@ export const users = noun({
       ],
     },
     activate: {
-      summary: 'Activate a user again: the API keys that were kept work again',
+      summary: 'Reactivate a user: API keys that were not revoked work again',
       arguments: [user],
       options: [common.tenant],
       examples: ['users activate jonas@acme.example --tenant Acme'],
     },
     invite: {
-      summary: 'Make a link that lets a user into the developer area, to choose how to sign in',
-      details: 'It is for PUBLIC_URL, works once and for a week, and is for a user who is ADMIN or AGENT.',
+      summary: 'Create an invitation link to the developer area',
+      details:
+        'The user opens the link and chooses how to sign in. The link starts with PUBLIC_URL, works once, and expires after 7 ' +
+        'days. The user must have the role ADMIN or AGENT.',
       arguments: [user],
       options: [common.tenant],
       examples: ['users invite jonas@acme.example --tenant Acme'],

@@ -3,13 +3,16 @@ import { common, noun, type Parameter } from '../lib/command.ts';
 import { eventsHelp } from '../lib/event-list.ts';
 import { clearing } from '../lib/update.ts';
 
-const id = { flags: '<id>', about: 'id of the subscription', values: 'webhooks' } as const;
+const id = { flags: '<id>', about: 'ID of the subscription', values: 'webhooks' } as const;
 
 const fields = [
-  { flags: '--filter <field=values...>', about: 'only where the field is one of these; may be repeated' },
+  {
+    flags: '--filter <field=values...>',
+    about: 'only events where the field has one of these values; repeat the option for more fields',
+  },
   {
     flags: '--secret <secret>',
-    about: 'what signs each delivery, of 24 characters or more; - reads it from standard input',
+    about: 'signing secret of at least 24 characters; - reads it from standard input',
     secret: true,
   },
 ] satisfies Parameter[];
@@ -19,21 +22,27 @@ export const webhooks = noun({
   verbs: {
     list: {
       summary: 'List the webhook subscriptions of a tenant, newest first',
-      options: [common.tenant, { flags: '--all', about: 'those that were deactivated, too' }, common.limit, common.utc],
+      options: [
+        common.tenant,
+        { flags: '--all', about: 'include deactivated subscriptions' },
+        common.limit,
+        common.utc,
+      ],
       examples: ['webhooks list --tenant Acme'],
     },
     show: {
-      summary: 'Show a webhook subscription: everything but its secret',
+      summary: 'Show a webhook subscription without its secret',
       arguments: [id],
       options: [common.tenant, common.utc],
       examples: ['webhooks show 5 --tenant Acme'],
     },
     create: {
-      summary: 'Register a webhook subscription',
-      details: 'Without --secret one is made and printed, alone, on stdout: the one time that it is shown.',
+      summary: 'Create a webhook subscription',
+      details:
+        'Without --secret, the command generates a signing secret and prints it on stdout. Only this command shows the secret.',
       options: [
         common.tenant,
-        { flags: '--url <url>', about: 'where deliveries go', required: true },
+        { flags: '--url <url>', about: 'URL that receives deliveries', required: true },
         { ...events, required: true },
         ...fields,
       ],
@@ -43,17 +52,17 @@ export const webhooks = noun({
       ],
     },
     update: {
-      summary: 'Change, pause or resume a webhook subscription',
-      details: `${clearing.replace('notes', 'filter')}. The secret before signs, too, for a day.`,
+      summary: 'Update, pause or resume a webhook subscription',
+      details: `${clearing.replace('notes', 'filter')} After a change of the secret, deliveries are also signed with the previous secret for 24 hours.`,
       arguments: [id],
       options: [
         common.tenant,
-        { flags: '--url <url>', about: 'where deliveries go' },
+        { flags: '--url <url>', about: 'URL that receives deliveries' },
         events,
         ...fields,
         {
           flags: '--paused <paused>',
-          about: 'true: what happens waits; false: what waits is sent',
+          about: 'true pauses deliveries; false resumes them and sends pending deliveries',
           values: ['true', 'false'],
         },
       ],
@@ -63,26 +72,26 @@ export const webhooks = noun({
       ],
     },
     test: {
-      summary: 'Send a subscription an example event',
+      summary: 'Send an example event to a subscription',
       arguments: [id],
       options: [
         common.tenant,
         {
           flags: '--event <type>',
-          about: 'which event (default: the first that it wants)',
+          about: 'event type (default: the first type of the subscription)',
           values: EventType.options,
         },
       ],
       examples: ['webhooks test 5 --tenant Acme'],
     },
     deactivate: {
-      summary: 'Deactivate a webhook subscription: nothing is sent to it any more',
+      summary: 'Deactivate a webhook subscription: cancel pending deliveries and send no new ones',
       arguments: [id],
       options: [common.tenant],
       examples: ['webhooks deactivate 5 --tenant Acme'],
     },
     activate: {
-      summary: 'Activate a webhook subscription again: it is sent what happens from now on',
+      summary: 'Reactivate a webhook subscription: deliver events from now on',
       arguments: [id],
       options: [common.tenant],
       examples: ['webhooks activate 5 --tenant Acme'],

@@ -3,26 +3,26 @@ import { type Command, CommanderError } from 'commander';
 import { SettingsError } from '../../config/env.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** Exit codes: 0 is done, 1 failed, 2 called wrongly, 128 and the signal's number when interrupted. */
-const failed = 1;
-const calledWrongly = 2;
+/** Exit codes: 0 success, 1 failure, 2 usage error, 128 plus the signal number after a signal. */
+const failure = 1;
+const usageError = 2;
 
-/** An option or argument that can't be used: found before anything is opened. */
+/** An option or argument is invalid. Thrown before the command opens the database. */
 export class UsageError extends Error {
   override name = 'UsageError';
   readonly details: readonly ErrorDetail[];
 
   constructor(details: ErrorDetail[]) {
-    super('The command was called wrongly.');
+    super('The options or arguments of the command are invalid.');
     this.details = details;
   }
 }
 
-/** Something outside is not as the command needs it, such as a file. Each line says one thing that is wrong. */
+/** The command failed because of its environment, such as a missing file. Each line describes one problem. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly lines: readonly string[];
-  /** The same for programs. */
+  /** The same problems as JSON. */
   readonly details: readonly object[] | undefined;
 
   constructor(lines: string | string[], details?: object[]) {
@@ -32,7 +32,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The person or the machine wants the command to end. */
+/** The command received a signal to end. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
   readonly exitCode: number;
@@ -51,12 +51,12 @@ interface Report {
 }
 
 interface ReportOptions {
-  /** The command that failed; none when it never came to that. */
+  /** The command that failed, or undefined if parsing failed. */
   command: Command | undefined;
   json: boolean;
 }
 
-/** Says on stderr what went wrong, a line for each thing or as JSON, and returns the exit code. */
+/** Prints an error on stderr, as one line per problem or as JSON, and returns the exit code. */
 export function reportError(error: unknown, { command, json }: ReportOptions): number {
   const { exitCode, code, lines, details } = describe(error, command);
   const text = json
@@ -66,15 +66,15 @@ export function reportError(error: unknown, { command, json }: ReportOptions): n
   return exitCode;
 }
 
-/** Text from outside on one line and without control characters, which a terminal would obey. */
+/** Replaces control characters by spaces, because a terminal would interpret them. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
 function describe(error: unknown, command: Command | undefined): Report {
   if (error instanceof CommanderError) {
-    const exitCode = error.exitCode === 0 ? 0 : calledWrongly;
-    // Help has been printed already, be it asked for or because a command is missing.
+    const exitCode = error.exitCode === 0 ? 0 : usageError;
+    // Commander has already printed the help.
     const isHelp = error.exitCode === 0 || error.code === 'commander.help';
     return {
       exitCode,
@@ -83,22 +83,24 @@ function describe(error: unknown, command: Command | undefined): Report {
     };
   }
   if (error instanceof UsageError || error instanceof ApiError) {
-    const exitCode = error instanceof UsageError ? calledWrongly : failed;
+    const exitCode = error instanceof UsageError ? usageError : failure;
     const code = error instanceof UsageError ? 'USAGE' : error.code;
-    const lines = error.details?.map(({ path, message }) => `${labelOf(path, command)} ${message}`) ?? [error.message];
+    const lines = error.details?.map(({ path, message }) => `${findLabel(path, command)} ${message}`) ?? [
+      error.message,
+    ];
     return { exitCode, code, lines, details: error.details };
   }
   if (error instanceof SettingsError)
-    return { exitCode: calledWrongly, code: 'SETTINGS', lines: error.message.split('\n') };
+    return { exitCode: usageError, code: 'SETTINGS', lines: error.message.split('\n') };
   if (error instanceof Interrupted) return { exitCode: error.exitCode, code: 'INTERRUPTED', lines: [error.message] };
   if (error instanceof CommandError) {
-    return { exitCode: failed, code: 'FAILED', lines: error.lines, details: error.details };
+    return { exitCode: failure, code: 'FAILED', lines: error.lines, details: error.details };
   }
-  return { exitCode: failed, code: 'FAILED', lines: [messageOf(error)] };
+  return { exitCode: failure, code: 'FAILED', lines: [messageOf(error)] };
 }
 
-/** The option or argument that a field came from: `assetTag` from `--asset-tag`, `managerId` from `--manager`. */
-function labelOf(path: string, command: Command | undefined): string {
+/** Returns the option or argument of a field: `--asset-tag` for `assetTag`, `--manager` for `managerId`. */
+function findLabel(path: string, command: Command | undefined): string {
   const [field, ...rest] = path.split('.');
   const option = command?.options.find((each) =>
     [each.attributeName(), `${each.attributeName()}Id`].includes(field ?? ''),
@@ -108,9 +110,9 @@ function labelOf(path: string, command: Command | undefined): string {
   return label === undefined ? path : [label, ...rest.filter((part) => !/^\d+$/.test(part))].join(' ');
 }
 
-/** What an error of another library says, without what only a developer wants to know. */
+/** Returns the message of an unexpected error without Prisma's code location. */
 function messageOf(error: unknown): string {
-  // Of a connection that fails at several addresses.
+  // Node.js throws this when the connection to each address of a host fails.
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   if (!(error instanceof Error)) return String(error);
   return error.message.replace(/^\s*Invalid `prisma[^`]*` invocation:/, '').trim();

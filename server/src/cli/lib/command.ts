@@ -1,41 +1,41 @@
 import type { Command } from 'commander';
 
-/** What can be asked of the database for a completion, by what it names (complete.ts). */
+/** A kind of value that completions look up in the database (completion-values.ts). */
 export type Known = 'tenants' | 'users' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
 
-/** An option or an argument: what parses it, and what help, completions and the reference say of it. */
+/** An option or argument, as the parser, help, completions and command reference use it. */
 export interface Parameter {
-  /** As commander writes it: `--asset-tag <tag>`, `<id>`, `[file]`. */
+  /** In the syntax of commander: `--asset-tag <tag>`, `<id>`, `[file]`. */
   flags: string;
   about?: string;
-  /** Of an option: whether the command can't do without it. */
+  /** Whether the option is mandatory. */
   required?: boolean;
-  /** Of an option: whether others must not see it, as they do in a list of processes. Then `-` is a line of standard input. */
+  /** Whether the option is secret. Process lists show arguments, so `-` reads a secret from standard input. */
   secret?: boolean;
-  /** What it is where it isn't given. */
+  /** The default value. */
   fallback?: string;
-  /** What it may be, for completions: these, or what the database knows. A list separated by commas has them, too. */
+  /** The values that completions offer: a list, or a kind of value in the database. Comma-separated lists also use them. */
   values?: readonly string[] | Known;
 }
 
-/** One thing that can be done, as far as it is told of. */
+/** The description of a command. Its action is loaded separately. */
 export interface Verb {
-  /** A line for lists; begins with what it does and has no full stop. */
+  /** One line for lists: starts with an imperative and has no full stop. */
   summary: string;
-  /** What else is to be known before it is called. */
+  /** Further paragraphs of the help, with full stops. */
   details?: string;
   arguments?: readonly Parameter[];
   options?: readonly Parameter[];
-  /** What follows the program's name. */
+  /** Calls without the name of the program. */
   examples: readonly string[];
-  /** Prints no result, so that there is no `--json` for it. */
+  /** Whether the command prints no result, and has no option `--json`. */
   plain?: boolean;
 }
 
-/** What a verb does, with the arguments and options that commander has read. */
+/** Runs a command. Commander binds `this` and has parsed the arguments and options. */
 export type Action = (this: Command) => Promise<void>;
 
-/** What there is a command for. What its verbs do is loaded when it is done: help comes without a database. */
+/** A command with verbs. Actions are loaded on demand, so help doesn't load the code of the database. */
 export interface Noun {
   verbs: Readonly<Record<string, Verb>>;
   findAction(verb: string): Promise<Action | undefined>;
@@ -52,11 +52,11 @@ type Actions<Name extends string> = () => Promise<Readonly<Record<Name, Action>>
 interface Given<Name extends string, Quick extends Name> {
   verbs: Record<Name, Verb>;
   actions: Actions<Exclude<Name, NoInfer<Quick>>>;
-  /** Those that need no database, apart from the others, so that they don't wait for what these need. */
+  /** Actions without a database, in a module of their own, because the database code takes long to load. */
   withoutDatabase?: Actions<Quick>;
 }
 
-/** A noun each of whose verbs has its action, of the same name. */
+/** Creates a noun, and checks by types that each verb has an action of the same name. */
 export function noun<Name extends string, Quick extends Name = never>(given: Given<Name, Quick>): Noun {
   const { verbs, actions, withoutDatabase } = given;
   return {
@@ -69,23 +69,23 @@ export function noun<Name extends string, Quick extends Name = never>(given: Giv
   };
 }
 
-/** An entry of the table of commands: what it names is loaded when it is called. */
+/** An entry of the command table. `load` imports the description on demand. */
 export interface Entry {
   summary: string;
   load(): Promise<Noun | Single>;
 }
 
-/** Options that many commands have. */
+/** Options that several commands share. */
 export const common = {
-  tenant: { flags: '--tenant <tenant>', about: 'name or id of the tenant', required: true, values: 'tenants' },
-  utc: { flags: '--utc', about: 'exact times, in UTC' },
-  q: { flags: '--q <words>', about: 'only those that hold all of these words' },
-  limit: { flags: '--limit <count>', about: 'how many at most', fallback: '50' },
-  yes: { flags: '--yes', about: 'do not ask' },
-  json: { flags: '--json', about: 'print one JSON document, errors included' },
+  tenant: { flags: '--tenant <tenant>', about: 'name or ID of the tenant', required: true, values: 'tenants' },
+  utc: { flags: '--utc', about: 'print exact times in UTC' },
+  q: { flags: '--q <words>', about: 'only items that contain all of these words' },
+  limit: { flags: '--limit <count>', about: 'maximum number of items', fallback: '50' },
+  yes: { flags: '--yes', about: "don't ask for confirmation" },
+  json: { flags: '--json', about: 'print the result or the error as one JSON document' },
 } as const satisfies Record<string, Parameter>;
 
-/** The options of a verb, with those that every verb has. */
+/** Returns the options of a verb, including the ones that all verbs share. */
 export function optionsOf({ options = [], plain = false }: Verb): readonly Parameter[] {
   return plain ? options : [...options, common.json];
 }

@@ -9,26 +9,26 @@ import { listWebhooks } from '../../resources/webhooks/queries.ts';
 import type { Known } from './command.ts';
 import { withRuntime } from './run-command.ts';
 
-type Offers = readonly (readonly [word: string, about: string])[];
+type Completions = readonly (readonly [word: string, about: string])[];
 
 const page = { page: 1, perPage: 100 };
 
-/** What the database has of these, the newest first: of the tenant, or where none is given, of the only one. */
-export function completionValues(what: Known, tenant: string | undefined): Promise<Offers> {
+/** Returns up to 100 completions from the database, newest first. Without `tenant`, uses the only tenant, if there is one. */
+export function completionValues(kind: Known, tenant: string | undefined): Promise<Completions> {
   return withRuntime(async (runtime) => {
     const all = await listTenants(runtime.prisma);
-    if (what === 'tenants') return all.map(({ id, name }) => [name, `id ${id}`]);
-    // Ids of keys are given without a tenant.
+    if (kind === 'tenants') return all.map(({ id, name }) => [name, `id ${id}`]);
+    // Key IDs are unique across tenants, and commands take them without --tenant.
     const names =
-      tenant === undefined && (what === 'keys' || all.length === 1) ? all.map(({ id }) => String(id)) : [tenant];
-    const found = names.flatMap((name) => (name === undefined ? [] : [ofTenant(what, runtime, name)]));
+      tenant === undefined && (kind === 'keys' || all.length === 1) ? all.map(({ id }) => String(id)) : [tenant];
+    const found = names.flatMap((name) => (name === undefined ? [] : [findInTenant(kind, runtime, name)]));
     return (await Promise.all(found)).flat();
   });
 }
 
-async function ofTenant(what: Exclude<Known, 'tenants'>, runtime: Runtime, tenant: string): Promise<Offers> {
+async function findInTenant(kind: Exclude<Known, 'tenants'>, runtime: Runtime, tenant: string): Promise<Completions> {
   const context = await tenantContext(runtime, tenant);
-  switch (what) {
+  switch (kind) {
     case 'users':
       return (await listUsers(context, page)).data.map(({ email, name }) => [email, name]);
     case 'keys':

@@ -1,24 +1,28 @@
 import { Interrupted, UsageError } from './cli-errors.ts';
 
-/** Sending more deliveries than these again is asked about. */
-export const askOnStderr = 10;
+/** Maximum number of deliveries that are replayed without confirmation. */
+export const maxUnconfirmedReplays = 10;
 
 /**
- * Asks the person whether to do something, for which `--yes` is the answer where nobody can be asked.
- * Resolves to the answer. @throws UsageError naming `--yes` when there is no terminal; Interrupted
+ * Asks for confirmation in the terminal.
+ * @param action completes "This will …"
+ * @returns whether the user confirmed
+ * @throws UsageError without a terminal, where scripts use `--yes`
+ * @throws Interrupted after Ctrl-C
  */
-export async function confirm(what: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new UsageError([{ path: 'yes', message: `is needed to ${what}` }]);
+export async function confirm(action: string): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new UsageError([{ path: 'yes', message: `is required to ${action} without a terminal` }]);
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The end of input (Ctrl+D) answers no question.
+    // `question` never resolves after the end of input (Ctrl-D).
     const ended = new Promise<string>((resolve, reject) => {
       terminal.once('SIGINT', () => reject(new Interrupted('SIGINT')));
       terminal.once('close', () => resolve(''));
     });
-    const answer = await Promise.race([terminal.question(`This would ${what}. Go on? [y/N] `), ended]);
-    return /^y(es)?$/i.test(answer.trim());
+    const reply = await Promise.race([terminal.question(`This will ${action}. Continue? [y/N] `), ended]);
+    return /^y(es)?$/i.test(reply.trim());
   } finally {
     terminal.close();
   }

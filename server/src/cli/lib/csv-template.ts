@@ -1,7 +1,7 @@
 import { type CsvColumns, csvTemplate } from '../../resources/csv/csv-columns.ts';
 import type { Action } from './command.ts';
 
-/** Prints a CSV file to begin an import with, whatever the database is. */
+/** Creates the action that prints a CSV template. It needs no database. */
 export function csvTemplateAction<Line extends object>(columns: CsvColumns<Line>): Action {
   return async () => {
     process.stdout.write(csvTemplate(columns));

@@ -11,90 +11,90 @@ import { createSecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import { type KeyUse, readKeyUse, readSecretKeys } from '../../webhooks/secrets/secret-keys.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 
-/** What the checks of `itsm doctor` look at: an installation as its settings name it, in whatever state it is. */
+/** The installation that `itsm doctor` checks. Its database can be outdated or damaged. */
 export interface Installation {
   settings: Settings;
   databases: Databases;
 }
 
-/** What a check found. `note` is worth knowing; `wrong` wants somebody to do something. */
+/** The result of a check. `note` is information for the operator; `wrong` requires an action. */
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
   says: string;
-  /** What to do. */
+  /** How to solve the problem. */
   advice?: string;
-  /** The same for programs. */
+  /** The same information as JSON. */
   details?: object[];
 }
 
-/** How many subscriptions a finding names. */
-const mostNamed = 10;
+/** Maximum number of subscriptions that a finding lists. */
+const maxListed = 10;
 
 export interface Check {
   name: string;
-  /** Whether the later ones can't look where this one finds something wrong. */
+  /** Whether later checks can't run if this one finds a problem. */
   essential?: boolean;
-  look(installation: Installation): Promise<Finding[]>;
+  check(installation: Installation): Promise<Finding[]>;
 }
 
 const ok = (says: string): Finding => ({ level: 'ok', says });
 const note = (says: string, advice: string): Finding => ({ level: 'note', says, advice });
 const wrong = (says: string, advice: string): Finding => ({ level: 'wrong', says, advice });
 
-/** In the order in which they are made. Each reads, and none changes anything of the database. */
+/** All checks, in the order of their execution. They don't change the database. */
 export const checks: Check[] = [
   {
     name: 'listener',
-    // Through such a pooler the later ones would get mixed up, too.
+    // A pooler in transaction mode would also disturb the later checks.
     essential: true,
-    async look({ databases }) {
+    async check({ databases }) {
       try {
         await checkConnection(databases.options.url, databases.options.timeouts);
-        return [ok('A notification comes back: revoked keys and new deliveries are heard of.')];
+        return [ok('PostgreSQL delivers notifications, for example about revoked keys and new deliveries.')];
       } catch (error) {
         const advice =
           error instanceof PoolerError
-            ? 'No server starts until then.'
-            : 'See that PostgreSQL runs, and that this machine and the role of DATABASE_URL may connect to it.';
+            ? 'Servers do not start until the problem is solved.'
+            : 'Check that PostgreSQL is running and accepts connections from this machine with the role of DATABASE_URL.';
         return [wrong((error as Error).message, advice)];
       }
     },
   },
   {
     name: 'PostgreSQL',
-    async look({ databases }) {
+    async check({ databases }) {
       const { version, versionNumber, ignoresCase } = await readServerInfo(databases.options);
-      const search = ignoresCase ? [] : [note('Search is case-sensitive beyond ASCII.', caseAdvice)];
+      const search = ignoresCase ? [] : [note('Search is case-sensitive for letters outside ASCII.', caseAdvice)];
       const major = Math.floor(versionNumber / 10_000);
-      if (major < oldestMajor) {
+      if (major < minMajor) {
         return [
           wrong(
-            `It is version ${version}.`,
-            `Move to version ${oldestMajor} or newer: this one is not corrected any more.`,
+            `The version is ${version}.`,
+            `Upgrade to version ${minMajor} or newer. The installed version no longer gets security updates.`,
           ),
           ...search,
         ];
       }
-      if (major > newestMajor) {
+      if (major > maxMajor) {
         return [
-          note(`It is version ${version}.`, `Look out: this version of the program was tested up to ${newestMajor}.`),
+          note(`The version is ${version}.`, `This version of the program is tested with PostgreSQL ${maxMajor} and earlier. Test before you use it in production.`),
           ...search,
         ];
       }
-      return [ok(`It is version ${version}.`), ...search];
+      return [ok(`The version is ${version}.`), ...search];
     },
   },
   {
     name: 'roles',
     essential: true,
-    async look({ databases }) {
+    async check({ databases }) {
       const missing = await findMissingRoles(databases.options.url);
-      if (missing.length === 0) return [ok('The role of DATABASE_URL may take those of requests and of the system.')];
+      if (missing.length === 0) return [ok('The role of DATABASE_URL can use the roles for requests and for the system.')];
       const statements = missing.map((statement) => `${statement};`).join(' ');
       return [
         wrong(
-          'The roles that keep tenants apart are missing, or the role of DATABASE_URL may not take them.',
-          `Run \`itsm migrate\`, or have an administrator of PostgreSQL run: ${statements}`,
+          'The roles that isolate tenants are missing, or the role of DATABASE_URL is not a member of them.',
+          `Run \`itsm migrate\`, or ask a PostgreSQL administrator to run: ${statements}`,
         ),
       ];
     },
@@ -102,14 +102,14 @@ export const checks: Check[] = [
   {
     name: 'migrations',
     essential: true,
-    async look({ databases }) {
+    async check({ databases }) {
       try {
         const { ahead } = await checkSchema(databases.options.url);
-        if (ahead.length === 0) return [ok('The database is as this version of the program needs it.')];
+        if (ahead.length === 0) return [ok('The database is up to date.')];
         return [
           note(
-            `The database is ahead of this version of the program: a newer one has applied ${ahead.join(', ')}.`,
-            'Replace the processes of this version by the newer one.',
+            `The database is newer than this version of the program. A newer version has applied ${ahead.join(', ')}.`,
+            'Update all processes to the newer version.',
           ),
         ];
       } catch (error) {
@@ -120,120 +120,121 @@ export const checks: Check[] = [
   },
   {
     name: 'row-level security',
-    async look({ databases }) {
+    async check({ databases }) {
       try {
         await databases.requests.pool.lend(assertTenantIsolation);
-        return [ok(`Without a tenant, ${requestRole} sees no row.`)];
+        return [ok(`Without a tenant, the role ${requestRole} can't read any rows.`)];
       } catch (error) {
-        if (error instanceof TenantIsolationError) return [wrong(error.message, 'No server starts until then.')];
+        if (error instanceof TenantIsolationError) return [wrong(error.message, 'Servers do not start until the problem is solved.')];
         throw error;
       }
     },
   },
   {
     name: 'data files',
-    async look({ databases }) {
+    async check({ databases }) {
       const damage = await findDamage(databases.system.pool);
-      if (damage === undefined) return [ok('PostgreSQL has found no page damaged.')];
+      if (damage === undefined) return [ok('PostgreSQL has not reported damaged pages.')];
       return [wrong(damage, 'See docs/operations.md, "When data files are damaged".')];
     },
   },
   {
     name: 'WEBHOOK_SECRET_KEY',
-    async look({ settings, databases }) {
+    async check({ settings, databases }) {
       const use = await readKeyUse(databases.system.pool, createSecretCipher(await readSecretKeys(settings)));
-      return use.map((key) => ({ ...findingOf(key), details: [key] }));
+      return use.map((key) => ({ ...toFinding(key), details: [key] }));
     },
   },
   {
     name: 'Redis',
-    async look({ settings: { RATE_LIMIT_STORE, REDIS_URL } }) {
+    async check({ settings: { RATE_LIMIT_STORE, REDIS_URL } }) {
       if (RATE_LIMIT_STORE !== 'redis' || REDIS_URL === undefined) {
-        return [ok('It is not used: each process counts rate limits by itself.')];
+        return [ok('Redis is not configured. Each process counts rate limits on its own.')];
       }
-      // Its client is 8 MB, which only installations with Redis load.
+      // Loaded on demand, because the Redis client is 8 MB.
       const { openRedisCounter } = await import('../../http/rate-limit/redis-windows.ts');
       let reason = '';
-      const onAway = (why: string) => {
-        reason = why;
+      const onAway = (error: string) => {
+        reason = error;
       };
       const redis = await openRedisCounter({ url: REDIS_URL, onAway, onBack: () => undefined });
       redis.close();
       if (!redis.server) {
         return [
           wrong(
-            `Rate limits can't be counted there: ${reason}`,
-            'See docs/operations.md, "When Redis is away". Until then each process counts by itself.',
+            `Redis can't count rate limits: ${reason}`,
+            'See docs/operations.md, "When Redis is away". Until Redis is available, each process counts on its own.',
           ),
         ];
       }
       const [server, version = ''] = redis.server.split(' ');
-      if (server === 'redis' && Number.parseInt(version, 10) < oldestRedis) {
-        return [wrong(`It is version ${version}.`, `Move to Redis ${oldestRedis} or newer, or to Valkey.`)];
+      if (server === 'redis' && Number.parseInt(version, 10) < minRedisMajor) {
+        return [wrong(`The version is ${version}.`, `Upgrade to Redis ${minRedisMajor} or newer, or switch to Valkey.`)];
       }
-      return [ok(`Rate limits can be counted by ${redis.server}.`)];
+      return [ok(`Redis is available: ${redis.server}.`)];
     },
   },
   {
     name: 'clock',
-    async look({ databases }) {
+    async check({ databases }) {
       const { clockAheadMs } = await readServerInfo(databases.options);
       const seconds = Math.abs(clockAheadMs / 1000).toFixed(1);
-      const says = `The clock of this machine is ${seconds} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} that of the database.`;
+      const says = `The clock of this machine is ${seconds} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} the clock of the database.`;
       if (Math.abs(clockAheadMs) <= clockToleranceMs) return [ok(says)];
       return [
         wrong(
           says,
-          'Set both by NTP: keys expire and signatures of webhooks are dated by this one, and receivers refuse what is minutes off.',
+          'Synchronize both clocks with NTP. The clock of this machine determines the expiry of keys and the timestamps of ' +
+            'webhook signatures, and receivers reject timestamps that are minutes off.',
         ),
       ];
     },
   },
   {
     name: 'deliveries',
-    async look({ databases }) {
+    async check({ databases }) {
       const oldest = await findOldestDue(databases.system.prisma);
-      if (oldest === undefined) return [ok('None is due.')];
+      if (oldest === undefined) return [ok('No deliveries are due.')];
       const { tenantId, subscriptionId, seconds } = oldest;
-      const says = `The oldest that is due, to subscription ${subscriptionId} of tenant ${tenantId}, has been so for ${Math.round(seconds)} s.`;
+      const says = `The oldest due delivery, to subscription ${subscriptionId} of tenant ${tenantId}, has been due for ${Math.round(seconds)} s.`;
       if (seconds <= dueToleranceSeconds) return [ok(says)];
       return [
         wrong(
           says,
-          'See that a process with ROLES=worker runs, and what its log says. Where one runs, it has more to do than it can, ' +
-            `or that endpoint is slow: \`itsm deliveries list --tenant ${tenantId} --subscription ${subscriptionId}\`.`,
+          'Check that a process with ROLES=worker is running, and read its log. If one is running, it is overloaded or the ' +
+            `endpoint is slow: run \`itsm deliveries list --tenant ${tenantId} --subscription ${subscriptionId}\`.`,
         ),
       ];
     },
   },
   {
     name: 'circuits',
-    async look({ databases }) {
+    async check({ databases }) {
       const open = await findOpenCircuits(databases.system.prisma);
-      if (open.length === 0) return [ok('None is open.')];
+      if (open.length === 0) return [ok('No circuits are open.')];
       const count =
         open.length === 1 ? '1 subscription has an open circuit' : `${open.length} subscriptions have open circuits`;
-      const advice = '`itsm webhooks show <id> --tenant <tenant>` says why, and when the next attempt is.';
-      return [note(`${count}: ${namesOf(open)}.`, advice)];
+      const advice = 'To see the reason and the next attempt, run `itsm webhooks show <id> --tenant <tenant>`.';
+      return [note(`${count}: ${formatList(open)}.`, advice)];
     },
   },
   {
     name: 'quota',
-    async look({ databases }) {
-      const stopped = await findOverQuota(databases.system.prisma);
-      if (stopped.length === 0) return [ok('No subscription is stopped by WEBHOOK_MAX_PENDING_DELIVERIES.')];
-      const says = `No new deliveries, by WEBHOOK_MAX_PENDING_DELIVERIES, for ${namesOf(stopped)}.`;
+    async check({ databases }) {
+      const overQuota = await findOverQuota(databases.system.prisma);
+      if (overQuota.length === 0) return [ok('No subscription has reached WEBHOOK_MAX_PENDING_DELIVERIES.')];
+      const says = `WEBHOOK_MAX_PENDING_DELIVERIES prevents new deliveries for ${formatList(overQuota)}.`;
       return [wrong(says, 'See docs/operations.md, "A workspace has too many pending deliveries".')];
     },
   },
   {
     name: 'totals',
-    async look({ databases }) {
+    async check({ databases }) {
       const found = await findWrongTotals(databases.options);
-      if (found.length === 0) return [ok('All are what counting gives.')];
+      if (found.length === 0) return [ok('All stored totals are correct.')];
       return found.map(({ tenantId, ...total }) => ({
         ...wrong(
-          `Tenant ${tenantId}: ${total.what}: kept ${total.kept}, counted ${total.counted}.`,
+          `Tenant ${tenantId}: ${total.what}: stored ${total.kept}, counted ${total.counted}.`,
           'See docs/operations.md, "When a total is wrong".',
         ),
         details: [{ tenantId: serializeId(tenantId), ...total }],
@@ -242,39 +243,40 @@ export const checks: Check[] = [
   },
 ];
 
-/** Versions of PostgreSQL that are corrected by those who make it, and the newest that the tests ran on. */
-const oldestMajor = 15;
-const newestMajor = 18;
+/** The oldest version of PostgreSQL that gets updates, and the newest version that the tests use. */
+const minMajor = 15;
+const maxMajor = 18;
 
-const oldestRedis = 7;
+const minRedisMajor = 7;
 
 const clockToleranceMs = 2000;
-/** A worker looks every second. */
+/** Workers poll for due deliveries every second. */
 const dueToleranceSeconds = 60;
 
-/** Names the first subscriptions of a list. */
-function namesOf(subscriptions: SubscriptionRef[]): string {
+/** Lists the first subscriptions. */
+function formatList(subscriptions: SubscriptionRef[]): string {
   const named = subscriptions
-    .slice(0, mostNamed)
+    .slice(0, maxListed)
     .map(({ tenantId, subscriptionId }) => `subscription ${subscriptionId} of tenant ${tenantId}`);
-  return `${named.join(', ')}${subscriptions.length > mostNamed ? ' and others' : ''}`;
+  return `${named.join(', ')}${subscriptions.length > maxListed ? ' and others' : ''}`;
 }
 
-function findingOf({ position, keyId, secrets, active }: KeyUse): Finding {
-  if (position === 1) return ok(`Key 1 encrypts ${secrets} of the stored secrets.`);
+function toFinding({ position, keyId, secrets, active }: KeyUse): Finding {
+  if (position === 1) return ok(`Key 1 encrypts ${secrets} webhook secrets.`);
   if (position === null) {
-    const says = `A key that it doesn't hold (${keyId}) has encrypted ${secrets} secrets, ${active} of active subscriptions.`;
-    if (active === 0) return note(says, 'Nothing: nothing is sent to inactive subscriptions.');
+    const says = `A key that is not in WEBHOOK_SECRET_KEY (ID ${keyId}) encrypts ${secrets} webhook secrets, ${active} of active subscriptions.`;
+    if (active === 0) return note(says, 'No action is required, because inactive subscriptions have no deliveries.');
     return wrong(
       says,
-      'Put that key (again) behind the first one; without it these are not sent to, and no server starts.',
+      'Add the key to WEBHOOK_SECRET_KEY after the first one. Without it, servers do not start, and these subscriptions get no ' +
+        'deliveries.',
     );
   }
   if (secrets === 0) {
     return note(
-      `Key ${position} encrypts none.`,
-      'Take it out when every server has been started with the first one before it.',
+      `Key ${position} encrypts no webhook secrets.`,
+      'Remove it after every server has been restarted with the first key before it.',
     );
   }
-  return note(`Key ${position} still encrypts ${secrets}.`, 'Run `itsm secrets reseal`; until then it is needed.');
+  return note(`Key ${position} still encrypts ${secrets} webhook secrets.`, 'Run `itsm secrets re-encrypt`. Keep the key until then.');
 }

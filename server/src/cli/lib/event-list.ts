@@ -3,18 +3,18 @@ import * as z from 'zod';
 
 const types = EventType.options;
 
-export const eventsHelp = `${types.join(', ')}, separated by commas; ticket.* for all of a kind, * for all`;
+export const eventsHelp = `${types.join(', ')}, separated by commas; ticket.* for all ticket events, * for all events`;
 
-/** Event types, separated by commas; `*` stands for whatever may stand there. */
+/** Parses event types, separated by commas. `*` is a wildcard for any characters. */
 export const eventList = z.string().transform((text, { addIssue }): EventType[] => {
-  const found = text.split(',').map((each) => ({ each: each.trim(), matching: matching(each.trim()) }));
-  for (const { each } of found.filter(({ matching }) => matching.length === 0)) {
-    addIssue({ code: 'custom', message: `names no event with ${each}; there are ${types.join(', ')}` });
+  const patterns = text.split(',').map((each) => ({ each: each.trim(), matches: findMatches(each.trim()) }));
+  for (const { each } of patterns.filter(({ matches }) => matches.length === 0)) {
+    addIssue({ code: 'custom', message: `contains the unknown event ${each}. Use any of ${types.join(', ')}` });
   }
-  return [...new Set(found.flatMap(({ matching }) => matching))];
+  return [...new Set(patterns.flatMap(({ matches }) => matches))];
 });
 
-function matching(pattern: string): EventType[] {
+function findMatches(pattern: string): EventType[] {
   if (pattern === '*') return [...types];
   const [start = '', ...end] = pattern.split('*');
   return types.filter((type) =>

@@ -13,20 +13,20 @@ import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
 import { action } from './run-command.ts';
 
-/** After so many rows it is said how far it is. */
-const toldEvery = 100_000;
+/** Number of rows between two progress messages. */
+const progressInterval = 100_000;
 
 /**
- * Copies all rows of a resource into a file, as the API presents them.
- * @param csv how, where the file's name ends with `.csv`; without it there is no CSV
+ * Creates the action that exports all rows of a resource to a file, in the format of the API.
+ * @param csv the CSV format for file names that end with `.csv`; without it, the resource has no CSV export
  */
 export function exportAction<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {
   const { resource } = rows;
   return action({
     input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
-    work: (runtime, { tenant, ...target }, say) => exportTo(runtime, { ...target, tenant, rows, csv, say }),
+    work: (runtime, { tenant, ...target }, report) => exportTo(runtime, { ...target, tenant, rows, csv, report }),
     format: ({ exported, cursor }) =>
-      `Exported ${exported} ${resource}. What changes after it: GET ${pathPrefix}/${resource}/changes?cursor=${cursor}`,
+      `Exported ${exported} ${resource}. To get later changes: GET ${pathPrefix}/${resource}/changes?cursor=${cursor}`,
   });
 }
 
@@ -36,39 +36,45 @@ interface Export<Row> {
   tenant: string;
   rows: Rows<Row>;
   csv: CsvExport | undefined;
-  say(line: string): unknown;
+  report(line: string): unknown;
 }
 
-/** Writes beside the file first, so that what stands at its name is whole. @throws CommandError, ApiError */
+/** Writes a temporary file and renames it, so that the target is always complete. @throws CommandError, ApiError */
 async function exportTo<Row extends { id: number }>(
   runtime: Runtime,
-  { file, yes, tenant, rows, csv, say }: Export<Row>,
+  { file, yes, tenant, rows, csv, report }: Export<Row>,
 ): Promise<{ exported: number; cursor: string }> {
   const { db } = await tenantContext(runtime, tenant);
   const isCsv = /\.csv$/i.test(file);
-  if (isCsv && csv === undefined) throw new CommandError(`There is no CSV of ${rows.resource}: name a .jsonl file`);
+  if (isCsv && csv === undefined)
+    throw new CommandError(`${rows.resource} can't be exported as CSV. Choose a file name that ends with .jsonl`);
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
-  if (isKept) throw new CommandError(`${file} is there already, and is left as it is`);
+  if (isKept)
+    throw new CommandError(
+      `${file} already exists and was not changed. Choose another file, or use --yes to replace it`,
+    );
   const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
-  // Each of several exports to one file has its own, and the last to end has the name.
+  // Concurrent exports to the same file need separate temporary files. The last export to finish wins.
   const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx').catch((error: Error) => {
-    throw new CommandError(`${file} can't be written: ${error.message}`);
+    throw new CommandError(
+      `${file} can't be written: ${error.message}. Choose another file or correct its permissions`,
+    );
   });
-  // Who interrupts the command has nothing left of it either.
+  // An interrupted command must not leave the temporary file behind.
   const clear = () => rmSync(partial, { force: true });
   process.once('exit', clear);
   try {
-    // `write` writes what fits, and says nothing of the rest.
+    // `write` may write only a part of the data. `appendFile` writes all of it.
     await handle.appendFile(head);
     let exported = 0;
     const { cursor } = await exportRows(db, rows, async (batch) => {
       await handle.appendFile(await lines(batch));
-      const told = Math.floor(exported / toldEvery);
+      const reported = Math.floor(exported / progressInterval);
       exported += batch.length;
-      if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
+      if (Math.floor(exported / progressInterval) > reported) report(`${exported} ${rows.resource} …`);
     });
-    await finish(handle);
+    await syncAndClose(handle);
     await rename(partial, file);
     return { exported, cursor };
   } catch (error) {
@@ -85,7 +91,7 @@ const jsonLines: FileFormat = {
   lines: async (batch) => batch.map((row) => `${JSON.stringify(row)}\n`).join(''),
 };
 
-async function finish(handle: FileHandle): Promise<void> {
+async function syncAndClose(handle: FileHandle): Promise<void> {
   await handle.sync();
   await handle.close();
 }

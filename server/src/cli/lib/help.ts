@@ -1,18 +1,18 @@
 import { basename } from 'node:path';
 
-/** How the program was called, as `itsm` says it; an image has it as `itsm`. */
+/** The name that the user called the program by. The script `itsm` passes it in ITSM_NAME; images have `itsm` in PATH. */
 export const programName = process.env.ITSM_NAME ?? (basename(process.argv[1] ?? '') === 'itsm' ? 'itsm' : './itsm');
 
-/** The end of a command's help. */
+/** Returns the examples at the end of a command's help. */
 export function examples(calls: readonly string[]): string {
   return ['', 'Examples:', ...calls.map((call) => `  $ ${programName} ${call}`)].join('\n');
 }
 
-/** Words as a shell takes them, in a call that can be pasted. */
+/** Quotes the values of a template, so that users can paste the call into a shell. */
 export function shell(strings: TemplateStringsArray, ...values: (string | number)[]): string {
-  return String.raw({ raw: strings }, ...values.map((value) => quoted(String(value))));
+  return String.raw({ raw: strings }, ...values.map((value) => quoteWord(String(value))));
 }
 
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -10,18 +10,18 @@ import type { Action } from './command.ts';
 import { shell } from './help.ts';
 import { action } from './run-command.ts';
 
-/** How many lines a file may have, beside the one that names the columns. */
-const mostLines = 100_000;
-const shownProblems = 20;
+/** Maximum lines of a file, without the header. */
+const maxLines = 100_000;
+const maxShownProblems = 20;
 
 interface Given {
   file: string;
   tenant: string;
-  /** Whether everything is only checked. */
+  /** Whether the file is only validated. */
   dryRun: boolean;
 }
 
-/** Creates what a CSV file holds in one transaction, all or none, and tells the lines that are wrong. */
+/** Creates the action that imports a CSV file in one transaction and reports all invalid lines. */
 export function importAction<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
 ): Action {
@@ -31,7 +31,7 @@ export function importAction<Row extends { id: number }, Line extends object, Ne
     work: (runtime, given) => importWithProgress(runtime, csv, given),
     format: ({ imported, importable }) =>
       imported === 0
-        ? `${counted(columns, importable)} could be imported; nothing was.`
+        ? `The file is valid: ${counted(columns, importable)}. Nothing was imported.`
         : `Imported ${counted(columns, imported)}.`,
     next: ({ imported }, { file, tenant }) => {
       return imported === 0 ? [`${columns.resource} ${shell`import ${file} --tenant ${tenant}`}`] : [];
@@ -39,7 +39,7 @@ export function importAction<Row extends { id: number }, Line extends object, Ne
   });
 }
 
-/** @throws CommandError naming the lines that are wrong: first what they say, then what the database says to them */
+/** @throws CommandError listing the invalid lines; conflicts with the database are checked if all lines are well-formed */
 async function importWithProgress<Row extends { id: number }, Line extends object, New>(
   runtime: Runtime,
   csv: CsvResource<Row, Line, New>,
@@ -47,15 +47,16 @@ async function importWithProgress<Row extends { id: number }, Line extends objec
 ): Promise<{ importable: number; imported: number }> {
   const context = await activeTenantContext(runtime, tenant);
   const bytes = await readBytes(file);
-  // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
+  // Draws nothing if stderr is not a terminal. `gracefulExit` restores the terminal when Ctrl-C ends the process.
   const format = `{bar} {value} of {total} ${csv.columns.resource}`;
   const bar = new SingleBar({ format, clearOnComplete: true, gracefulExit: true });
-  const told = (created: number, total: number) => (created === 0 ? bar.start(total, created) : bar.update(created));
+  const onProgress = (created: number, total: number) =>
+    created === 0 ? bar.start(total, created) : bar.update(created);
   try {
     const { entries, problems } = dryRun
-      ? await checkFile(context, csv, bytes, mostLines)
-      : await importFile(context, csv, bytes, mostLines, told);
-    if (problems.length > 0) throw refusal(file, problems);
+      ? await checkFile(context, csv, bytes, maxLines)
+      : await importFile(context, csv, bytes, maxLines, onProgress);
+    if (problems.length > 0) throw toError(file, problems);
     return { importable: entries.length, imported: dryRun ? 0 : entries.length };
   } finally {
     bar.stop();
@@ -64,19 +65,21 @@ async function importWithProgress<Row extends { id: number }, Line extends objec
 
 async function readBytes(file: string): Promise<Uint8Array> {
   return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const reasons: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
-    throw new CommandError(`${file} can't be read: ${reasons[error.code ?? ''] ?? error.message}`);
+    const reasons: Record<string, string> = { ENOENT: 'the file does not exist', EISDIR: 'it is a folder' };
+    throw new CommandError(
+      `${file} can't be read: ${reasons[error.code ?? ''] ?? error.message}. Choose a CSV file that you can read`,
+    );
   });
 }
 
-function refusal(file: string, problems: readonly Problem[]): CommandError {
-  const shown = problems.slice(0, shownProblems);
+function toError(file: string, problems: readonly Problem[]): CommandError {
+  const shown = problems.slice(0, maxShownProblems);
   const lines = shown.map(({ line, path, message }) =>
     [line === undefined ? `${file}:` : `${file}, line ${line}:`, path, message].filter((part) => part !== '').join(' '),
   );
   const more = problems.length - shown.length;
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  // Where it is the file as a whole, that nothing came of it is plain.
-  const isOfLines = shown.some(({ line }) => line !== undefined);
-  return isOfLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
+  // If the whole file is invalid, users don't expect a partial import.
+  const hasLines = shown.some(({ line }) => line !== undefined);
+  return hasLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
 }

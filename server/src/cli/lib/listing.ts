@@ -4,15 +4,15 @@ import type { Context } from '../../resources/shared/context.ts';
 import type { Page } from '../../resources/shared/lists.ts';
 import { requestContext, tenantContext } from '../../resources/tenants/queries.ts';
 
-/** `--limit`. */
+/** The value of `--limit`. */
 export const Limit = integerFromText(Id.max(10_000));
 
-/** Where a list is read, by words or without them. @throws ApiError NOT_FOUND when there is no such tenant */
+/** Returns the context to list in; searches need the one of requests. @throws ApiError NOT_FOUND for an unknown tenant */
 export function listContext(runtime: Runtime, tenant: string, q: string | undefined): Promise<Context> {
   return q === undefined ? tenantContext(runtime, tenant) : requestContext(runtime, tenant);
 }
 
-/** The first rows of a list, read page by page. */
+/** Returns the first rows of a list. Reads it in pages of at most 100 rows. */
 export async function firstOf<Row>(
   limit: number,
   readPage: (query: { page: number; perPage: number }) => Promise<Page<Row>>,
@@ -27,7 +27,7 @@ export async function firstOf<Row>(
   return found.slice(0, limit);
 }
 
-/** Says that there may be more than were listed: nobody is to take the first rows for all. */
+/** Returns a hint that the list may be incomplete, or undefined if it is shorter than `--limit`. */
 export function moreHint(found: readonly unknown[], { limit }: { limit: number }): string | undefined {
-  return found.length < limit ? undefined : `These are the newest ${limit}; --limit shows more.`;
+  return found.length < limit ? undefined : `Showing the newest ${limit}. Use --limit to show more.`;
 }

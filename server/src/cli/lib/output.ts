@@ -4,7 +4,7 @@ import { relativeTime } from './relative-time.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** A piece of text that has a colour where the terminal shows any. */
+/** Text with a colour, which terminals without colours ignore. */
 interface Styled {
   text: string;
   style: Style;
@@ -12,26 +12,26 @@ interface Styled {
 
 export type Cell = string | number | null | Styled;
 
-/** How results are shown to a person: this once, on this terminal. */
+/** Formats results for a terminal. */
 export interface Output {
-  /** A moment as how long ago or ahead it is, or exactly with `--utc`. */
+  /** Returns a relative time such as `3 hours ago`, or the exact time with `--utc`. */
   time(moment: string | null, absent?: string): string;
-  /** Aligned columns below their heads, as wide as the terminal at most. */
+  /** Returns aligned columns with a header. Truncates cells to the width of the terminal. */
   table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string;
-  /** One thing, a line for each of its fields; those that are undefined are left out. */
+  /** Returns one line per field. Skips undefined fields. */
   card(fields: Readonly<Record<string, Cell | undefined>>): string;
 }
 
 const gap = '  ';
-/** No column is made narrower. */
-const narrowest = 6;
+/** Minimum width of a truncated column. */
+const minColumnWidth = 6;
 
-/** How many columns of a terminal a text takes. */
+/** Returns the number of terminal columns that a text takes. */
 export type TextWidth = (text: string) => number;
 
 /**
- * Of text in Latin letters each character takes one. What knows all others takes longer to load than PostgreSQL to
- * answer.
+ * Returns the function that measures `shown`. Loads `string-width` only for text outside Latin letters, because loading
+ * it takes longer than a query.
  */
 export async function textWidthFor(shown: string): Promise<TextWidth> {
   if (/^[\s\x20-\x7e\xa1-\xac\xae-\u02ff]*$/.test(shown)) return (text) => text.length;
@@ -40,7 +40,7 @@ export async function textWidthFor(shown: string): Promise<TextWidth> {
 
 interface ViewOptions {
   utc: boolean;
-  /** Of the terminal, in columns; without one nothing is cut. */
+  /** Terminal width in columns. If undefined, nothing is truncated. */
   width: number | undefined;
   now: Date;
   textWidth: TextWidth;
@@ -55,18 +55,18 @@ export function createOutput({ utc, width, now, textWidth }: ViewOptions): Outpu
     time,
     table(heads, rows) {
       const titles = heads.map((text): Styled => ({ text, style: 'bold' }));
-      const lines = [titles, ...rows].map((row) => row.map(styled));
-      const widths = fit(
+      const lines = [titles, ...rows].map((row) => row.map(toStyled));
+      const widths = fitWidths(
         heads.map((_, column) => Math.max(...lines.map((line) => textWidth(line[column]?.text ?? '')))),
         width,
       );
-      return lines.map((line) => shown(line, widths, textWidth)).join('\n');
+      return lines.map((line) => formatLine(line, widths, textWidth)).join('\n');
     },
     card(fields) {
       const named = Object.entries(fields).filter((field): field is [string, Cell] => field[1] !== undefined);
       const widest = Math.max(...named.map(([name]) => name.length));
       return named
-        .map(([name, cell]) => styleText('dim', name.padEnd(widest)) + gap + painted(styled(cell)))
+        .map(([name, cell]) => styleText('dim', name.padEnd(widest)) + gap + paint(toStyled(cell)))
         .join('\n');
     },
   };
@@ -88,32 +88,32 @@ const colours: Record<string, Style> = {
   ...{ inactive: 'dim', INACTIVE: 'dim', CANCELLED: 'dim', RETIRED: 'dim', DISPOSED: 'dim' },
 };
 
-/** A state in its colour: green for what works, yellow for what waits, red for what failed, dim for what is over. */
+/** Returns a status in its colour: green for success, yellow for waiting, red for failure, dim for ended. */
 export function statusLabel(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
 }
 
-/** Of a row that is active or not. */
+/** Returns the label `active` or `inactive`. */
 export function activity(active: boolean): Styled {
   return statusLabel(active ? 'active' : 'inactive');
 }
 
-function styled(cell: Cell): Styled {
+function toStyled(cell: Cell): Styled {
   if (typeof cell === 'object' && cell !== null) return { ...cell, text: printable(cell.text) };
   return { text: cell === null || cell === '' ? '-' : printable(String(cell)), style: 'reset' };
 }
 
-function painted({ text, style }: Styled): string {
+function paint({ text, style }: Styled): string {
   return style === 'reset' ? text : styleText(style, text);
 }
 
-/** What the columns may have: the widest ones give first. */
-function fit(wanted: readonly number[], width: number | undefined): number[] {
-  const widths = [...wanted];
+/** Returns the column widths that fit the terminal. Shrinks the widest column first. */
+function fitWidths(requested: readonly number[], width: number | undefined): number[] {
+  const widths = [...requested];
   const free = (width ?? Number.POSITIVE_INFINITY) - gap.length * (widths.length - 1);
   for (let over = sum(widths) - free; over > 0; over--) {
     const widest = widths.indexOf(Math.max(...widths));
-    if ((widths[widest] ?? 0) <= narrowest) break;
+    if ((widths[widest] ?? 0) <= minColumnWidth) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
@@ -123,21 +123,21 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function shown(line: readonly Styled[], widths: readonly number[], textWidth: TextWidth): string {
+function formatLine(line: readonly Styled[], widths: readonly number[], textWidth: TextWidth): string {
   return line
     .map(({ text, style }, column) => {
       const width = widths[column] ?? 0;
-      const cut = truncated(text, width, textWidth);
+      const cut = truncate(text, width, textWidth);
       const isLast = column === line.length - 1;
       const padding = isLast ? '' : ' '.repeat(width - textWidth(cut));
-      return painted({ text: cut, style }) + padding;
+      return paint({ text: cut, style }) + padding;
     })
     .join(gap)
     .trimEnd();
 }
 
-/** The text, or as many of its characters as fit beside an ellipsis. */
-function truncated(text: string, width: number, textWidth: TextWidth): string {
+/** Truncates a text with an ellipsis. */
+function truncate(text: string, width: number, textWidth: TextWidth): string {
   if (textWidth(text) <= width) return text;
   let cut = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {

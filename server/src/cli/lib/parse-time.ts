@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** A moment in the past as people name one: `30m`, `2h` or `3d` ago, a day, or a timestamp. */
+/** Parses a past time: an age such as `30m`, `2h` or `3d`, a date, or a timestamp. */
 export const PastTime = z.string().transform((text, { addIssue }) => {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   if (count !== undefined) return new Date(Date.now() - Number(count) * unitMs[unit as keyof typeof unitMs]);
@@ -11,7 +11,7 @@ export const PastTime = z.string().transform((text, { addIssue }) => {
   if (parsed.success && Date.parse(parsed.data) <= Date.now()) return new Date(parsed.data);
   addIssue({
     code: 'custom',
-    message: 'must be how long ago, such as 30m, 2h or 3d, or a past time such as 2026-11-20T10:00:00Z',
+    message: 'must be an age such as 30m, 2h or 3d, or a past time such as 2026-11-20T10:00:00Z',
   });
   return z.NEVER;
 });

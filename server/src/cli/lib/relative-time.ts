@@ -8,8 +8,8 @@ const units = [
 ] as const;
 
 /**
- * A moment as how far it is from now, in the largest unit that it has: `3 hours ago`, `in 1 day`. What Intl has for it
- * takes longer to load than the rows that it is said of.
+ * Formats the difference from now in its largest unit, such as `3 hours ago` or `in 1 day`. `Intl.RelativeTimeFormat`
+ * takes too long to load for a command.
  */
 export function relativeTime(moment: Date, now: Date): string {
   const seconds = Math.round((moment.getTime() - now.getTime()) / 1000);

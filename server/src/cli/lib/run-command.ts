@@ -13,33 +13,33 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Tells people on stderr how far a command is; nothing with `--json`. */
-type Say = (line: string) => void;
+/** Prints progress on stderr. Does nothing with `--json`. */
+type Report = (line: string) => void;
 
 interface Action<Opened, Input, Result> {
-  /** Opens what the command works on. */
-  open(settings: Settings, say: Say): Promise<Opened>;
-  /** What the options and arguments must be, by their names in camel case. */
+  /** Opens the resources of the command, such as the database. */
+  open(settings: Settings, report: Report): Promise<Opened>;
+  /** The schema of the options and arguments, with names in camel case. */
   input: z.ZodType<Input>;
-  work(opened: Opened, input: Input, say: Say): Promise<Result>;
-  /** The result for people, on stdout; with `--json` the result itself is printed. */
+  work(opened: Opened, input: Input, report: Report): Promise<Result>;
+  /** Formats the result for stdout. With `--json`, the result is printed as JSON instead. */
   format(result: Result, view: Output): string;
-  /** What people should know beside it, on stderr; nothing where it is undefined. */
+  /** Returns a note for stderr, or undefined. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
-  /** What people may want to do next, on stderr: calls without the program's name, or others that begin with `$ `. */
+  /** Returns suggested next commands for stderr: calls without the program name, or shell commands with a leading `$ `. */
   next?(result: NoInfer<Result>, input: NoInfer<Input>, opened: NoInfer<Opened>): string[];
-  /** Whether the command did what it should and yet ends with exit code 1. */
+  /** Whether a result causes exit code 1. */
   failed?(result: Result): boolean;
 }
 
-/** The action of a command that works on a database that is up to date. */
+/** Creates the action of a command that needs an up-to-date database. */
 export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>, 'open'>) {
   return createAction({ ...given, open: openForCommand });
 }
 
 /**
- * A command's action: checks what it was given, opens the database, works, and lets go of the database whatever
- * happens. Errors are thrown, for `reportError`.
+ * Creates the action of a command. It validates the input, opens the database, runs the command, and always closes the
+ * database. It throws errors, which `reportError` prints.
  */
 export function createAction<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
   const { open, input, work, format, failed } = given;
@@ -49,13 +49,13 @@ export function createAction<Opened extends Closable, Input, Result>(given: Acti
     const parsed = input.safeParse({ ...options, ...Object.fromEntries(values) });
     if (!parsed.success) throw new UsageError(detailsOf(parsed.error.issues, 'is unknown'));
 
-    const say: Say = json ? () => undefined : tell;
-    const opening = (settings: Settings) => open(settings, say);
-    const done = await untilInterrupted(opening, async (opened) => {
-      return { opened, result: await work(opened, parsed.data, say) };
+    const report: Report = json ? () => undefined : writeLine;
+    const opening = (settings: Settings) => open(settings, report);
+    const outcome = await untilInterrupted(opening, async (opened) => {
+      return { opened, result: await work(opened, parsed.data, report) };
     });
-    const { result } = done;
-    for (const line of beside(done, parsed.data, given)) say(line);
+    const { result } = outcome;
+    for (const line of formatNotes(outcome, parsed.data, given)) report(line);
     const whole = JSON.stringify(result, undefined, 2);
     const view = async () => {
       const textWidth = await textWidthFor(whole);
@@ -66,11 +66,11 @@ export function createAction<Opened extends Closable, Input, Result>(given: Acti
   };
 }
 
-function tell(line: string): void {
+function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-function beside<Opened extends Closable, Input, Result>(
+function formatNotes<Opened extends Closable, Input, Result>(
   { opened, result }: { opened: Opened; result: Result },
   input: Input,
   { hint, next }: Pick<Action<Opened, Input, Result>, 'hint' | 'next'>,
@@ -86,14 +86,14 @@ async function untilInterrupted<Opened extends Closable, Result>(
 ): Promise<Result> {
   const settings = readSettings(process.env);
   const interrupt = new AbortController();
-  // Not `once`: a terminal tells the whole process group, and a package manager then tells its child again.
+  // `on`, because a process can get a signal twice: from the terminal and from its package manager.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => interrupt.abort(new Interrupted(signal)));
   }
   const interrupted = new Promise<never>((_, reject) => {
     interrupt.signal.addEventListener('abort', () => reject(interrupt.signal.reason));
   });
-  // Raised again below; there may be nobody waiting yet.
+  // `Promise.race` below handles the rejection. Without this, an early one would be unhandled.
   interrupted.catch(() => undefined);
 
   const opened = await open(settings);
@@ -106,8 +106,7 @@ async function untilInterrupted<Opened extends Closable, Result>(
 }
 
 /**
- * Opens the database for less than a command's action, such as a completion: what is done meanwhile ends by itself, and nothing
- * is said.
+ * Opens the database without handling signals or printing progress, for example for completions.
  * @throws CommandError when there is no database
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
@@ -119,10 +118,10 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
   }
 }
 
-/** Opens the runtime without making or changing anything. @throws CommandError when there is no database */
-async function openForCommand(settings: Settings, say: Say): Promise<Runtime> {
+/** Opens the runtime without creating or migrating a database. @throws CommandError when there is no database */
+async function openForCommand(settings: Settings, report: Report): Promise<Runtime> {
   await assertDatabaseExists(settings);
-  // Takes longer to load than all that a command finds wrong before it needs a database.
+  // Loaded late, so that errors before this point are reported quickly.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([
     import('../../process/runtime.ts'),
     import('../../process/ensure-schema.ts'),
@@ -133,19 +132,21 @@ async function openForCommand(settings: Settings, say: Say): Promise<Runtime> {
     prepare: async (databaseUrl) => {
       const { ahead } = await checkSchema(databaseUrl);
       if (ahead.length === 0) return;
-      say(`The database is ahead of this version of the program: a newer one has applied ${ahead.join(', ')}.`);
+      report(
+        `The database is newer than this version of the program. A newer version has applied ${ahead.join(', ')}.`,
+      );
     },
-    // A broken connection shows as the error of the query that needs it.
+    // The query on the broken connection reports the error.
     onConnectionError: () => undefined,
   });
 }
 
-/** Where there is no database a command makes none. @throws CommandError that says where it looked */
+/** @throws CommandError with the searched path, if DATABASE_URL is not set and DATA_DIR has no database */
 export async function assertDatabaseExists({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
   if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
     throw new CommandError(
-      `There is no database in ${resolve(DATA_DIR)}. That is DATA_DIR: run this in the server's folder, or set DATA_DIR or ` +
-        'DATABASE_URL as the server has it. `npx -y pnpm@12 start` starts a server, which makes one.',
+      `There is no database in DATA_DIR, ${resolve(DATA_DIR)}. Run the command in the server's folder, or set DATA_DIR or ` +
+        'DATABASE_URL to the value of the server. To create a database, run `npx -y pnpm@12 start`.',
     );
   }
 }

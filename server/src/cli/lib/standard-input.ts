@@ -1,6 +1,6 @@
 /**
- * The first line of standard input; empty where there is none.
- * @param option what it is for, which a person at a terminal is told
+ * Reads the first line of standard input. Returns an empty string at the end of input.
+ * @param option the prompt in a terminal
  */
 export async function readLine(option: string): Promise<string> {
   const { createInterface } = await import('node:readline');

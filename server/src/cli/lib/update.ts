@@ -1,8 +1,10 @@
 import * as z from 'zod';
 
 /**
- * The input of an update: what names the thing, and what of it may change. At least one change must be given; an empty
- * value clears a field that may be without one.
+ * Returns the input schema of an update command. It requires at least one change, and turns an empty value of a nullable
+ * field into null.
+ * @param names the options and arguments that identify the resource
+ * @param fields the fields that can change
  */
 export function updateInput<Names extends z.ZodRawShape, Fields extends z.ZodRawShape>(names: Names, fields: Fields) {
   const changes = Object.entries(fields);
@@ -10,10 +12,10 @@ export function updateInput<Names extends z.ZodRawShape, Fields extends z.ZodRaw
   const cleared = ([name, value]: [string, unknown]) => [name, value === '' && clearable.has(name) ? null : value];
   const schema = z.strictObject({ ...names, ...fields }).refine((given) => changes.some(([name]) => name in given), {
     path: [changes[0]?.[0] ?? ''],
-    message: 'or another option is required: what to change',
+    message: 'or another option is required. Choose what to change',
   });
   return z.preprocess((given: object) => Object.fromEntries(Object.entries(given).map(cleared)), schema);
 }
 
-/** What is said of options that may be cleared. */
-export const clearing = "An empty value clears a field: --notes ''";
+/** Explains in command details how to clear a field. Commands replace `notes` by one of their own options. */
+export const clearing = "To clear a field, pass an empty value, such as --notes ''.";
