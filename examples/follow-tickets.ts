@@ -33,7 +33,8 @@ try {
     // Rename a temporary file, so that the copy is always complete.
     await writeFile(`${file}.part`, JSON.stringify(copy));
     await rename(`${file}.part`, file);
-    if (data.length > 0) console.log(`Synced ${data.length} changed tickets. ${file} has ${Object.keys(copy.tickets).length} tickets.`);
+    if (data.length > 0)
+      console.log(`Synced ${data.length} changed tickets. ${file} has ${Object.keys(copy.tickets).length} tickets.`);
   }
 } catch (error) {
   if (!isItsmError(error)) throw error;

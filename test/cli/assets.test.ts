@@ -28,8 +28,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A tenant with an administrator and a subscription to `asset.created`. */
-async function makeTenant() {
+/** Creates a tenant with an administrator and a subscription to `asset.created`. */
+async function createTenantWithWebhook() {
   const name = `T${unique()}`;
   const { admin } = await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
@@ -38,15 +38,15 @@ async function makeTenant() {
   return { name, admin, db: context.db };
 }
 
-async function makeFile(...lines: string[]): Promise<string> {
+async function writeCsv(...lines: string[]): Promise<string> {
   const file = join(folder, `${unique()}.csv`);
   await writeFile(file, lines.join('\r\n'));
   return file;
 }
 
 describe('assets create', { timeout: 60_000 }, () => {
-  it('makes an asset and emits asset.created', async () => {
-    const { name, admin, db } = await makeTenant();
+  it('creates an asset and emits asset.created', async () => {
+    const { name, admin, db } = await createTenantWithWebhook();
     const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;
     const made = await itsm(
       `${create} --assigned-to ${admin.email} --purchase-date 2025-03-14 --purchase-cost 1499` +
@@ -76,9 +76,9 @@ describe('assets create', { timeout: 60_000 }, () => {
 });
 
 describe('assets import', { timeout: 60_000 }, () => {
-  it('makes every asset of the file and emits asset.created for each', async () => {
-    const { name, admin, db } = await makeTenant();
-    const file = await makeFile(
+  it('imports every asset of a file and emits asset.created for each', async () => {
+    const { name, admin, db } = await createTenantWithWebhook();
+    const file = await writeCsv(
       '\uFEFFassetTag,name,type,customFields.site,assignedToId,notes,serialNumber',
       `LT-1,Laptop,LAPTOP,Leipzig,${admin.email.toUpperCase()},"Two lines,\r\nand a ""quote""",`,
       `LT-2, Phone ,MOBILE,,${admin.id},,SN-2`,
@@ -116,9 +116,9 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(await db.delivery.count()).toBe(3);
   });
 
-  it('names every line that is wrong, and imports nothing', async () => {
-    const { name, db } = await makeTenant();
-    const file = await makeFile(
+  it('reports every invalid line and imports nothing', async () => {
+    const { name, db } = await createTenantWithWebhook();
+    const file = await writeCsv(
       'name,assetTag,type,assignedToId,purchaseCost',
       'Good,T-1,LAPTOP,,',
       '"Two\r\nlines",T-2,LAPTOPS,,"1,5"',
@@ -141,12 +141,17 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(await db.asset.count()).toBe(0);
   });
 
-  it('names lines that what is already there stands against, and unknown columns', async () => {
-    const { name, db } = await makeTenant();
+  it('reports lines that conflict with existing assets, and invalid columns', async () => {
+    const { name, db } = await createTenantWithWebhook();
     await db.asset.create({ data: { name: 'There', assetTag: 'T-2', type: 'LAPTOP' } });
     const [file, header] = await Promise.all([
-      makeFile('name,assetTag,type,assignedToId', 'New,T-1,LAPTOP,', 'Taken,T-2,LAPTOP,', 'Nobody,T-3,LAPTOP,999999'),
-      makeFile('name,Asset Tag,type,type', 'New,T-1,LAPTOP,LAPTOP', 'Other,T-2,LAPTOP,MAINFRAME'),
+      writeCsv(
+        'name,assetTag,type,assignedToId',
+        'New,T-1,LAPTOP,',
+        'Taken,T-2,LAPTOP,',
+        'Unassigned,T-3,LAPTOP,999999',
+      ),
+      writeCsv('name,Asset Tag,type,type', 'New,T-1,LAPTOP,LAPTOP', 'Other,T-2,LAPTOP,MAINFRAME'),
     ]);
     const [conflicts, columns] = await Promise.all([
       itsm(`assets import --tenant ${name} --json`, file),

@@ -23,13 +23,13 @@ afterAll(async () => {
 const statusWith = async (key: string) => (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status;
 
 describe('tenants, users and keys', { timeout: 60_000 }, () => {
-  it('lead from nothing to a key that works until it is revoked', async () => {
+  it('creates a tenant, users and API keys that work until they are revoked', async () => {
     const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
     expect(tenant).toMatchObject({
       code: 0,
       stderr: 'Next:\n  $ ./itsm keys create --tenant Acme --user ada@acme.example --name first --scopes all\n',
     });
-    expect(tenant.stdout).toMatch(/^Created the tenant Acme \(id \d+\) with its administrator ada@acme.example.\n$/);
+    expect(tenant.stdout).toMatch(/^Created the tenant Acme \(ID \d+\) with its administrator ada@acme.example.\n$/);
     const { id } = await findTenant(api.prisma, 'aCME');
     expect(await findTenant(api.prisma, String(id))).toMatchObject({ name: 'Acme', active: true });
 
@@ -52,7 +52,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     const made = await itsm(`keys create --tenant Acme ${ci}`, 'users:read, tickets:read');
     expect(made.stdout).toMatch(/^itsm_\w{38}\n$/);
     const key = made.stdout.trim();
-    expect(made.stderr).toContain('shown this once');
+    expect(made.stderr).toContain("You can't display it again");
     expect(made.stderr).not.toContain(key);
     expect(await statusWith(key)).toBe(200);
 
@@ -62,7 +62,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     expect(listed).toMatchObject({ name: 'ci', lastFour: key.slice(-4), scopes: ['users:read', 'tickets:read'] });
     expect(Date.parse(listed.expiresAt) - Date.parse(listed.createdAt)).toBeCloseTo(30 * 86_400_000, -4);
     expect(users.stdout).toMatch(
-      /^ID +NAME +E-MAIL +ROLE +STATE +CREATED\n\d+ +Jonas Weber +jonas@acme.example +AGENT +active +(now|\d+ \w+ ago)\n/,
+      /^ID +NAME +EMAIL +ROLE +STATUS +CREATED\n\d+ +Jonas Weber +jonas@acme.example +AGENT +active +(now|\d+ \w+ ago)\n/,
     );
 
     const revoked = await itsm(`keys revoke ${listed.id} --json`);
@@ -71,7 +71,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     expect(JSON.parse((await itsm(`keys revoke ${listed.id} --json`)).stdout)).toMatchObject({ revokedAt });
   });
 
-  it('are closed by deactivating: keys stop working, and nothing can be made in them', async () => {
+  it('rejects API keys and new resources of a deactivated tenant', async () => {
     await createTenant(api.prisma, { name: 'Globex', adminEmail: 'hank@globex.example', adminName: 'Hank' });
     const newKey = 'keys create --tenant Globex --user hank@globex.example --name k --scopes users:read';
     const key = (await itsm(newKey)).stdout.trim();
@@ -92,17 +92,17 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
       {
         code: 0,
         stdout: expect.stringMatching(
-          /^The user Hank <hank@globex.example> \(id \d+\) is inactive.\nRevoked the API key \d+ "k" \(…\w{4}\).\n$/,
+          /^The user Hank <hank@globex.example> \(ID \d+\) is inactive.\nRevoked the API key \d+ "k" \(…\w{4}\).\n$/,
         ),
       },
     ]);
   });
 });
 
-describe('the name of a tenant', { timeout: 60_000 }, () => {
+describe('tenant names', { timeout: 60_000 }, () => {
   const adminEmail = 'a@names.example';
 
-  it('is one name however it is written', async () => {
+  it('treats tenant names with different case or compatible characters as the same name', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Straße Ⅻ', adminEmail });
     for (const name of ['STRASSE XII', 'ｓtraße xii', 'Straße Ⅻ']) {
       expect((await findTenant(api.prisma, name)).id).toBe(tenant.id);
@@ -110,7 +110,7 @@ describe('the name of a tenant', { timeout: 60_000 }, () => {
     }
   });
 
-  it('is no id, which ends where those of the database do', async () => {
+  it('returns NOT_FOUND for a tenant ID beyond the range of the database', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Wrapped', adminEmail: 'a@wrapped.example' });
     const beyond = (2n ** 64n + BigInt(tenant.id)).toString();
     await expect(findTenant(api.prisma, beyond)).rejects.toThrow(
@@ -120,7 +120,7 @@ describe('the name of a tenant', { timeout: 60_000 }, () => {
 });
 
 describe('projects create', { timeout: 60_000 }, () => {
-  it('takes the manager by e-mail address and names what is taken', async () => {
+  it('creates a project with a manager by email address and reports a duplicate key', async () => {
     const { admin } = await createTenant(api.prisma, { name: 'Initech', adminEmail: 'bill@initech.example' });
     const create = 'projects create --tenant Initech --key TPS --name Reports';
     const made = await itsm(`${create} --manager Bill@initech.example --start-date 2026-11-20 --json`);
@@ -138,9 +138,9 @@ describe('projects create', { timeout: 60_000 }, () => {
 });
 
 describe('a command that fails', { timeout: 60_000 }, () => {
-  it('says so on one line, or as JSON, and exits with 1', async () => {
+  it('reports a failure on one line or as JSON and exits with 1', async () => {
     await createTenant(api.prisma, { name: 'Umbrella', adminEmail: 'a@umbrella.example' });
-    const [taken, unknown, nobody, noKey] = await Promise.all([
+    const [taken, unknown, noUser, noKey] = await Promise.all([
       itsm('tenants create --name UMBRELLA --admin-email b@umbrella.example'),
       itsm('keys list --tenant Nowhere --json'),
       itsm('keys create --tenant Umbrella --user b@umbrella.example --name k --scopes all'),
@@ -157,7 +157,7 @@ describe('a command that fails', { timeout: 60_000 }, () => {
       message: 'No tenant has the name Nowhere. List the tenants with `tenants list`.',
     };
     expect(JSON.parse(unknown.stderr)).toEqual({ error });
-    expect(nobody).toMatchObject({
+    expect(noUser).toMatchObject({
       code: 1,
       stderr: 'error: --user b@umbrella.example must be an active user of this workspace\n',
     });
@@ -168,8 +168,8 @@ describe('a command that fails', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a command that is called wrongly', { timeout: 60_000 }, () => {
-  it('names each option that is wrong, and exits with 2', async () => {
+describe('usage errors', { timeout: 60_000 }, () => {
+  it('reports each invalid option and exits with 2', async () => {
     const [missing, wrong, scope, setting] = await Promise.all([
       itsm('tenants create --name X --json'),
       itsm('users create --tenant X --email x --role BOSS --time-zone Mars/North --name', ' '),
@@ -193,7 +193,7 @@ describe('a command that is called wrongly', { timeout: 60_000 }, () => {
     expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be like [^\n]+\n$/);
   });
 
-  it('is helped by examples', async () => {
+  it('prints examples and scopes in the help of keys create', async () => {
     const { code, stdout } = await itsm('keys create --help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Examples:\n {2}\$ \.\/itsm keys create /m);

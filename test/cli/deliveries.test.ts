@@ -10,7 +10,7 @@ import { commandLine, secretKey } from './itsm.ts';
 let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
-/** A workspace with a subscription to which very many deliveries are exhausted, and three delivered. */
+/** A workspace with a subscription that has 101 exhausted and 3 successful deliveries. */
 let tenant: string;
 let subscription: number;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   itsm = commandLine(database.url);
   const { tenantId } = await createWorkspace(api);
   tenant = String(tenantId);
-  // The commands look whether they have the key of every secret.
+  // Commands check that they can decrypt every secret.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   const context = await tenantContext({ databases: api.databases, services }, tenant);
   const webhook = { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['ticket.created' as const] };
@@ -45,16 +45,16 @@ afterAll(async () => {
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
 
 describe('deliveries replay', { timeout: 60_000 }, () => {
-  it('wants --yes for many where nobody can be asked, and with --dry-run only counts', async () => {
+  it('requires --yes for many deliveries without a terminal, and only counts them with --dry-run', async () => {
     const replay = `deliveries replay --tenant ${tenant} --subscription ${subscription}`;
-    const refused = await itsm(replay);
-    expect(refused).toEqual({
+    const rejected = await itsm(replay);
+    expect(rejected).toEqual({
       code: 2,
       stdout: '',
-      stderr: `error: --yes is needed to send ${exhausted} deliveries again\n`,
+      stderr: `error: --yes is required to replay ${exhausted} deliveries without a terminal\n`,
     });
     const counted = await itsm(`${replay} --dry-run`);
-    expect(counted).toEqual({ code: 0, stdout: `${exhausted} deliveries would be sent again.\n`, stderr: '' });
+    expect(counted).toEqual({ code: 0, stdout: `${exhausted} deliveries would be replayed.\n`, stderr: '' });
     expect(await due()).toBe(0);
 
     expect(JSON.parse((await itsm(`${replay} --yes --json`)).stdout)).toEqual({
@@ -64,17 +64,17 @@ describe('deliveries replay', { timeout: 60_000 }, () => {
     expect(await due()).toBe(exhausted);
   });
 
-  it('sends again what was delivered only where that is said', async () => {
+  it('replays successful deliveries by ID or with --state delivered', async () => {
     const one = await itsm(`deliveries replay 1 --tenant ${tenant}`);
-    expect(one).toEqual({ code: 0, stdout: '1 delivery is being sent again.\n', stderr: '' });
+    expect(one).toEqual({ code: 0, stdout: 'Replaying 1 delivery.\n', stderr: '' });
     const rest = await itsm(`deliveries replay --tenant ${tenant} --state delivered`);
-    expect(rest).toEqual({ code: 0, stdout: '2 deliveries are being sent again.\n', stderr: '' });
+    expect(rest).toEqual({ code: 0, stdout: 'Replaying 2 deliveries.\n', stderr: '' });
     expect(await due()).toBe(exhausted + 3);
   });
 });
 
 describe('deliveries show', () => {
-  it('prints nothing that a terminal would obey', async () => {
+  it('removes control characters from URLs, bodies and responses in deliveries show', async () => {
     const evil = '\u001b[31m\u009b2J\u0007';
     await api.prisma.event.updateMany({ data: { body: `{"title":"${evil}"}` } });
     await api.prisma.webhookSubscription.updateMany({ data: { url: `https://hooks.example.com/${evil}` } });

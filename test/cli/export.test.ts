@@ -21,7 +21,7 @@ beforeAll(async () => {
   workspace = await createWorkspace(api);
   itsm = commandLine(database.url);
   folder = await mkdtemp(join(tmpdir(), 'itsm-export-'));
-  // Of somebody else, and in nobody's file.
+  // A ticket of another workspace, which no export may contain.
   await (await createWorkspace(api)).createTicket();
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ async function rowsIn(file: string): Promise<{ id: number }[]> {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** The assets that have changed after a cursor: all, if somebody else was writing while they were made. */
+/** Returns the IDs of assets that changed after a cursor. Concurrent transactions can add earlier assets. */
 async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next = cursor, hasMore = true; hasMore; ) {
@@ -47,9 +47,9 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   return ids;
 }
 
-// Whoever writes for long anywhere on the server, as other tests do, keeps changes back.
+// Long transactions of other tests on the same PostgreSQL server delay the change feed.
 describe('export', { timeout: 120_000 }, () => {
-  it('writes the rows of each resource as the API answers them, and the cursor to go on from', async () => {
+  it('exports the rows of each resource in the format of the API, with a cursor for later changes', async () => {
     const project = await workspace.createProject();
     for (let i = 0; i < 3; i++) {
       await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });
@@ -71,14 +71,14 @@ describe('export', { timeout: 120_000 }, () => {
       const { data } = (await workspace.call('GET', `${path}?perPage=100`)).body;
       expect(await rowsIn(file)).toEqual(data.toReversed());
       expect(exported).toBe(data.length);
-      // What was written while another transaction of the server was open may come again, and nothing else.
+      // The feed can repeat rows that were written during another open transaction.
       const after = await workspace.call('GET', `/${resource}/changes?cursor=${cursor}`);
       expect(after.body, resource).toMatchObject({ meta: { hasMore: false } });
       expect(data).toEqual(expect.arrayContaining(after.body.data));
     }
   });
 
-  it('gives a cursor after which nothing comes again, once no transaction is open that was open before', async () => {
+  it('returns a cursor without repeated rows after all earlier transactions have ended', async () => {
     const file = join(folder, 'settled.jsonl');
     const again = async () => {
       const { stdout } = await itsm(`users export ${file} --tenant ${workspace.tenantId} --json --yes`);
@@ -87,7 +87,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(again, { timeout: 90_000 }).toEqual([]);
   });
 
-  it('gives a cursor after which comes all that changes', async () => {
+  it('returns a cursor for all changes after the export', async () => {
     const file = join(folder, 'followed.jsonl');
     const { stdout } = await itsm(`tickets export ${file} --tenant ${workspace.tenantId}`);
     const [, count, query] = /^Exported (\d+) tickets. .+GET \/api\/public\/v1(\S+)\n$/.exec(stdout) ?? [];
@@ -100,7 +100,7 @@ describe('export', { timeout: 120_000 }, () => {
       .toContain(id);
   });
 
-  it('writes a whole file where two write to one name at once', async () => {
+  it('writes a complete file during concurrent exports to the same name', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
@@ -113,7 +113,7 @@ describe('export', { timeout: 120_000 }, () => {
     expect((await readdir(folder)).filter((name) => /^twice.+partial$/.test(name))).toEqual([]);
   });
 
-  it('leaves no file when it is killed, and is whole when it is done again', async () => {
+  it('leaves no target file when an export is killed, and exports completely when it runs again', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 8000) AS i`);
@@ -124,7 +124,7 @@ describe('export', { timeout: 120_000 }, () => {
       const [partial] = await partials();
       return partial === undefined ? 0 : (await stat(join(folder, partial))).size;
     };
-    // Who is asked to end clears away what there is.
+    // After SIGINT, the command removes its temporary file.
     const interrupted = spawnCommand(args, database.url);
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     interrupted.kill('SIGINT');
@@ -135,27 +135,27 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    // No cursor was told that would lead past what isn't there, and nothing stands at the name.
+    // A cursor without a complete file would lose rows.
     expect(stdout).toBe('');
     await expect(access(file)).rejects.toThrow('ENOENT');
 
-    const { id } = await owner.createAsset({ name: 'Made meanwhile' });
+    const { id } = await owner.createAsset({ name: 'Created between exports' });
     const done = await itsm(args.join(' '));
     const { exported, cursor } = JSON.parse(done.stdout);
-    const { id: later } = await owner.createAsset({ name: 'Made later' });
+    const { id: later } = await owner.createAsset({ name: 'Created later' });
     const ids = (await rowsIn(file)).map((row) => row.id);
     expect([ids.length, new Set(ids).size, ids.at(-1)]).toEqual([exported, 8001, id]);
     await expect.poll(() => idsAfter(owner, cursor), { timeout: 90_000 }).toContain(later);
   });
 
-  it('replaces no file unless it is told to, and leaves nothing when it fails', async () => {
+  it('replaces a file only with --yes and leaves no temporary file after a failure', async () => {
     const file = join(folder, 'kept.jsonl');
     await writeFile(file, 'mine');
     const command = `users export ${file} --tenant ${workspace.tenantId}`;
     expect(await itsm(command)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `error: --yes is needed to replace ${file}\n`,
+      stderr: `error: --yes is required to replace ${file} without a terminal\n`,
     });
     expect(await readFile(file, 'utf8')).toBe('mine');
     expect((await itsm(`${command} --yes`)).code).toBe(0);

@@ -9,7 +9,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { commandLine, secretKey, spawnCommand } from './itsm.ts';
 
 /*
- * `itsm listen --subscribe`, beside a server that delivers.
+ * `itsm listen --subscribe` with a server that delivers webhooks.
  */
 let api: Api;
 let workspace: Workspace;
@@ -19,7 +19,7 @@ const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true, env });
   workspace = await createWorkspace(api);
-  // The worker decrypts what the command has encrypted.
+  // The worker must decrypt the secret that the command encrypted.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   stopDelivery = await startWebhooks({ ...api, services, logger: createLogger('silent') });
 });
@@ -29,21 +29,21 @@ afterAll(async () => {
 });
 
 describe('listen --subscribe', { timeout: 60_000 }, () => {
-  it('registers itself, prints what arrives and what changed, and takes itself back', async () => {
+  it('creates a subscription, prints deliveries and changes, and deactivates the subscription on exit', async () => {
     const { id } = await workspace.createTicket({ title: 'Wi-Fi is slow', priority: 'LOW' });
     const args = ['listen', '--tenant', String(workspace.tenantId), '--subscribe', 'ticket.*'];
     const child = spawnCommand(args, api.databaseUrl, env);
     const ended = once(child, 'exit');
-    const [said] = await once(createInterface(child.stderr), 'line');
-    expect(said).toMatch(
+    const [firstLine] = await once(createInterface(child.stderr), 'line');
+    expect(firstLine).toMatch(
       /^Subscription \d+ sends ticket\.created, ticket\.updated of \d+ to http:\/\/127\.0\.0\.1:\d+\/\./,
     );
 
     const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
-    // Its address may be public, so anything may come.
-    const url = /http:\S+\//.exec(said)?.[0] ?? '';
+    // The address can be public, so it can receive any request.
+    const url = /http:\S+\//.exec(firstLine)?.[0] ?? '';
     await fetch(url, { method: 'POST', body: '{"ticket":null,"changes":{"title":null}}' });
-    expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE WRONG/);
+    expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE INVALID/);
     await api.call({
       method: 'PATCH',
       path: `/api/public/v1/tickets/${id}`,
@@ -51,7 +51,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
       body: { priority: 'HIGH' },
     });
     const [head, change] = [(await printed.next()).value, (await printed.next()).value];
-    expect(head).toMatch(/^\d\d:\d\d:\d\d {2}ticket\.updated {2}\w+-\d+ Wi-Fi is slow {2}signatures right {2}evt_/);
+    expect(head).toMatch(/^\d\d:\d\d:\d\d {2}ticket\.updated {2}\w+-\d+ Wi-Fi is slow {2}signatures valid {2}evt_/);
     expect(String(change).trim()).toBe('priority: "LOW" → "HIGH"');
 
     child.kill('SIGINT');
@@ -60,11 +60,11 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     expect(left).toMatchObject([{ active: false }]);
   });
 
-  it('says what would let a server reach it where private targets are not allowed', async () => {
+  it('explains how the server can reach it if private targets are not allowed', async () => {
     const itsm = commandLine(api.databaseUrl, { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
     expect(await itsm(`listen --tenant ${workspace.tenantId} --subscribe *`)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: The server sends webhooks to public hosts only\. Give --url, /),
+      stderr: expect.stringMatching(/^error: The server sends webhooks to public hosts only\. Use --url with /),
     });
     expect(await itsm('listen --subscribe *')).toMatchObject({
       code: 2,

@@ -20,13 +20,13 @@ afterEach(() => database.drop());
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
 describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
-  it('gives tenants of a new database ids from the range of its cell', async () => {
+  it('assigns tenant IDs of a new database from the range of its cell', async () => {
     const inCell = commandLine(database.url, { CELL: '2' });
     const { stdout } = await inCell('tenants create --name First --admin-email ada@first.example --json');
     expect(JSON.parse(stdout).tenant.id).toBe(2_000_000_001);
   });
 
-  it('is refused where there is a tenant, and changes nothing', async () => {
+  it('rejects another CELL once the database has a tenant, and changes nothing', async () => {
     expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
     const elsewhere = commandLine(database.url, { CELL: '1' });
     for (let times = 0; times < 2; times++) {
@@ -39,7 +39,7 @@ describe('a command with the CELL of another database', { timeout: 60_000 }, () 
 });
 
 describe('itsm migrate', { timeout: 60_000 }, () => {
-  it('brings an empty database up to date, and says what it applied', async () => {
+  it('migrates an empty database and prints the applied migrations', async () => {
     await empty();
     const first = await itsm('migrate --json');
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -48,11 +48,11 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
 
     const again = await itsm('migrate');
     expect(again).toMatchObject({ code: 0, stderr: '' });
-    expect(again.stdout).toMatch(/^The database 127\.0\.0\.1:\d+\/\w+ is up to date: nothing had to be applied\.\n$/);
+    expect(again.stdout).toMatch(/^The database 127\.0\.0\.1:\d+\/\w+ is up to date\. Nothing to apply\.\n$/);
     expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('tells how far it is', async () => {
+  it('prints the progress of migrations on stderr', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('migrate');
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
-  it('goes on when whoever read how far it is has seen enough', async () => {
+  it('completes migrations after the reader closes stderr', async () => {
     await empty();
     const child = spawnCommand(['migrate'], database.url);
     child.stderr.destroy();
@@ -69,7 +69,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
-  it('makes a queue again that is missing', async () => {
+  it('re-creates a missing job queue', async () => {
     await execute(database.url, "DELETE FROM pgboss.queue WHERE name = 'totals-check'");
     const behind = await itsm('tenants list');
     expect(behind).toMatchObject({ code: 1, stdout: '' });
@@ -80,7 +80,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
 });
 
 describe('every other command', { timeout: 60_000 }, () => {
-  it('refuses a database that is behind, and leaves it as it is', async () => {
+  it('rejects an outdated database and does not change it', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -93,23 +93,23 @@ describe('every other command', { timeout: 60_000 }, () => {
     await expect(execute(database.url, untouched)).resolves.toBeUndefined();
   });
 
-  it('says that a database is ahead, and works on it', async () => {
+  it('warns that the database is newer and runs the command', async () => {
     await execute(
       database.url,
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
        VALUES ('x', 'x', '20991231000000_later', now(), 1)`,
     );
-    const said =
-      'The database is ahead of this version of the program: a newer one has applied 20991231000000_later.\n';
-    expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: said });
-    // For programs stderr is one document, and only where something went wrong.
+    const warning =
+      'The database is newer than this version of the program. A newer version has applied 20991231000000_later.\n';
+    expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: warning });
+    // With --json, stderr contains only errors.
     expect(await itsm('tenants list --json')).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
-    const refused = await itsm('tenants show nobody --json');
-    expect(refused.code).toBe(1);
-    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    const failed = await itsm('tenants show unknown --json');
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
-  it('refuses job queues that are ahead, which pg-boss does not work with', async () => {
+  it('rejects job queues of a newer pg-boss version', async () => {
     await execute(database.url, 'UPDATE pgboss.version SET version = 999');
     const { code, stderr } = await itsm('tenants list');
     expect(code).toBe(1);
@@ -118,19 +118,19 @@ describe('every other command', { timeout: 60_000 }, () => {
     );
   });
 
-  it("makes nothing in a folder that is not the server's, and says where it looked", async () => {
+  it('reports a DATA_DIR without a database and creates no files there', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-elsewhere-'));
     try {
-      // As root, PostgreSQL runs as another user, who must get in.
+      // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
       await chmod(folder, 0o755);
       const DATA_DIR = join(folder, '.data');
       const { code, stderr } = await commandLine('', { DATA_DIR })('tenants list');
       expect(code).toBe(1);
-      expect(stderr).toContain(`error: There is no database in ${DATA_DIR}.`);
+      expect(stderr).toContain(`error: There is no database in DATA_DIR, ${DATA_DIR}.`);
       expect(await readdir(folder)).toEqual([]);
 
-      const made = await commandLine('', { DATA_DIR })('migrate');
-      expect(made.stdout).toContain(`The database ${DATA_DIR} is up to date: applied `);
+      const migrated = await commandLine('', { DATA_DIR })('migrate');
+      expect(migrated.stdout).toContain(`The database ${DATA_DIR} is up to date. Applied `);
       expect(await commandLine('', { DATA_DIR })('tenants list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     } finally {
       await rm(folder, { recursive: true, force: true });

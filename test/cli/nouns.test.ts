@@ -12,7 +12,7 @@ import { unique } from '../support/workspace.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
- * What is made on the command line is listed, changed, taken away and given back there.
+ * Commands that create, list, update, deactivate and activate resources.
  */
 let database: TestDatabase;
 let api: Api;
@@ -34,15 +34,15 @@ afterAll(async () => {
 const statusWith = async (key: string, path = '/users') =>
   (await api.call({ method: 'GET', path: pathPrefix + path, key })).status;
 
-/** What a command prints as JSON. */
+/** Runs a command and returns its JSON output. */
 async function json(command: string, ...more: string[]) {
   const { code, stdout, stderr } = await itsm(command, ...more, '--json');
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 }
 
-/** A tenant with a key of its administrator. */
-async function makeTenant(name: string): Promise<{ email: string; key: string }> {
+/** Creates a tenant with an API key of its administrator. */
+async function createTenant(name: string): Promise<{ email: string; key: string }> {
   const email = `ada@${name.toLowerCase()}.example`;
   const { code, stdout, stderr } = await itsm(`tenants create --name ${name} --admin-email ${email} --with-key`);
   expect(code, stderr).toBe(0);
@@ -51,8 +51,8 @@ async function makeTenant(name: string): Promise<{ email: string; key: string }>
 }
 
 describe('tenants and users', { timeout: 180_000 }, () => {
-  it('are made with a key, renamed, changed, deactivated and activated with their keys', async () => {
-    const { email, key } = await makeTenant('Vandelay');
+  it('creates, renames, updates, deactivates and reactivates tenants and users with their keys', async () => {
+    const { email, key } = await createTenant('Vandelay');
     expect(await statusWith(key)).toBe(200);
     expect(await json('tenants update Vandelay --name', 'Vandelay Industries')).toMatchObject({ active: true });
     const taken = await itsm('tenants create --admin-email x@y.example --name', 'vandelay industries');
@@ -69,7 +69,7 @@ describe('tenants and users', { timeout: 180_000 }, () => {
     });
     expect(await itsm(`users update ${email}`, ...tenant)).toMatchObject({
       code: 2,
-      stderr: 'error: --name or another option is required: what to change\n',
+      stderr: 'error: --name or another option is required. Choose what to change\n',
     });
 
     await json(`users deactivate ${email} --keep-keys`, ...tenant);
@@ -84,13 +84,13 @@ describe('tenants and users', { timeout: 180_000 }, () => {
   });
 });
 
-describe('users who lose rights', { timeout: 180_000 }, () => {
+describe('users that lose permissions', { timeout: 180_000 }, () => {
   it.each([
     ['users deactivate EMAIL', 'is inactive.'],
-    ['users update EMAIL --role AGENT', 'AGENT, is changed.'],
-  ])('have their API keys revoked and printed by %s', async (command, done) => {
+    ['users update EMAIL --role AGENT', 'with role AGENT.'],
+  ])('revokes and prints the API keys of the user with %s', async (command, done) => {
     const name = `Rights${unique()}`;
-    const { email, key } = await makeTenant(name);
+    const { email, key } = await createTenant(name);
     const [{ id }] = await json(`keys list --tenant ${name}`);
     const call = `${command.replace('EMAIL', email)} --tenant ${name}`;
     expect(await json(`${call} --keep-keys`)).toMatchObject({ email, revokedKeys: [] });
@@ -111,8 +111,8 @@ describe('users who lose rights', { timeout: 180_000 }, () => {
 });
 
 describe('keys rotate', { timeout: 180_000 }, () => {
-  it('makes a successor, beside which the key works for as long as is said', async () => {
-    const { key } = await makeTenant('Pied');
+  it('creates a replacement key and keeps the old key valid for --overlap-hours', async () => {
+    const { key } = await createTenant('Pied');
     const [{ id }] = await json('keys list --tenant Pied');
     const rotated = await itsm(`keys rotate ${id} --overlap-hours 1`);
     const next = rotated.stdout.trim();
@@ -122,8 +122,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(successor).toMatchObject({ name: 'first', rotatedFrom: id, expiresAt: null, scopes: before.scopes });
     expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
 
-    // A shorter overlap than what is left, and a longer one, which gives no more than there was.
-    // The next successor doesn't end with an overlap, be it that of the first successor.
+    // Rotate with a longer overlap than the remaining one, which must not extend the old key.
+    // A replacement doesn't inherit the expiry that an overlap set.
     await json(`keys rotate ${successor.id} --overlap-hours 2`);
     expect(await json(`keys rotate ${id} --overlap-hours 24`)).toMatchObject({ expiresAt: null });
     expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });
@@ -143,8 +143,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
 });
 
 describe('projects and assets', { timeout: 180_000 }, () => {
-  it('are listed, changed and cleared', async () => {
-    const { email } = await makeTenant('Hooli');
+  it('lists, updates and clears fields of projects and assets', async () => {
+    const { email } = await createTenant('Hooli');
     const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
     expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE', key: 'BOX' });
     expect(await json(`projects update ${made.id} --tenant Hooli --end-date 2027-01-31 --manager`, '')).toMatchObject({
@@ -169,12 +169,12 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     expect(await json('assets list --tenant Hooli --type MOBILE')).toMatchObject([{ assetTag: 'MB-1' }]);
   });
 
-  it('are exported to CSV that another tenant imports, after a dry run that changes nothing', async () => {
-    const [from] = [await makeTenant('Dunder'), await makeTenant('Mifflin')];
+  it('imports exported assets as CSV into another tenant, after a dry run without changes', async () => {
+    const [from] = [await createTenant('Dunder'), await createTenant('Mifflin')];
     const notes = '\u00a0 Three lines,\r\nand a "quote"\rand\t';
     const fields = ['--notes', notes, '--custom-field', 'cost centre=4711', '--custom-field', 'kept\nwhole= as it is '];
     await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
-    // A spreadsheet would work these out.
+    // Spreadsheets would evaluate these values as formulas.
     const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1"];
     await json(`assets create --tenant Dunder --asset-tag A-2 --type LAPTOP`, ...formulas);
     const file = join(folder, 'assets.csv');
@@ -189,11 +189,11 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     const [there, here] = [await json('assets list --tenant Mifflin'), await json('assets list --tenant Dunder')];
     expect(there.map(given)).toEqual(here.map(given));
     expect(there).toContainEqual(expect.objectContaining({ notes }));
-    // What is there already is found by a dry run, too.
+    // A dry run also reports conflicts with existing assets.
     const again = await itsm(`assets import ${file} --tenant Mifflin --dry-run`);
     expect(again).toMatchObject({
       code: 1,
-      // The line of the names of the columns is two.
+      // Line 1 is the header, and A-1 is on line 3 of the export.
       stderr: expect.stringContaining('line 3: assetTag A-1 is already used by another asset'),
     });
 
@@ -209,9 +209,9 @@ describe('projects and assets', { timeout: 180_000 }, () => {
   });
 });
 
-describe('a CSV file', { timeout: 180_000 }, () => {
-  it('is told of by its lines, however they end, and those in cells', async () => {
-    await makeTenant('Lines');
+describe('CSV files', { timeout: 180_000 }, () => {
+  it('reports correct line numbers for each line ending and for line breaks in cells', async () => {
+    await createTenant('Lines');
     for (const [end, within] of [
       ['\r\n', '\n'],
       ['\n', '\r\n'],
@@ -228,8 +228,8 @@ describe('a CSV file', { timeout: 180_000 }, () => {
 });
 
 describe('projects', { timeout: 180_000 }, () => {
-  it('are exported to CSV that another tenant imports, after a dry run that changes nothing', async () => {
-    for (const name of ['Vandelay', 'Kramerica']) await makeTenant(name);
+  it('imports exported projects as CSV into another tenant, after a dry run without changes', async () => {
+    for (const name of ['Vandelay', 'Kramerica']) await createTenant(name);
     await json(`projects create --tenant Vandelay --key OFFICE`, '--name', '=Latex, and "more"');
     const file = join(folder, 'projects.csv');
     expect((await json(`projects export ${file} --tenant Vandelay`)).exported).toBe(1);
@@ -247,9 +247,9 @@ describe('projects', { timeout: 180_000 }, () => {
   });
 });
 
-describe('what is secret', { timeout: 60_000 }, () => {
-  /** Runs a command with this on standard input. */
-  async function given(input: string, ...args: string[]) {
+describe('secret options', { timeout: 60_000 }, () => {
+  /** Runs a command with `input` on standard input. */
+  async function runWithInput(input: string, ...args: string[]) {
     const env = { PATH: process.env.PATH, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: secretKey };
     const child = spawn(program, args, { env });
     child.stdin.end(input);
@@ -257,26 +257,26 @@ describe('what is secret', { timeout: 60_000 }, () => {
     return { code: child.exitCode, stdout, stderr };
   }
 
-  it('is taken from standard input, where no list of processes shows it', async () => {
-    await makeTenant('Oscorp');
+  it('reads a signing secret from standard input', async () => {
+    await createTenant('Oscorp');
     const create =
       'webhooks create --tenant Oscorp --url https://hooks.example.com/itsm --events ticket.created --secret -';
-    const made = await given('of-this-test-24-characters\nand no more\n', ...create.split(' '));
+    const made = await runWithInput('of-this-test-24-characters\nsecond line\n', ...create.split(' '));
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('Created the subscription') });
     for (const [input, command] of [
       ['a'.repeat(257), create],
       ['', create],
       ['\n', 'listen --secret -'],
     ] as const) {
-      const refused = await given(input, ...command.split(' '));
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error: --secret must /)]);
+      const rejected = await runWithInput(input, ...command.split(' '));
+      expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringMatching(/^error: --secret must /)]);
     }
   });
 });
 
 describe('webhooks', { timeout: 180_000 }, () => {
-  it('are made with a secret that is shown once, changed, paused, deactivated and activated', async () => {
-    await makeTenant('Stark');
+  it('creates a webhook with a generated secret, and updates, pauses, deactivates and reactivates it', async () => {
+    await createTenant('Stark');
     const create =
       'webhooks create --tenant Stark --url https://hooks.example.com/itsm --filter priority=HIGH,CRITICAL';
     const made = await itsm(`${create} --events`, 'ticket.*');
@@ -303,7 +303,7 @@ describe('webhooks', { timeout: 180_000 }, () => {
 
     expect(await itsm(`${create} --events ticket.closed,task.*`)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--events names no event with ticket.closed; there are '),
+      stderr: expect.stringContaining('--events contains the unknown event ticket.closed. Use any of '),
     });
   });
 });

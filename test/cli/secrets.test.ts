@@ -20,7 +20,7 @@ import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, spawnCommand } from './itsm.ts';
 
 /*
- * A change of WEBHOOK_SECRET_KEY: old key, both with the new one first, `itsm secrets reseal`, new key.
+ * Rotation of WEBHOOK_SECRET_KEY: old key, new and old key, `itsm secrets re-encrypt`, new key.
  */
 const [oldKey, newKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
 const changing = { WEBHOOK_SECRET_KEY: `${newKey},${oldKey}` };
@@ -43,7 +43,7 @@ async function open(...secretKeys: string[]): Promise<Api> {
   return api;
 }
 
-/** Puts in so many subscriptions whose secrets, which tell their ids, are encrypted with a key. */
+/** Inserts `count` subscriptions. Their secrets contain their IDs and are encrypted with `key`. */
 async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<TenantId> {
   const name = `Tenant ${randomBytes(6).toString('hex')}`;
   const { id } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
@@ -66,15 +66,15 @@ async function insertSecrets({ prisma }: Api, count: number, key: string): Promi
   return tenantId;
 }
 
-/** What all secrets of a tenant are, by a key alone. */
+/** Decrypts all secrets of a tenant with one key. */
 async function decryptAll({ prisma }: Api, tenantId: TenantId, key: string): Promise<string[]> {
   const cipher = createSecretCipher([key]);
   const rows = await prisma.webhookSubscription.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
   return rows.map(({ id, secret }) => cipher.decrypt(secret, { tenantId, subscriptionId: id }));
 }
 
-/** Waits until somebody waits for a lock in the database. */
-async function untilSomebodyWaits({ prisma }: Api): Promise<void> {
+/** Waits until a session waits for a lock in the database. */
+async function untilSessionWaits({ prisma }: Api): Promise<void> {
   const waiting = () => prisma.$queryRaw<object[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ async function untilSomebodyWaits({ prisma }: Api): Promise<void> {
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
 
-it('makes the key beside the embedded PostgreSQL whole, once for all, and takes nothing else for one', async () => {
+it('creates the key file of the embedded PostgreSQL once under concurrency, and rejects invalid key files', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'itsm-key-'));
   const settings = readSettings({ DATA_DIR });
   const made = await Promise.all(Array.from({ length: 20 }, () => readSecretKeys(settings)));
@@ -98,7 +98,7 @@ it('makes the key beside the embedded PostgreSQL whole, once for all, and takes 
   await rm(DATA_DIR, { recursive: true });
 });
 
-it('reseals secrets that were replaced and still sign, too', async () => {
+it('re-encrypts previous secrets that still sign deliveries', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const subscription = { tenantId, subscriptionId: 2n };
@@ -106,13 +106,13 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   await api.prisma.webhookSubscription.updateMany({ where: { tenantId, id: 2n }, data: { previousSecret } });
   const { secretCipher } = api.services;
   expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
-  const told: number[] = [];
-  const resealed = await reencryptSecrets(api.prisma, secretCipher, {
+  const progress: number[] = [];
+  const reencrypted = await reencryptSecrets(api.prisma, secretCipher, {
     batchSize: 2,
-    onBatch: (count) => told.push(count),
+    onBatch: (count) => progress.push(count),
   });
-  expect(resealed).toEqual({ resealed: 4, damaged: [] });
-  expect(told).toEqual([2, 3, 4]);
+  expect(reencrypted).toEqual({ resealed: 4, damaged: [] });
+  expect(progress).toEqual([2, 3, 4]);
   expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(3));
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { tenantId, id: 2n } });
@@ -120,7 +120,7 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('ends with deliveries that are signed right by a server that knows the new key alone', {
+it('keeps signatures valid on a server that has only the new key after secrets re-encrypt', {
   timeout: 60_000,
 }, async () => {
   const receiver = await startReceiver();
@@ -143,17 +143,17 @@ it('ends with deliveries that are signed right by a server that knows the new ke
 
   const itsm = commandLine(database.url, changing);
   await sent(await open(newKey, oldKey), createTicket);
-  expect(await itsm('secrets reseal')).toEqual({
+  expect(await itsm('secrets re-encrypt')).toEqual({
     code: 0,
-    stderr: 'Resealed 1 of 1 …\n',
+    stderr: 'Re-encrypted 1 of 1 …\n',
     stdout:
-      'Resealed 1 webhook secret.\nAll are encrypted with the first key of WEBHOOK_SECRET_KEY. The others are no longer ' +
-      'needed: when every server has been started with this key first, take them out.\n',
+      'Re-encrypted 1 webhook secret.\nAll secrets are encrypted with the first key of WEBHOOK_SECRET_KEY. After every ' +
+      'server has been restarted with this key first, remove the other keys.\n',
   });
-  const again = await itsm('secrets reseal --json');
+  const again = await itsm('secrets re-encrypt --json');
   expect(again).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(again.stdout)).toMatchObject({
-    resealed: 0,
+    reencrypted: 0,
     keys: [
       { position: 1, secrets: 1, active: 1 },
       { position: 2, secrets: 0, active: 0 },
@@ -161,16 +161,16 @@ it('ends with deliveries that are signed right by a server that knows the new ke
   });
 
   await sent(await open(newKey), createTicket);
-  // To its users nothing has changed.
+  // Re-encryption must not count as a change of the subscription.
   expect((await workspace.call('GET', '/webhooks')).body.data).toMatchObject([{ id, updatedAt }]);
-  expect(await commandLine(database.url, { WEBHOOK_SECRET_KEY: oldKey })('secrets reseal')).toMatchObject({
+  expect(await commandLine(database.url, { WEBHOOK_SECRET_KEY: oldKey })('secrets re-encrypt')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^error: WEBHOOK_SECRET_KEY: is not the key .*\n$/),
   });
   await receiver.close();
 });
 
-it('goes on where it was killed', { timeout: 60_000 }, async () => {
+it('continues secrets re-encrypt after the process was killed', { timeout: 60_000 }, async () => {
   const api = await open(newKey, oldKey);
   const count = 1200;
   const tenantId = await insertSecrets(api, count, oldKey);
@@ -179,29 +179,29 @@ it('goes on where it was killed', { timeout: 60_000 }, async () => {
   await holder.query('BEGIN');
   await holder.query('SELECT FROM webhook_subscriptions WHERE tenant_id = $1 AND id = 800 FOR UPDATE', [tenantId]);
 
-  const child = spawnCommand(['secrets', 'reseal'], database.url, changing);
+  const child = spawnCommand(['secrets', 're-encrypt'], database.url, changing);
   const stderr = text(child.stderr);
-  await untilSomebodyWaits(api);
+  await untilSessionWaits(api);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  // PostgreSQL would end the statement that it is at, for nobody.
+  // PostgreSQL doesn't notice that the client is gone while a statement waits for a lock.
   await api.prisma.$queryRaw`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await holder.query('ROLLBACK');
   await holder.end();
-  expect(await stderr).toBe('Resealed 500 of 1200 …\n');
+  expect(await stderr).toBe('Re-encrypted 500 of 1200 …\n');
   const use = async () =>
     (await readKeyUse(api.databases.system.pool, api.services.secretCipher)).map(({ secrets }) => secrets);
   expect(await use()).toEqual([500, 700]);
 
-  const { stdout } = await commandLine(database.url, changing)('secrets reseal --json');
-  expect(JSON.parse(stdout)).toMatchObject({ resealed: 700 });
+  const { stdout } = await commandLine(database.url, changing)('secrets re-encrypt --json');
+  expect(JSON.parse(stdout)).toMatchObject({ reencrypted: 700 });
   expect(await use()).toEqual([1200, 0]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(count));
 });
 
-it('never overwrites a secret that changes meanwhile, and takes that one in its turn', async () => {
+it('never overwrites a secret that changes during re-encryption, and re-encrypts the changed secret', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const changed = createSecretCipher([oldKey]).encrypt('changed', { tenantId, subscriptionId: 2n });
@@ -211,17 +211,19 @@ it('never overwrites a secret that changes meanwhile, and takes that one in its 
   const change = 'UPDATE webhook_subscriptions SET secret = $2 WHERE tenant_id = $1 AND id = 2';
   await other.query(change, [tenantId, Buffer.from(changed)]);
 
-  const told: number[] = [];
-  const resealing = reencryptSecrets(api.prisma, api.services.secretCipher, { onBatch: (done) => told.push(done) });
-  await untilSomebodyWaits(api);
+  const progress: number[] = [];
+  const reencryption = reencryptSecrets(api.prisma, api.services.secretCipher, {
+    onBatch: (done) => progress.push(done),
+  });
+  await untilSessionWaits(api);
   await other.query('COMMIT');
   await other.end();
-  expect(await resealing).toEqual({ resealed: 3, damaged: [] });
-  expect(told).toEqual([2, 3]);
+  expect(await reencryption).toEqual({ resealed: 3, damaged: [] });
+  expect(progress).toEqual([2, 3]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(['secret 1', 'changed', 'secret 3']);
 });
 
-it('may run twice at once', async () => {
+it('re-encrypts each secret once if several processes run concurrently', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 100, oldKey);
   const run = () => reencryptSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });
@@ -230,15 +232,15 @@ it('may run twice at once', async () => {
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));
 });
 
-it('says which secrets are damaged, and reseals the others', { timeout: 30_000 }, async () => {
+it('reports damaged secrets and re-encrypts the others', { timeout: 30_000 }, async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   await api.prisma.$executeRaw`
     UPDATE webhook_subscriptions SET secret = substring(secret FROM 1 FOR 39) WHERE tenant_id = ${tenantId} AND id = 2`;
-  const { code, stderr } = await commandLine(database.url, changing)('secrets reseal --json');
+  const { code, stderr } = await commandLine(database.url, changing)('secrets re-encrypt --json');
   expect(code).toBe(1);
   expect(JSON.parse(stderr).error).toMatchObject({
-    message: expect.stringContaining('Resealed 2 webhook secrets.; The secret of subscription 2 of tenant'),
+    message: expect.stringContaining('Re-encrypted 2 webhook secrets.; The secret of subscription 2 of tenant'),
     details: [{ tenantId: Number(tenantId), subscriptionId: 2 }],
   });
   expect(await readKeyUse(api.databases.system.pool, api.services.secretCipher)).toMatchObject([

@@ -26,7 +26,7 @@ const call = async (method: string, path: string, body?: unknown) =>
   (await api.call({ method, path: pathPrefix + path, key: demo?.key, body })).body;
 
 describe('seed', () => {
-  it('makes a demo workspace that its key shows', async () => {
+  it('creates a demo workspace that its API key can read', async () => {
     expect(demo).toMatchObject({ tenant: 'Acme Corporation', adminEmail: expect.stringContaining('@') });
     const lists = await Promise.all(
       ['users', 'tickets', 'assets', 'projects'].map((path) => call('GET', `/${path}?perPage=100`)),
@@ -38,7 +38,7 @@ describe('seed', () => {
     expect(tasks.map(({ meta }) => meta.totalCount)).toEqual([5, 5, 5]);
   });
 
-  it('makes tickets whose moments and resolution fit their status', async () => {
+  it('creates demo tickets with timestamps and resolutions that match their status', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const now = new Date().toISOString();
     for (const { title, status, createdAt, resolvedAt, closedAt, updatedAt, resolution } of data) {
@@ -60,7 +60,7 @@ describe('seed', () => {
     expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
   });
 
-  it('makes comments of both visibilities, which their tickets count', async () => {
+  it('creates public and internal comments and correct comment counts', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const commented = data.filter(({ commentCount }) => commentCount > 0);
     expect(commented).toHaveLength(4);
@@ -74,13 +74,13 @@ describe('seed', () => {
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
   });
 
-  it('goes on counting tickets where it ended', async () => {
+  it('continues ticket numbers after the demo tickets', async () => {
     const incidents = await call('GET', '/tickets?type=INCIDENT');
     const { data } = await call('POST', '/tickets', { ...ticket, type: 'INCIDENT' });
     expect(data.ticketNumber).toBe(`INC-${incidents.meta.totalCount + 1}`);
   });
 
-  it('does nothing where there is a tenant', async () => {
+  it('creates nothing in a database that has a tenant', async () => {
     expect(await seed(api.prisma)).toBeUndefined();
     expect(await api.prisma.tenant.count()).toBe(1);
     expect(await api.prisma.apiKey.count()).toBe(1);
@@ -88,7 +88,7 @@ describe('seed', () => {
 });
 
 describe('itsm seed', { timeout: 60_000 }, () => {
-  it('fills an empty database once, and prints a key that works', async () => {
+  it('seeds an empty database once and prints a valid API key', async () => {
     const empty = await cloneDatabase();
     const itsm = commandLine(empty.url);
     const { code, stdout, stderr } = await itsm('seed');
@@ -98,12 +98,12 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     const { status, body } = await other.call({ method: 'GET', path: `${pathPrefix}/users`, key: stdout.trim() });
     expect([status, body.meta.totalCount]).toEqual([200, 3]);
     const again = await itsm('seed');
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('only an empty database') });
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('needs an empty database') });
     await other.close();
     await empty.drop();
   });
 
-  it('makes a workspace of any size beside others, which lists and totals know', async () => {
+  it('adds a workspace with the requested number of tickets and correct totals', async () => {
     const itsm = commandLine(database.url);
     const { code, stdout, stderr } = await itsm('seed --tickets 3k --name Umbrella');
     expect(code, stderr).toBe(0);

@@ -16,7 +16,7 @@ import { canTest } from '../support/programs.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
- * The command line as a person meets it: in a terminal, in the wrong folder, and with Tab.
+ * The command line in a terminal, in the wrong folder, and with shell completion.
  */
 let database: TestDatabase;
 let api: Api;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a terminal of so many columns shows. */
+/** Returns the output of a command in a terminal with `columns` columns. */
 async function inTerminal(columns: number, command: string, more: Record<string, string> = {}): Promise<string> {
   const args = ['-qefc', `stty cols ${columns}; ${program} ${command}`, '/dev/null'];
   const child = spawn('script', args, { env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -49,7 +49,7 @@ async function inTerminal(columns: number, command: string, more: Record<string,
 }
 
 describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 }, () => {
-  it('has tables that fit, states in colour, and neither where that is not wanted', async () => {
+  it('prints tables that fit the terminal with coloured statuses, and plain exact output with NO_COLOR and --utc', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
     // A character of East Asia takes two columns.
@@ -68,9 +68,9 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
   });
 
   it.each([
-    ['the end of input', '\u0004', 1, 'is left as it is'],
+    ['the end of input', '\u0004', 1, 'was not changed'],
     ['Ctrl-C', '\u0003', 130, 'Interrupted.'],
-  ])('takes %s for no answer', async (_, typed, code, said) => {
+  ])('treats %s at a confirmation prompt as no', async (_, typed, code, expected) => {
     const file = join(folder, 'there.jsonl');
     await writeFile(file, 'kept\n');
     const command = `${program} tickets export ${file} --tenant 'Ümlaut 東京'`;
@@ -81,12 +81,12 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
       if (String(shown).includes('[y/N]')) child.stdin.write(typed);
     });
     const [exit] = await once(child, 'exit');
-    expect([exit, output]).toEqual([code, expect.stringContaining(said)]);
+    expect([exit, output]).toEqual([code, expect.stringContaining(expected)]);
     expect(await readFile(file, 'utf8')).toBe('kept\n');
   });
 });
 
-describe('a moment', () => {
+describe('relativeTime', () => {
   const now = new Date('2026-11-20T10:00:00Z');
   it.each([
     ['2026-11-20T10:00:00.400Z', 'now'],
@@ -95,23 +95,23 @@ describe('a moment', () => {
     ['2026-11-20T07:00:01Z', '2 hours ago'],
     ['2026-12-19T10:00:00Z', 'in 29 days'],
     ['2024-11-19T10:00:00Z', '2 years ago'],
-  ])('%s is %s', (moment, words) => {
+  ])('formats %s as %s', (moment, words) => {
     expect(relativeTime(new Date(moment), now)).toBe(words);
   });
 });
 
 describe('in the wrong folder', { timeout: 60_000 }, () => {
-  it('a command says where it looked and how to start, and makes nothing', async () => {
+  it('reports the DATA_DIR that has no database, explains how to start, and creates no files', async () => {
     const away = join(folder, 'nothing-here');
     const { code, stdout, stderr } = await commandLine('', { DATA_DIR: away })('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`There is no database in ${away}.`);
+    expect(stderr).toContain(`There is no database in DATA_DIR, ${away}.`);
     expect(stderr).toContain('DATA_DIR');
     expect(stderr).toContain('pnpm@12 start');
     await expect(access(away)).rejects.toThrow('ENOENT');
   });
 
-  it('a command says in one line that .env can not be read', async () => {
+  it('reports in one line that .env cannot be read', async () => {
     const cwd = join(folder, 'with-a-folder');
     await mkdir(join(cwd, '.env'), { recursive: true });
     const run = (...args: string[]) => promisify(execFile)(program, args, { cwd, env }).catch((error) => error);
@@ -121,7 +121,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     expect([code, JSON.parse(stderr)]).toEqual([2, { error: { code: 'SETTINGS', message } }]);
   });
 
-  it('a link in PATH runs, and is called so in its examples', async () => {
+  it('runs through a link in PATH and uses its name in help examples', async () => {
     await symlink(program, join(folder, 'itsm'));
     await chmod(folder, 0o755);
     const PATH = `${folder}:${env.PATH}`;
@@ -131,7 +131,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
 });
 
 describe('completion', { timeout: 60_000 }, () => {
-  it('knows commands, options, values, and what the database has', async () => {
+  it('completes commands, options, fixed values and values from the database', async () => {
     const itsm = commandLine(database.url);
     const offered = async (...words: string[]) => {
       const { stdout } = await itsm('complete', ...words);
@@ -150,7 +150,7 @@ describe('completion', { timeout: 60_000 }, () => {
   });
 
   const execute = promisify(execFile);
-  /** What each shell makes of a line up to the cursor, at Tab. */
+  /** Returns the completions of a shell for a line with the cursor at its end. */
   const shells: Record<string, (line: string) => Promise<string[]>> = {
     async bash(line) {
       const script = `
@@ -160,7 +160,7 @@ describe('completion', { timeout: 60_000 }, () => {
       return linesOf(await execute('bash', ['-c', script], { env }));
     },
     async zsh(line) {
-      // The words as its line editor tells them, and what describes what was found.
+      // Simulates the words of the line editor and `_describe`.
       const script = `
         compdef() { :; }; _describe() { print -rl -- "$found[@]"; }; _files() { print files; }
         eval "$(${program} completion zsh)"
@@ -175,37 +175,37 @@ describe('completion', { timeout: 60_000 }, () => {
     },
   };
 
-  it.for(Object.keys(shells))('is understood by %s', async (name, context) => {
+  it.for(Object.keys(shells))('completes lines in %s', async (name, context) => {
     if (!canTest(`Completions of ${name}`, [name])) return context.skip();
     const complete = shells[name] ?? expect.fail();
     expect(await complete(`${program} ten`)).toEqual(['tenants']);
     expect(await complete(`${program} users create --role `)).toEqual(['ADMIN', 'AGENT', 'REQUESTER']);
-    // Bash breaks words at colons, and zsh what it describes.
+    // Bash splits words at colons. Zsh escapes colons in front of descriptions.
     const scope = await complete(`${program} keys create --scopes tickets:r`);
     expect(scope).toEqual([{ bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name]]);
-    // Names with blanks, quoted in whatever way, and their words.
+    // Names with spaces, in each style of quoting.
     for (const tenant of ["'Ümlaut 東京'", 'Ümlaut\\ 東京', '"Ümlaut 東京"']) {
       expect(await complete(`${program} users show --tenant ${tenant} ada`), tenant).toEqual(['ada@tokyo.example']);
     }
-    // Where the quote is open, it is for the shell to close it.
+    // The shell closes an open quote itself.
     const whole = name === 'bash' ? 'Ümlaut\\ 東京' : 'Ümlaut 東京';
     expect(await complete(`${program} tenants show Ü`)).toEqual([whole]);
     expect(await complete(`${program} tenants show 'Üm`)).toEqual(['Ümlaut 東京']);
   });
 });
 
-/** As one word of a shell. */
+/** Quotes a text as one shell word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The first word of each line, of which a tab parts what explains it. */
+/** Returns the part of each line before the tab. */
 function linesOf({ stdout }: { stdout: string }): string[] {
   return stdout.split('\n').flatMap((line) => line.split('\t', 1)[0] || []);
 }
 
-describe('the table of commands', () => {
-  it('has examples that it parses', async () => {
+describe('command table', () => {
+  it('has examples with known and all required options for each command', async () => {
     const verbs: [string, Verb][] = [];
     for (const [name, { load }] of Object.entries(commands)) {
       const loaded = await load();

@@ -50,7 +50,7 @@ describe('examples/sync-tickets.ts', () => {
     try {
       const { id } = await sender.workspace.createTicket();
       const program = run('sync-tickets', { args: [file] });
-      expect([await program.exit, program.output()]).toEqual([0, `1 tickets written to ${file}.\n`]);
+      expect([await program.exit, program.output()]).toEqual([0, `Exported 1 tickets to ${file}.\n`]);
       const tickets = (await readFile(file, 'utf8')).trim().split('\n');
       expect(tickets.map((line) => JSON.parse(line))).toEqual([await client.tickets.get(id)]);
 
@@ -78,7 +78,7 @@ describe('examples/follow-tickets.ts', () => {
         for (const [id, title] of Object.entries(expected)) expect(tickets[id]?.title).toBe(title);
       });
       running.at(-1)?.kill('SIGINT');
-      expect([await program.exit, program.output()]).toEqual([0, expect.stringContaining(' changed: ')]);
+      expect([await program.exit, program.output()]).toEqual([0, expect.stringMatching(/Synced \d+ changed tickets/)]);
     };
     try {
       const first = await sender.workspace.createTicket({ title: 'First' });
@@ -120,8 +120,8 @@ describe('examples/webhook-receiver.ts', () => {
     const ticket = (await sender.workspace.createTicket({ title: 'The lift is stuck' })) as Ticket;
     await client.tickets.update(ticket.id, { priority: 'CRITICAL' });
     await eventually(() => {
-      expect(program.output()).toContain(`${ticket.ticketNumber} is new: The lift is stuck\n`);
-      expect(program.output()).toContain(`${ticket.ticketNumber} has another priority\n`);
+      expect(program.output()).toContain(`Created ${ticket.ticketNumber}: The lift is stuck\n`);
+      expect(program.output()).toContain(`Updated ${ticket.ticketNumber}: priority\n`);
     });
     await client.webhooks.delete(id);
 

@@ -77,7 +77,10 @@ export const checks: Check[] = [
       }
       if (major > maxMajor) {
         return [
-          note(`The version is ${version}.`, `This version of the program is tested with PostgreSQL ${maxMajor} and earlier. Test before you use it in production.`),
+          note(
+            `The version is ${version}.`,
+            `This version of the program is tested with PostgreSQL ${maxMajor} and earlier. Test before you use it in production.`,
+          ),
           ...search,
         ];
       }
@@ -89,7 +92,8 @@ export const checks: Check[] = [
     essential: true,
     async check({ databases }) {
       const missing = await findMissingRoles(databases.options.url);
-      if (missing.length === 0) return [ok('The role of DATABASE_URL can use the roles for requests and for the system.')];
+      if (missing.length === 0)
+        return [ok('The role of DATABASE_URL can use the roles for requests and for the system.')];
       const statements = missing.map((statement) => `${statement};`).join(' ');
       return [
         wrong(
@@ -125,7 +129,8 @@ export const checks: Check[] = [
         await databases.requests.pool.lend(assertTenantIsolation);
         return [ok(`Without a tenant, the role ${requestRole} can't read any rows.`)];
       } catch (error) {
-        if (error instanceof TenantIsolationError) return [wrong(error.message, 'Servers do not start until the problem is solved.')];
+        if (error instanceof TenantIsolationError)
+          return [wrong(error.message, 'Servers do not start until the problem is solved.')];
         throw error;
       }
     },
@@ -169,7 +174,9 @@ export const checks: Check[] = [
       }
       const [server, version = ''] = redis.server.split(' ');
       if (server === 'redis' && Number.parseInt(version, 10) < minRedisMajor) {
-        return [wrong(`The version is ${version}.`, `Upgrade to Redis ${minRedisMajor} or newer, or switch to Valkey.`)];
+        return [
+          wrong(`The version is ${version}.`, `Upgrade to Redis ${minRedisMajor} or newer, or switch to Valkey.`),
+        ];
       }
       return [ok(`Redis is available: ${redis.server}.`)];
     },
@@ -278,5 +285,8 @@ function toFinding({ position, keyId, secrets, active }: KeyUse): Finding {
       'Remove it after every server has been restarted with the first key before it.',
     );
   }
-  return note(`Key ${position} still encrypts ${secrets} webhook secrets.`, 'Run `itsm secrets re-encrypt`. Keep the key until then.');
+  return note(
+    `Key ${position} still encrypts ${secrets} webhook secrets.`,
+    'Run `itsm secrets re-encrypt`. Keep the key until then.',
+  );
 }
