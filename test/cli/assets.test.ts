@@ -122,7 +122,7 @@ describe('assets import', { timeout: 60_000 }, () => {
       'name,assetTag,type,assignedToId,purchaseCost',
       'Good,T-1,LAPTOP,,',
       '"Two\r\nlines",T-2,LAPTOPS,,"1,5"',
-      'Twice,T-1,LAPTOP,nobody@example.com,',
+      'Twice,T-1,LAPTOP,unknown@example.com,',
       'Short,T-4,LAPTOP',
       ...Array.from({ length: 20 }, (_, index) => `,T-1${index},LAPTOP,,`),
     );
@@ -133,7 +133,7 @@ describe('assets import', { timeout: 60_000 }, () => {
       expect.stringMatching(/^, line 3: type must be one of LAPTOP, /),
       expect.stringMatching(/^, line 3: purchaseCost must be a decimal such as "1499.00": /),
       ', line 5: assetTag T-1 is already on line 2. Choose a different value',
-      ', line 5: assignedToId nobody@example.com must be an active user of this workspace',
+      ', line 5: assignedToId unknown@example.com must be an active user of this workspace',
       ', line 6: it has 3 cells, but the header has 5. Correct the commas and quotes',
       ', line 7: name is required',
     ]);

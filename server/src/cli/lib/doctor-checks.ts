@@ -64,7 +64,7 @@ export const checks: Check[] = [
     name: 'PostgreSQL',
     async check({ databases }) {
       const { version, versionNumber, ignoresCase } = await readServerInfo(databases.options);
-      const search = ignoresCase ? [] : [note('Search is case-sensitive for letters outside ASCII.', caseAdvice)];
+      const search = ignoresCase ? [] : [note('Search is case-sensitive beyond ASCII.', caseAdvice)];
       const major = Math.floor(versionNumber / 10_000);
       if (major < minMajor) {
         return [
