@@ -7,40 +7,40 @@ export interface Sides {
 }
 
 /** A request schema may only widen, a response schema may only narrow. */
-type Direction = 'request' | 'answer';
+type Direction = 'request' | 'response';
 
 type Fields = Record<string, Schema>;
 
 /** Returns the changes of a schema that break clients of the old one. */
-export function breaksOfSchema(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
+export function findSchemaBreaks(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
   const [was, is] = [plain(old, sides.released), plain(now, sides.present)];
   const inner = (before: unknown, after: unknown, place: string) =>
-    isSchema(before) && isSchema(after) ? breaksOfSchema(sides, direction, before, after, place) : [];
+    isSchema(before) && isSchema(after) ? findSchemaBreaks(sides, direction, before, after, place) : [];
   return [
-    ...breaksOfValues(direction, was, is).map((what) => `${at}: ${what}`),
-    ...(direction === 'request' ? breaksOfLimits(was, is).map((what) => `${at}: ${what}`) : []),
-    ...breaksOfFields(direction, was, is, at),
+    ...findValueBreaks(direction, was, is).map((what) => `${at}: ${what}`),
+    ...(direction === 'request' ? findLimitBreaks(was, is).map((what) => `${at}: ${what}`) : []),
+    ...findFieldBreaks(direction, was, is, at),
     ...Object.entries(fieldsOf(was)).flatMap(([name, field]) => inner(field, fieldsOf(is)[name], `${at}.${name}`)),
     ...inner(was.items, is.items, `${at}[]`),
     ...inner(was.additionalProperties, is.additionalProperties, `${at}{}`),
     ...newNames(was, is).flatMap((name) => inner(was.additionalProperties, fieldsOf(is)[name], `${at}.${name}`)),
     ...inner(was.propertyNames, is.propertyNames, `names of ${at}`),
-    ...breaksOfChoices(sides, direction, was, is, at),
+    ...findChoiceBreaks(sides, direction, was, is, at),
   ];
 }
 
 /** Compares types, constants, enums and formats. */
-function breaksOfValues(direction: Direction, was: Schema, is: Schema): string[] {
-  const asked = direction === 'request';
-  const [narrower, wider] = asked ? [was, is] : [is, was];
+function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[] {
+  const isRequest = direction === 'request';
+  const [narrower, wider] = isRequest ? [was, is] : [is, was];
   const added = typesOf(narrower).filter((type) => wider.type !== undefined && !typesOf(wider).includes(type));
   const isNarrowed = narrower.type === undefined && wider.type !== undefined && choicesOf(narrower) === undefined;
   return [
-    ...added.map((type) => `type ${type} is ${asked ? 'no longer taken' : 'new'}`),
-    ...(isNarrowed ? [asked ? 'other types are no longer taken' : 'the type is open now'] : []),
+    ...added.map((type) => `type ${type} is ${isRequest ? 'no longer taken' : 'new'}`),
+    ...(isNarrowed ? [isRequest ? 'other types are no longer taken' : 'the type is open now'] : []),
     ...(wider.const !== undefined && was.const !== is.const ? ['the constant is changed'] : []),
-    ...(asked ? removedValues(was, is) : []),
-    ...(wider.format !== undefined && was.format !== is.format && !saysMoreOfIntegers(was, is)
+    ...(isRequest ? removedValues(was, is) : []),
+    ...(wider.format !== undefined && was.format !== is.format && !isSpecifiedAsInt64(was, is)
       ? [`format ${was.format ?? 'none'} became ${is.format ?? 'none'}`]
       : []),
   ];
@@ -50,7 +50,7 @@ function breaksOfValues(direction: Direction, was: Schema, is: Schema): string[]
  * Accepts `int64` where no size was given, because every JSON integer that keeps its value has at most 64 bits. With
  * the format, generators use the large integer type.
  */
-function saysMoreOfIntegers(was: Schema, is: Schema): boolean {
+function isSpecifiedAsInt64(was: Schema, is: Schema): boolean {
   return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
 }
 
@@ -62,23 +62,23 @@ function removedValues(was: Schema, is: Schema): string[] {
 }
 
 /** Returns the limits that are now tighter. */
-function breaksOfLimits(was: Schema, is: Schema): string[] {
-  const least = ['minimum', 'minLength', 'minItems', 'minProperties'];
-  const most = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
+function findLimitBreaks(was: Schema, is: Schema): string[] {
+  const minimums = ['minimum', 'minLength', 'minItems', 'minProperties'];
+  const maximums = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
   return [
-    ...least.filter((limit) => Number(is[limit] ?? -Infinity) > Number(was[limit] ?? -Infinity)),
-    ...most.filter((limit) => Number(is[limit] ?? Infinity) < Number(was[limit] ?? Infinity)),
+    ...minimums.filter((limit) => Number(is[limit] ?? -Infinity) > Number(was[limit] ?? -Infinity)),
+    ...maximums.filter((limit) => Number(is[limit] ?? Infinity) < Number(was[limit] ?? Infinity)),
     ...(is.pattern !== undefined && is.pattern !== was.pattern ? ['pattern'] : []),
     ...(is.uniqueItems === true && was.uniqueItems !== true ? ['uniqueItems'] : []),
   ].map((limit) => `${limit} is tighter`);
 }
 
-function breaksOfFields(direction: Direction, was: Schema, is: Schema, at: string): string[] {
+function findFieldBreaks(direction: Direction, was: Schema, is: Schema, at: string): string[] {
   const closed = is.additionalProperties === false;
   const removed = Object.keys(fieldsOf(was)).filter((name) => !(name in fieldsOf(is)));
   const required = requiredOf(is).filter((name) => !requiredOf(was).includes(name));
   const optional = requiredOf(was).filter((name) => !requiredOf(is).includes(name) && name in fieldsOf(is));
-  if (direction === 'answer') {
+  if (direction === 'response') {
     return [
       ...removed.map((name) => `${at}.${name}: the field is removed`),
       ...optional.map((name) => `${at}.${name}: the field may be absent now`),
@@ -94,24 +94,24 @@ function breaksOfFields(direction: Direction, was: Schema, is: Schema, at: strin
 }
 
 /** Requires every old choice in a request, and only old choices in a response. */
-function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
+function findChoiceBreaks(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
   const now = choicesOf(is);
   // A single type may become one of several choices.
-  const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? oneTypeEach(was) : undefined);
+  const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? splitTypes(was) : undefined);
   if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
-  const [asked, offered] = direction === 'request' ? [old, now] : [now, old];
+  const [required, offered] = direction === 'request' ? [old, now] : [now, old];
   const fits = (choice: Schema, other: Schema) => {
     const [before, after] = direction === 'request' ? [choice, other] : [other, choice];
-    return breaksOfSchema(sides, direction, before, after, at).length === 0;
+    return findSchemaBreaks(sides, direction, before, after, at).length === 0;
   };
-  const lost = asked.filter((choice) => !offered.some((other) => fits(choice, other)));
+  const lost = required.filter((choice) => !offered.some((other) => fits(choice, other)));
   return lost.map(
     (choice) => `${at}: the choice ${JSON.stringify(choice)} ${direction === 'request' ? 'is removed' : 'is new'}`,
   );
 }
 
 /** Converts a schema of several types to one choice per type. */
-function oneTypeEach(schema: Schema): Schema[] {
+function splitTypes(schema: Schema): Schema[] {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 

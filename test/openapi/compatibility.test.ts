@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
 import { describe, expect, it } from 'vitest';
-import { breaksOf } from './compatibility.ts';
+import { findBreaks } from './compatibility.ts';
 
 /**
  * A client of the released document must work with the current one. A release copies `contract/openapi.json` to the
@@ -9,7 +9,7 @@ import { breaksOf } from './compatibility.ts';
  */
 it('keeps the document compatible with the released one', async () => {
   const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');
-  expect(breaksOf(JSON.parse(released), openApiDocument())).toEqual([]);
+  expect(findBreaks(JSON.parse(released), openApiDocument())).toEqual([]);
 });
 
 /** A part of the document that a test changes. */
@@ -19,7 +19,7 @@ type Part = any;
 function changed(change: (document: Part) => void): string[] {
   const present = structuredClone(openApiDocument());
   change(present);
-  return breaksOf(openApiDocument(), present);
+  return findBreaks(openApiDocument(), present);
 }
 
 const tickets = '/tickets';

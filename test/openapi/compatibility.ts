@@ -1,5 +1,5 @@
 import type { OpenApi, Operation, Schema } from '@itsm-api/contract/openapi';
-import { breaksOfSchema, type Sides } from './compatibility-schemas.ts';
+import { findSchemaBreaks, type Sides } from './compatibility-schemas.ts';
 import { follow } from './operations.ts';
 
 /**
@@ -7,15 +7,15 @@ import { follow } from './operations.ts';
  * parameters, response fields and response enum values are compatible, because the document asks clients to ignore
  * unknown values.
  */
-export function breaksOf(released: OpenApi, present: OpenApi): string[] {
+export function findBreaks(released: OpenApi, present: OpenApi): string[] {
   return [
     ...each(released.paths, present.paths, 'path', (old, now, path) =>
       each(old, now, `operation ${path}`, (before, after, method) =>
-        breaksOfOperation({ released, present }, before, after, `${method.toUpperCase()} ${path}`),
+        findOperationBreaks({ released, present }, before, after, `${method.toUpperCase()} ${path}`),
       ),
     ),
     ...each(released.webhooks ?? {}, present.webhooks ?? {}, 'event', (old, now, event) =>
-      breaksOfEvent({ released, present }, old.post, now.post, event),
+      findEventBreaks({ released, present }, old.post, now.post, event),
     ),
     ...each(released.components.securitySchemes, present.components.securitySchemes, 'security scheme', () => []),
   ];
@@ -34,27 +34,27 @@ function each<Value>(
   });
 }
 
-function breaksOfOperation(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+function findOperationBreaks(sides: Sides, old: Operation, now: Operation, at: string): string[] {
   const scopes = [old, now].map((operation) => operation['x-required-scope']);
   return [
     ...(old.operationId === now.operationId ? [] : [`${at}: operationId ${old.operationId} is changed`]),
     ...(scopes[0] === scopes[1] ? [] : [`${at}: the scope ${scopes[0] ?? 'none'} became ${scopes[1] ?? 'none'}`]),
-    ...breaksOfParameters(sides, old, now, at),
-    ...breaksOfBody(sides, old, now, at),
-    ...breaksOfResponses(sides, old, now, at),
+    ...findParameterBreaks(sides, old, now, at),
+    ...findBodyBreaks(sides, old, now, at),
+    ...findResponseBreaks(sides, old, now, at),
   ];
 }
 
 /** Compares an event. Clients only receive events, so the rules of responses apply. */
-function breaksOfEvent(sides: Sides, old: Operation, now: Operation, event: string): string[] {
+function findEventBreaks(sides: Sides, old: Operation, now: Operation, event: string): string[] {
   const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
   return [
     ...each(before, after, `${event}: header`, () => []),
-    ...breaksOfSchema(sides, 'answer', bodyOf(old), bodyOf(now), event),
+    ...findSchemaBreaks(sides, 'response', bodyOf(old), bodyOf(now), event),
   ];
 }
 
-function breaksOfParameters(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+function findParameterBreaks(sides: Sides, old: Operation, now: Operation, at: string): string[] {
   const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
   const added = Object.entries(after).filter(([name, { required }]) => required && before[name]?.required !== true);
   return [
@@ -63,29 +63,29 @@ function breaksOfParameters(sides: Sides, old: Operation, now: Operation, at: st
       ...(was.style === is.style && was.explode === is.explode
         ? []
         : [`${at}: parameter ${name} is written otherwise`]),
-      ...breaksOfSchema(sides, 'request', was.schema, is.schema, `${at}: parameter ${name}`),
+      ...findSchemaBreaks(sides, 'request', was.schema, is.schema, `${at}: parameter ${name}`),
     ]),
   ];
 }
 
-function breaksOfBody(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+function findBodyBreaks(sides: Sides, old: Operation, now: Operation, at: string): string[] {
   if (now.requestBody === undefined) return old.requestBody === undefined ? [] : [`${at}: the body is removed`];
   if (old.requestBody === undefined) return [`${at}: a body is newly required`];
-  return breaksOfSchema(sides, 'request', bodyOf(old), bodyOf(now), `${at}: body`);
+  return findSchemaBreaks(sides, 'request', bodyOf(old), bodyOf(now), `${at}: body`);
 }
 
-function breaksOfResponses(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+function findResponseBreaks(sides: Sides, old: Operation, now: Operation, at: string): string[] {
   return each(old.responses, now.responses, `${at}: response`, (before, after, status) => {
-    const was = follow<Answer>(before, sides.released);
-    const is = follow<Answer>(after, sides.present);
+    const was = follow<Response>(before, sides.released);
+    const is = follow<Response>(after, sides.present);
     return [
       ...each(was.headers ?? {}, is.headers ?? {}, `${at}: response ${status}: header`, () => []),
-      ...breaksOfSchema(sides, 'answer', contentOf(was), contentOf(is), `${at}: response ${status}`),
+      ...findSchemaBreaks(sides, 'response', contentOf(was), contentOf(is), `${at}: response ${status}`),
     ];
   });
 }
 
-interface Answer {
+interface Response {
   headers?: Record<string, unknown>;
   content?: Record<string, { schema: Schema }>;
 }
@@ -108,6 +108,6 @@ function bodyOf({ requestBody }: Operation): Schema {
   return requestBody?.content['application/json'].schema ?? {};
 }
 
-function contentOf({ content }: Answer): Schema {
+function contentOf({ content }: Response): Schema {
   return content?.['application/json']?.schema ?? {};
 }

@@ -33,8 +33,8 @@ for (const { ajv, components } of validators) {
 const specified = [200, 201, 400, 401, 403, 404, 429, 500];
 
 /** Returns the differences between a response and the document. */
-function faultsOf(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
-  const documented = operation.answers[status];
+function findFaults(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
+  const documented = operation.responses[status];
   if (!specified.includes(status)) return [`status ${status} is none of the specification`];
   if (documented === undefined) return [`status ${status} is not documented`];
   // No request here has a header that enables another status.
@@ -67,9 +67,9 @@ describe('the examples of the document', () => {
       operation.parameters.filter((each) => each.in === 'path').map(({ name, schema }) => [name, exampleOf(schema)]),
     );
     const request: Request = { path, query: [], ...(operation.body && { body: operation.body.example }) };
-    const answer = await demo.api.call(callOf(operation, request, { full: demo.key }));
-    expect(String(answer.status), answer.text).toBe(Object.keys(operation.answers)[0]);
-    expect(faultsOf(operation, answer)).toEqual([]);
+    const response = await demo.api.call(callOf(operation, request, { full: demo.key }));
+    expect(String(response.status), response.text).toBe(Object.keys(operation.responses)[0]);
+    expect(findFaults(operation, response)).toEqual([]);
   });
 
   function exampleOf({ examples }: Record<string, unknown>): unknown {
@@ -98,7 +98,7 @@ describe('the conformance check', () => {
     ],
     [{ status: 500, body: error }, ['the code is not documented']],
   ])('reports a response that differs by %j', (difference, faults) => {
-    expect(faultsOf(operation, { ...good, ...difference })).toEqual(faults);
+    expect(findFaults(operation, { ...good, ...difference })).toEqual(faults);
   });
 });
 
@@ -111,7 +111,7 @@ describe('a key that has used up its limit', () => {
     await api.call(call);
     const refused = await api.call(call);
     expect(refused.status).toBe(429);
-    expect(faultsOf(operation, refused)).toEqual([]);
+    expect(findFaults(operation, refused)).toEqual([]);
     await api.close();
   });
 });
@@ -144,10 +144,10 @@ describe('requests generated from the document', () => {
         mutatedRequests(operation, ids).map((request) => ({ request, kind: 'mutated' as const })),
       );
       const property = fc.asyncProperty(requests, async ({ request, kind }) => {
-        const answer = await api.call(callOf(operation, request, keys));
+        const response = await api.call(callOf(operation, request, keys));
         count[kind] += 1;
-        if (kind === 'valid' && answer.status < 300) count.succeeded += 1;
-        expect(faultsOf(operation, answer), answer.text.slice(0, 1000)).toEqual([]);
+        if (kind === 'valid' && response.status < 300) count.succeeded += 1;
+        expect(findFaults(operation, response), response.text.slice(0, 1000)).toEqual([]);
       });
       await fc.assert(property, { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) });
       counts.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);

@@ -229,9 +229,9 @@ it('runs the guide agents', async () => {
     for (const name of [...names, 'http://127.0.0.1:3000/mcp', 'Authorization']) expect(text).toContain(name);
   }
   await symlink(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
-  const [tools, answer] = (await run('ts', guide.take('ts'))).split(/\n(.*)/s);
+  const [tools, response] = (await run('ts', guide.take('ts'))).split(/\n(.*)/s);
   expect(tools).toContain('list_tickets get_ticket create_ticket');
-  expect(answer).toContain('VPN drops');
+  expect(response).toContain('VPN drops');
   expect(await called('npx')).toContain(`--cli\n${mcp}\n`);
   expect(guide.blocks).toEqual([]);
 });
@@ -326,10 +326,10 @@ it('runs the guide rate-limits', async () => {
 
 it('runs the guide retry-safely', async () => {
   const guide = await readGuide('retry-safely');
-  const answers = await run('sh', guide.take('sh'));
-  expect(answers.match(/^HTTP\/1\.1 201/gm)).toHaveLength(2);
-  expect(answers.match(/^idempotent-replayed: true/gm)).toHaveLength(1);
-  expect(new Set(answers.match(/"ticketNumber":"REQ-\d+"/g)).size).toBe(1);
+  const responses = await run('sh', guide.take('sh'));
+  expect(responses.match(/^HTTP\/1\.1 201/gm)).toHaveLength(2);
+  expect(responses.match(/^idempotent-replayed: true/gm)).toHaveLength(1);
+  expect(new Set(responses.match(/"ticketNumber":"REQ-\d+"/g)).size).toBe(1);
   expect(await run('ts', guide.take('ts'))).toBe('created once\n');
   expect(guide.blocks).toEqual([]);
 });
@@ -386,8 +386,8 @@ describe('the guide verify-signatures', () => {
       const body = '{"type":"ticket.created","ticket":{"ticketNumber":"FORGED-1"}}';
       const right = createHmac('sha256', secret).update(body).digest('hex');
       for (const signature of ['', 'é', '00', right.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))]) {
-        const answer = await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': signature } });
-        expect(answer.status, signature).toBe(401);
+        const response = await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': signature } });
+        expect(response.status, signature).toBe(401);
       }
       const genuine = await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': right } });
       expect(genuine.status).toBe(204);

@@ -27,14 +27,14 @@ export interface DocumentedOperation {
   parameters: Parameter[];
   body: { schema: Schema; example: unknown } | undefined;
   samples: CodeSample[];
-  answers: Record<string, DocumentedAnswer>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 interface Content {
   'application/json': { schema: Schema; examples: object };
 }
 
-interface DocumentedAnswer {
+interface DocumentedResponse {
   schema: Schema;
   /** The names of the examples. For an error, these are the error codes. */
   examples: string[];
@@ -49,7 +49,7 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
     parameters: (operation.parameters ?? []).map((each) => follow<Parameter>(each)),
     body: bodyOf(operation),
     samples: operation['x-codeSamples'] ?? [],
-    answers: answersOf(operation),
+    responses: responsesOf(operation),
   })),
 );
 
@@ -62,7 +62,7 @@ function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
   return { schema, example: follow<{ value: unknown }>(examples.example).value };
 }
 
-function answersOf({ responses }: Operation): DocumentedOperation['answers'] {
+function responsesOf({ responses }: Operation): DocumentedOperation['responses'] {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       const { content, headers = {} } = follow<{ content?: Content; headers?: object }>(response);

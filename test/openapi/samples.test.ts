@@ -65,7 +65,7 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
       expect([typeof done, failed]).toEqual(['object', []]);
     } else {
       const { status, text } = await runCurl(source, env);
-      expect(String(status), text).toBe(Object.keys(operation.answers)[0]);
+      expect(String(status), text).toBe(Object.keys(operation.responses)[0]);
     }
   });
 });
