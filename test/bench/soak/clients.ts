@@ -63,7 +63,7 @@ async function createClient(
     tasks: [task.id],
     webhookId: await subscribeAll(context, receivers),
     cursor: undefined,
-    answered: undefined,
+    response: undefined,
     visitor: await enter(runtime, apiUrl, { tenantId: toTenantId(tenantId), userId: users[0] as number }),
   };
 }
