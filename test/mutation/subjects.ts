@@ -37,7 +37,7 @@ export const subjects: Subject[] = [
   },
   {
     file: 'server/src/webhooks/delivery/record-results.ts',
-    only: ['settle', 'judge', 'signOf'],
+    only: ['recordResults', 'judge', 'signOf'],
     tests: ['webhooks/claims.test.ts'],
   },
   { file: 'server/src/webhooks/delivery/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
