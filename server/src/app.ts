@@ -62,11 +62,11 @@ export interface AppDependencies {
     | 'TRUST_PROXY'
     | 'PUBLIC_URL'
     | 'DATABASE_POOL_SIZE'
-    | 'FAIR_USE_SHARE'
-    | 'FAIR_USE_WORK_MS'
-    | 'FAIR_USE_QUEUE'
-    | 'FAIR_USE_WAIT_MS'
-    | 'FAIR_USE_UNREAD_BYTES'
+    | 'TENANT_CONCURRENCY_SHARE'
+    | 'TENANT_CONCURRENCY_WORK_MS'
+    | 'TENANT_CONCURRENCY_QUEUE'
+    | 'TENANT_CONCURRENCY_WAIT_MS'
+    | 'TENANT_UNSENT_BYTES'
   >;
   /** A monotonic clock in milliseconds. */
   clock?: () => number;
@@ -176,24 +176,24 @@ export async function buildApp({
     logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'request rejected by the tenant concurrency limit');
     meters?.onRefused(cause);
   };
-  const fairUse = createTenantLimiter({
+  const tenantLimiter = createTenantLimiter({
     maxConcurrent: settings.DATABASE_POOL_SIZE,
-    share: settings.FAIR_USE_SHARE,
-    workMs: settings.FAIR_USE_WORK_MS,
-    maxQueued: settings.FAIR_USE_QUEUE,
-    waitMs: settings.FAIR_USE_WAIT_MS,
-    maxUnreadBytes: settings.FAIR_USE_UNREAD_BYTES,
+    share: settings.TENANT_CONCURRENCY_SHARE,
+    workMs: settings.TENANT_CONCURRENCY_WORK_MS,
+    maxQueued: settings.TENANT_CONCURRENCY_QUEUE,
+    waitMs: settings.TENANT_CONCURRENCY_WAIT_MS,
+    maxUnreadBytes: settings.TENANT_UNSENT_BYTES,
     getUnreadBytes: countUnsentBytes(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
     onRejected,
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,
   });
-  meters?.watchFairUse(fairUse);
+  meters?.watchTenantLimiter(tenantLimiter);
   const dataOf = (tenantId: TenantId) => tenantClient(databases.requests, tenantId);
-  await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, fairUse, ...errorSources });
-  addAgents(app, { fairUse, settings, ...errorSources });
+  await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, tenantLimiter, ...errorSources });
+  addAgents(app, { tenantLimiter, settings, ...errorSources });
   addListSerializer(app);
-  await addResources(app, fairUse);
+  await addResources(app, tenantLimiter);
   return app;
 }
 

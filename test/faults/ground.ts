@@ -51,7 +51,7 @@ export async function openDatabase(
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     RATE_LIMIT_GLOBAL: '1000000000',
     RATE_LIMIT_GROUP: '1000000000',
-    FAIR_USE_SHARE: '1',
+    TENANT_CONCURRENCY_SHARE: '1',
     ...given,
   };
   const runtime = await openRuntime(readSettings(env), {

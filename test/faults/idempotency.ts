@@ -56,8 +56,8 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
     // No worker runs, since only the events count.
     await subscribe(workspace, { name: 'all', url: 'http://127.0.0.1:9/all', events: ['ticket.created'] });
     // Requests that are dropped in the queue of the concurrency limit never start. A high limit avoids this.
-    const fairUse = { FAIR_USE_SHARE: '1', FAIR_USE_WORK_MS: '60000' };
-    const api = supervise({ ...env, ...fairUse, LOG_LEVEL: 'fatal', ROLES: 'api' });
+    const tenantLimiter = { TENANT_CONCURRENCY_SHARE: '1', TENANT_CONCURRENCY_WORK_MS: '60000' };
+    const api = supervise({ ...env, ...tenantLimiter, LOG_LEVEL: 'fatal', ROLES: 'api' });
     stops.push(api.stop);
     await api.ready();
 

@@ -44,7 +44,7 @@ const timeoutMs = 30_000;
 const perMinuteAndKey = 24;
 
 /** Uses the default limits: an empty setting counts as not set. */
-const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', FAIR_USE_SHARE: '' };
+const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', TENANT_CONCURRENCY_SHARE: '' };
 
 /**
  * Restarts two API processes behind balancers, one after the other, while clients of many workspaces read and write,

@@ -124,7 +124,7 @@ async function startSystem({ statementTimeoutMs, perSecond }: SilenceOptions, st
     DATABASE_URL: proxy.url,
     STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
     // The same ratio as between the defaults.
-    FAIR_USE_WAIT_MS: String(statementTimeoutMs / 2),
+    TENANT_CONCURRENCY_WAIT_MS: String(statementTimeoutMs / 2),
   };
   const api = spawn({ ...throughProxy, ROLES: 'api' }, stops);
   const worker = spawn({ ...throughProxy, ROLES: 'worker' }, stops);

@@ -92,7 +92,7 @@ it('counts requests by key, endpoint and outcome, per minute, per hour and for a
 });
 
 it('records which limit rejected a request and the peak of each limit', async () => {
-  const api = await start({ env: { RATE_LIMIT_GLOBAL: '10', RATE_LIMIT_GROUP: '4', FAIR_USE_QUEUE: '0' } });
+  const api = await start({ env: { RATE_LIMIT_GLOBAL: '10', RATE_LIMIT_GROUP: '4', TENANT_CONCURRENCY_QUEUE: '0' } });
   const workspace = await createWorkspace(api);
   for (let i = 0; i < 5; i++) await workspace.call('GET', '/assets');
   for (const path of ['/users', '/users', '/users', '/projects', '/projects', '/projects', '/webhooks']) {
@@ -112,8 +112,8 @@ it('records which limit rejected a request and the peak of each limit', async ()
   ]);
 });
 
-it('records fair-use rejections separately from rate limit rejections', async () => {
-  const api = await start({ env: { FAIR_USE_SHARE: '0.125', FAIR_USE_QUEUE: '0' } });
+it('records concurrency limit rejections separately from rate limit rejections', async () => {
+  const api = await start({ env: { TENANT_CONCURRENCY_SHARE: '0.125', TENANT_CONCURRENCY_QUEUE: '0' } });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const lock = new pg.Client({ connectionString: api.databaseUrl });
@@ -127,7 +127,7 @@ it('records fair-use rejections separately from rate limit rejections', async ()
   await waiting;
   await api.usage.flush();
   const refused = (await readRows(api, workspace)).filter(({ endpoint }) => endpoint === 'assets_list');
-  expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['FAIR_USE']));
+  expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['CONCURRENCY_LIMIT']));
 });
 
 it('adds up the counts of concurrent processes', async () => {

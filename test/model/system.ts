@@ -40,8 +40,8 @@ const silenceMs = 4000;
 
 /** On a busy machine requests wait without being rejected. */
 const maxWaitMs = {
-  FAIR_USE_QUEUE: '10000',
-  FAIR_USE_WAIT_MS: '60000',
+  TENANT_CONCURRENCY_QUEUE: '10000',
+  TENANT_CONCURRENCY_WAIT_MS: '60000',
   LOCK_TIMEOUT_MS: '60000',
   STATEMENT_TIMEOUT_MS: '60000',
 };

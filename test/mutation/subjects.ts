@@ -17,7 +17,7 @@ export const subjects: Subject[] = [
   { file: 'server/src/http/rate-limit/rate-limiter.ts', tests: ['http/guard.test.ts'] },
   { file: 'server/src/http/rate-limit/rate-limit-windows.ts', tests: ['http/rate-limit-memory.test.ts'] },
   { file: 'server/src/http/rate-limit/redis-windows.ts', tests: ['http/rate-limit-redis.test.ts'] },
-  { file: 'server/src/shared/tenant-limiter.ts', tests: ['rules/places.test.ts'] },
+  { file: 'server/src/shared/tenant-limiter.ts', tests: ['rules/tenant-limiter.test.ts'] },
   {
     file: 'contract/src/resources/tickets.ts',
     only: ['TicketStatus', 'ticketTransitions'],

@@ -136,7 +136,12 @@ describe('metrics of requests', () => {
 
   it('counts requests that wait for the concurrency limit and those that it rejects', async () => {
     const { api, scrape, tenants } = await startMeasuredApi({
-      env: { DATABASE_POOL_SIZE: '4', FAIR_USE_SHARE: '0.25', FAIR_USE_QUEUE: '1', FAIR_USE_WAIT_MS: '1500' },
+      env: {
+        DATABASE_POOL_SIZE: '4',
+        TENANT_CONCURRENCY_SHARE: '0.25',
+        TENANT_CONCURRENCY_QUEUE: '1',
+        TENANT_CONCURRENCY_WAIT_MS: '1500',
+      },
     });
     const workspace = await createWorkspace(api);
     await workspace.createTicket();
@@ -153,12 +158,14 @@ describe('metrics of requests', () => {
     const requests: ReturnType<typeof create>[] = [];
     const getRejections = async () => {
       const { value } = await scrape();
-      return ['queue', 'wait', 'unread', 'keys'].map((reason) => value('itsm_fair_use_refusals_total', { reason }));
+      return ['queue', 'wait', 'unread', 'keys'].map((reason) =>
+        value('itsm_tenant_concurrency_rejections_total', { reason }),
+      );
     };
 
     await whileCreatesWait(async () => {
       requests.push(create(), create());
-      await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
+      await eventually(async () => expect((await scrape()).value('itsm_tenant_concurrency_waiting')).toBe(1));
       const { value } = await scrape();
       expect(value('itsm_database_connections_in_use', { pool: 'requests' })).toBe(1);
       expect((await create()).status).toBe(429);
@@ -168,12 +175,12 @@ describe('metrics of requests', () => {
     await Promise.all(requests);
     await whileCreatesWait(async () => {
       requests.push(create(), create());
-      await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
+      await eventually(async () => expect((await scrape()).value('itsm_tenant_concurrency_waiting')).toBe(1));
     });
     expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([201, 429, 201, 201]);
     const { value } = await scrape();
-    expect(value('itsm_fair_use_waiting')).toBe(0);
-    expect(value('itsm_fair_use_wait_seconds_count')).toBe(1);
+    expect(value('itsm_tenant_concurrency_waiting')).toBe(0);
+    expect(value('itsm_tenant_concurrency_wait_seconds_count')).toBe(1);
 
     const [highest] = (await tenants()).connectionMs ?? [];
     expect(highest).toMatchObject({ tenantId: Number(workspace.tenantId), requests: 6 });

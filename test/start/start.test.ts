@@ -279,7 +279,7 @@ describe('start', () => {
       DATABASE_URL: database.url,
       WEBHOOK_SECRET_KEY,
       DATABASE_POOL_SIZE: '4',
-      FAIR_USE_SHARE: '1',
+      TENANT_CONCURRENCY_SHARE: '1',
     });
     const address = await server.ready;
     expect(server.output()).toContain(

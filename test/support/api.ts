@@ -88,7 +88,7 @@ export async function startApi({
     RATE_LIMIT_FAILURES: '1000000',
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: '8',
-    FAIR_USE_SHARE: '1',
+    TENANT_CONCURRENCY_SHARE: '1',
     ...env,
   });
   const timeouts = { statementMs: settings.STATEMENT_TIMEOUT_MS, lockMs: settings.LOCK_TIMEOUT_MS };

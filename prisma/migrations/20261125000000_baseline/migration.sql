@@ -600,7 +600,7 @@ CREATE TABLE usage_minutes (
   endpoint text NOT NULL,
   outcome text NOT NULL
     CHECK (outcome IN ('SUCCESSFUL', 'REDIRECTION', 'CLIENT_ERROR', 'SERVER_ERROR',
-      'GLOBAL_LIMIT', 'GROUP_LIMIT', 'FAIR_USE')),
+      'GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIMIT')),
   requests integer NOT NULL,
   latencies integer[],
   global_peak smallint NOT NULL,
@@ -617,7 +617,7 @@ CREATE TABLE usage_hours (
   endpoint text NOT NULL,
   outcome text NOT NULL
     CHECK (outcome IN ('SUCCESSFUL', 'REDIRECTION', 'CLIENT_ERROR', 'SERVER_ERROR',
-      'GLOBAL_LIMIT', 'GROUP_LIMIT', 'FAIR_USE')),
+      'GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIMIT')),
   requests integer NOT NULL,
   latencies integer[],
   global_peak smallint NOT NULL,

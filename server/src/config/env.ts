@@ -59,19 +59,21 @@ export const Settings = z.object({
   LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe(
     'Maximum wait of a statement for a lock in milliseconds. Then it is cancelled.',
   ),
-  FAIR_USE_SHARE: z
+  TENANT_CONCURRENCY_SHARE: z
     .string()
     .regex(/^(0?\.\d+|1(\.0+)?)$/, 'must be a number above 0 and at most 1, such as 0.25')
     .transform(Number)
     .pipe(z.number().positive())
     .prefault('0.25')
     .describe('Maximum share of DATABASE_POOL_SIZE that concurrent requests of one tenant use.'),
-  FAIR_USE_WORK_MS: wholeNumber(1, 600_000, 100).describe(
+  TENANT_CONCURRENCY_WORK_MS: wholeNumber(1, 600_000, 100).describe(
     'Maximum milliseconds of concurrent work per tenant, estimated from the duration of its recent requests. One request may always run.',
   ),
-  FAIR_USE_QUEUE: wholeNumber(0, 1_000_000, 100).describe('Maximum queued requests per tenant.'),
-  FAIR_USE_WAIT_MS: wholeNumber(1, 600_000, 5000).describe('Maximum milliseconds that a request waits in this queue.'),
-  FAIR_USE_UNREAD_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
+  TENANT_CONCURRENCY_QUEUE: wholeNumber(0, 1_000_000, 100).describe('Maximum queued requests per tenant.'),
+  TENANT_CONCURRENCY_WAIT_MS: wholeNumber(1, 600_000, 5000).describe(
+    'Maximum milliseconds that a request waits in this queue.',
+  ),
+  TENANT_UNSENT_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
     'Maximum bytes of responses per tenant that its clients have not read yet.',
   ),
   DATA_DIR: z.string().default('.data').describe('The folder of the embedded PostgreSQL and its encryption key.'),

@@ -39,7 +39,7 @@ export interface AreaOptions extends ErrorSources {
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
-  fairUse: TenantLimiter;
+  tenantLimiter: TenantLimiter;
 }
 
 declare module 'fastify' {
@@ -233,7 +233,7 @@ async function createRequestContext(
   const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
   return {
     ...{ ...visit, user, context, flash: undefined, time: createTimeFormatter(account.timeZone) },
-    runLimited: (work) => options.fairUse.run(account.tenantId, work),
+    runLimited: (work) => options.tenantLimiter.run(account.tenantId, work),
     async reloadUser() {
       const now = await findCurrentSession(accounts, request);
       return now?.id === session.id ? { session: now, account: now.account } : undefined;

@@ -1,3 +1,5 @@
+// Measured: MiniSearch 7 would replace 25 of the 110 lines of the search, and add 86 kB of script to the site.
+
 import type { OpenApi } from '@itsm-api/contract/openapi';
 import { operationsOf } from './contract-pages.ts';
 import { sectionsOf, textOf } from './markdown.ts';

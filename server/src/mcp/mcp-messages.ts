@@ -17,7 +17,7 @@ import { errorText, type Success, shortened, textOf } from './tool-result.ts';
 import { type Tool, tools } from './tools.ts';
 
 export interface AgentOptions extends ErrorSources {
-  fairUse: TenantLimiter;
+  tenantLimiter: TenantLimiter;
   settings: Pick<Settings, 'PUBLIC_URL'>;
 }
 
@@ -173,7 +173,7 @@ async function loadNames(data: unknown, { request, options }: Exchange): Promise
   const none = { users: new Map(), tickets: new Map() };
   if (ids.users.length + ids.tickets.length === 0) return none;
   try {
-    return await options.fairUse.run(identity.tenantId, () => findNames(ctx, ids));
+    return await options.tenantLimiter.run(identity.tenantId, () => findNames(ctx, ids));
   } catch (err) {
     // The endpoint has already responded and may have made changes, so its result is returned without names.
     request.log.warn({ requestId: request.id, err }, 'names could not be read');

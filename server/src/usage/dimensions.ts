@@ -31,13 +31,13 @@ export const outcomes = [
   'SERVER_ERROR',
   'GLOBAL_LIMIT',
   'GROUP_LIMIT',
-  'FAIR_USE',
+  'CONCURRENCY_LIMIT',
 ] as const;
 
 export type Outcome = (typeof outcomes)[number];
 
 /** The outcomes of requests that a limit rejected. */
-export const refusals = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'FAIR_USE'] as const satisfies Outcome[];
+export const refusals = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIMIT'] as const satisfies Outcome[];
 
 export type Refusal = (typeof refusals)[number];
 

@@ -40,7 +40,7 @@ type RateLimit = FastifyRequest['rateLimit'];
 function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   if (status === 429 && rateLimit?.isCounted === false) {
     if (rateLimit.global.remaining === 0) return 'GLOBAL_LIMIT';
-    return rateLimit.group.remaining === 0 ? 'GROUP_LIMIT' : 'FAIR_USE';
+    return rateLimit.group.remaining === 0 ? 'GROUP_LIMIT' : 'CONCURRENCY_LIMIT';
   }
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 400) return 'CLIENT_ERROR';

@@ -89,7 +89,7 @@ same run:
 - _secured pg_: bare pg with row-level security and the tenant in each statement, compared with bare pg without. The
   difference is the cost of row-level security.
 
-The tenant may use every connection (\`FAIR_USE_SHARE=1\`). Only the row "a quarter of the connections" has the default
+The tenant may use every connection (\`TENANT_CONCURRENCY_SHARE=1\`). Only the row "a quarter of the connections" has the default
 share.
 
 ![Throughput compared with the two reference servers](performance.svg)

@@ -16,7 +16,7 @@ export interface Measured {
 
 const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
   // Raises the concurrency limit, since one tenant sends all requests.
-  api: { file: '../../../server/src/main.ts', env: { FAIR_USE_SHARE: '1' } },
+  api: { file: '../../../server/src/main.ts', env: { TENANT_CONCURRENCY_SHARE: '1' } },
   apiDefaultShare: { file: '../../../server/src/main.ts' },
   barePg: { file: './bare.ts' },
   securedPg: { file: './bare.ts', env: { ROW_LEVEL_SECURITY: '1' } },

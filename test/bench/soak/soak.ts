@@ -129,7 +129,7 @@ async function startServers(env: Record<string, string>, stops: (() => Promise<u
   const started: Started[] = [];
   for (const name of ['api', 'worker']) {
     const port = await steadyPort();
-    const settings = { ...env, ROLES: name, OPERATIONS_PORT: String(port), FAIR_USE_SHARE: '' };
+    const settings = { ...env, ROLES: name, OPERATIONS_PORT: String(port), TENANT_CONCURRENCY_SHARE: '' };
     const server = spawnServer(settings, ['--expose-gc', ...imports]);
     stops.push(async () => {
       server.child.kill('SIGKILL');

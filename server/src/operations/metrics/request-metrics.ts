@@ -15,7 +15,7 @@ export interface RequestMeters {
   onWaited(milliseconds: number): void;
   /** When a request releases its concurrency slot. */
   onDone(tenantId: TenantId, milliseconds: number): void;
-  watchFairUse(fairUse: Pick<TenantLimiter, 'waiting'>): void;
+  watchTenantLimiter(tenantLimiter: Pick<TenantLimiter, 'waiting'>): void;
 }
 
 /** Counts of one route and method. */
@@ -96,7 +96,7 @@ export function measureRequests(
   for (const window of ['global', 'group']) limited.inc({ window }, 0);
 
   const rejected = new Counter({
-    name: 'itsm_fair_use_refusals_total',
+    name: 'itsm_tenant_concurrency_rejections_total',
     help: 'Requests rejected by the concurrency limit: full queue (queue), long wait (wait), unread responses (unread), unknown keys (keys).',
     labelNames: ['reason'],
     registers,
@@ -104,7 +104,7 @@ export function measureRequests(
   for (const reason of ['queue', 'wait', 'unread', 'keys']) rejected.inc({ reason }, 0);
 
   const waits = new Histogram({
-    name: 'itsm_fair_use_wait_seconds',
+    name: 'itsm_tenant_concurrency_wait_seconds',
     help: 'Wait time of requests that exceeded the concurrency limit of their tenant.',
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
@@ -117,13 +117,13 @@ export function measureRequests(
     onRefused: (reason) => rejected.inc({ reason }),
     onWaited: (milliseconds) => waits.observe(milliseconds / 1000),
     onDone: (tenantId, milliseconds) => usage.add(tenantId, 'connectionMs', milliseconds),
-    watchFairUse(fairUse) {
+    watchTenantLimiter(tenantLimiter) {
       new Gauge({
-        name: 'itsm_fair_use_waiting',
+        name: 'itsm_tenant_concurrency_waiting',
         help: 'Requests that wait for the concurrency limit of their tenant.',
         registers,
         collect() {
-          this.set(fairUse.waiting);
+          this.set(tenantLimiter.waiting);
         },
       });
     },

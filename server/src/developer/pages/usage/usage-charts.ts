@@ -16,7 +16,7 @@ const statusSeries: { name: string; color: string; of: readonly Outcome[] }[] = 
 const limits: Record<Refusal, { name: string; color: string }> = {
   GLOBAL_LIMIT: { name: 'Limit for all endpoints', color: '#9333ea' },
   GROUP_LIMIT: { name: 'Limit for the endpoint group', color: '#d97706' },
-  FAIR_USE: { name: 'Concurrency limit', color: '#0891b2' },
+  CONCURRENCY_LIMIT: { name: 'Concurrency limit', color: '#0891b2' },
 };
 
 const groupColors: Record<Group, string> = {

@@ -6,7 +6,7 @@ import {
 } from '@itsm-api/server/shared/tenant-limiter.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-/** Tests the tenant limiter without a database and with fake timers. fair-use.test.ts tests it in a running server. */
+/** Tests the tenant limiter without a database and with fake timers. tenant-concurrency.test.ts tests it in a running server. */
 const rejections: Rejection[] = [];
 const waits: number[] = [];
 const done: [tenantId: TenantId, milliseconds: number][] = [];
@@ -19,7 +19,7 @@ afterEach(() => vi.useRealTimers());
 
 /** Creates a limiter for which the test starts and ends the work. */
 function open(options: Partial<TenantLimiterOptions> = {}) {
-  const fairUse = createTenantLimiter({
+  const tenantLimiter = createTenantLimiter({
     ...{
       maxConcurrent: 4,
       share: 0.5,
@@ -37,11 +37,11 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   return {
-    fairUse,
+    tenantLimiter,
     running,
     /** Starts work with a name whose first letter is its tenant. */
     async ask(name: string) {
-      const answer = fairUse.run(toTenantId(name.charCodeAt(0)), async () => {
+      const answer = tenantLimiter.run(toTenantId(name.charCodeAt(0)), async () => {
         running.push(name);
         await new Promise<void>((resolve) => ends.set(name, resolve));
         running.splice(running.indexOf(name), 1);
@@ -61,10 +61,10 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
 }
 
 it('limits each tenant to its share and runs queued work in turn', async () => {
-  const { fairUse, running, ask, end } = open();
+  const { tenantLimiter, running, ask, end } = open();
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) await ask(name);
   expect(running).toEqual(['a1', 'a2', 'b1', 'b2']);
-  expect(fairUse.waiting).toBe(3);
+  expect(tenantLimiter.waiting).toBe(3);
   // No slot is free for other tenants until one is released.
   for (const name of ['c1', 'd1']) await ask(name);
   await vi.advanceTimersByTimeAsync(40);
@@ -76,7 +76,7 @@ it('limits each tenant to its share and runs queued work in turn', async () => {
   expect(running).toEqual(['a2', 'b3', 'c1', 'a3']);
   await end('c1');
   expect(running).toEqual(['a2', 'b3', 'a3', 'd1']);
-  expect(fairUse.waiting).toBe(1);
+  expect(tenantLimiter.waiting).toBe(1);
   expect(waits).toEqual([40, 40, 40, 40]);
   expect(done).toEqual([
     [98n, 40],
@@ -97,7 +97,7 @@ it('gives a free slot to another waiting tenant before it gives more to the firs
 });
 
 it('rejects work if the queue is full or the wait is too long', async () => {
-  const { fairUse, running, ask, end } = open({ maxConcurrent: 1 });
+  const { tenantLimiter, running, ask, end } = open({ maxConcurrent: 1 });
   await ask('b1');
   const first = await ask('a1');
   await vi.advanceTimersByTimeAsync(500);
@@ -106,9 +106,9 @@ it('rejects work if the queue is full or the wait is too long', async () => {
   const queue = { tenantId: 97n, cause: 'queue', reason: '2 requests are already waiting' };
   expect(rejections).toEqual([queue]);
   await vi.advanceTimersByTimeAsync(499);
-  expect(fairUse.waiting).toBe(2);
+  expect(tenantLimiter.waiting).toBe(2);
   await vi.advanceTimersByTimeAsync(1);
-  expect(fairUse.waiting).toBe(1);
+  expect(tenantLimiter.waiting).toBe(1);
   const wait = { tenantId: 97n, cause: 'wait', reason: 'this request waited 1000 ms' };
   expect(rejections).toEqual([queue, wait]);
   for (const [{ error }, { reason }] of [[third, queue] as const, [first, wait] as const]) {
@@ -146,10 +146,10 @@ it('lowers the concurrency of a tenant with slow work and raises it again', asyn
 });
 
 it('releases the slot when the work fails', async () => {
-  const { fairUse, running, ask } = open({ maxConcurrent: 1, onWaited: undefined, onDone: undefined });
-  const failing = expect(fairUse.run(toTenantId(97), () => Promise.reject(new Error('It failed.')))).rejects.toThrow(
-    'It failed.',
-  );
+  const { tenantLimiter, running, ask } = open({ maxConcurrent: 1, onWaited: undefined, onDone: undefined });
+  const failing = expect(
+    tenantLimiter.run(toTenantId(97), () => Promise.reject(new Error('It failed.'))),
+  ).rejects.toThrow('It failed.');
   await ask('b1');
   await failing;
   expect(running).toEqual(['b1']);

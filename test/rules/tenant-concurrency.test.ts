@@ -11,7 +11,7 @@ import { openBrowser, signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/** The fair-use limits keep one tenant from occupying the database: each tenant has a share of the connections. */
+/** The concurrency limits keep one tenant from occupying the database: each tenant has a share of the connections. */
 const logged: Record<string, unknown>[] = [];
 let api: Api;
 let greedy: Workspace;
@@ -22,10 +22,10 @@ beforeAll(async () => {
   api = await startApi({
     env: {
       DATABASE_POOL_SIZE: '8',
-      FAIR_USE_SHARE: '0.25',
-      FAIR_USE_QUEUE: '3',
-      FAIR_USE_WAIT_MS: '1500',
-      FAIR_USE_UNREAD_BYTES: '1000000',
+      TENANT_CONCURRENCY_SHARE: '0.25',
+      TENANT_CONCURRENCY_QUEUE: '3',
+      TENANT_CONCURRENCY_WAIT_MS: '1500',
+      TENANT_UNSENT_BYTES: '1000000',
     },
     logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
   });
@@ -222,7 +222,7 @@ it('returns 429 if the queue is full or a request waits too long', async () => {
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 
-it('does not count a request that fair use rejects in the rate limits', async () => {
+it('does not count a request that the concurrency limit rejects in the rate limits', async () => {
   const remaining = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
   const before = remaining(await greedy.call('GET', '/tickets'));
   await whileCreatesWait(greedy, async () => {
@@ -311,7 +311,7 @@ it('returns 429 to a tenant with too many unread response bytes until they are r
 });
 
 it('counts unread pages of the developer area in the limit of unread bytes', async () => {
-  const env = { FAIR_USE_QUEUE: '1000', FAIR_USE_WAIT_MS: '60000', FAIR_USE_UNREAD_BYTES: '1000000' };
+  const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   // Escaping makes the page four times as long.
@@ -328,7 +328,7 @@ it('counts unread pages of the developer area in the limit of unread bytes', asy
 }, 60_000);
 
 it('counts unread bytes of a CSV export until they are read or the client disconnects', async () => {
-  const env = { FAIR_USE_UNREAD_BYTES: '1000000' };
+  const env = { TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   const description = 'x'.repeat(60_000);
@@ -360,7 +360,7 @@ it('counts unread bytes of a CSV export until they are read or the client discon
 }, 60_000);
 
 it('returns 429 for concurrent large responses that the client does not read', async () => {
-  const env = { DATABASE_POOL_SIZE: '8', FAIR_USE_SHARE: '0.25', FAIR_USE_UNREAD_BYTES: '1000000' };
+  const env = { DATABASE_POOL_SIZE: '8', TENANT_CONCURRENCY_SHARE: '0.25', TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   for (let i = 0; i < 40; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
