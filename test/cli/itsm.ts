@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** What users run: the script of the root. */
+/** The script `itsm` in the root folder. */
 export const program = join(import.meta.dirname, '../../itsm');
 
 /** Encrypts the webhook secrets of every command that a test runs. */
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 
-/** What a command leaves behind. */
+/** The exit code and output of a command. */
 export interface Outcome {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Starts a command as a process and leaves it to the test. */
+/** Starts a command without waiting for its exit. */
 export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
   return spawn(program, args, {
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
@@ -25,8 +25,9 @@ export function spawnCommand(args: string[], databaseUrl: string, env: Record<st
 }
 
 /**
- * Runs commands as a user does, each as a process, on one database. Arguments with spaces in them come after.
- * @param databaseUrl empty for the embedded one of `env.DATA_DIR`
+ * Returns a function that runs commands on a database, each in its own process. It splits `command` at spaces, so pass
+ * arguments with spaces in `more`.
+ * @param databaseUrl empty for the embedded database in `env.DATA_DIR`
  */
 export function commandLine(databaseUrl: string, env: Record<string, string> = {}) {
   return async (command: string, ...more: string[]): Promise<Outcome> => {

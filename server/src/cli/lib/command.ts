@@ -14,7 +14,7 @@ export interface Parameter {
   secret?: boolean;
   /** The default value. */
   fallback?: string;
-  /** The values that completions offer: a list, or a kind of value in the database. Comma-separated lists also use them. */
+  /** The values that completions offer, for a single value or a comma-separated list. */
   values?: readonly string[] | Known;
 }
 
