@@ -360,7 +360,7 @@ describe('webhook filter', () => {
     await change(high.id, 'no longer high', 'MEDIUM');
     await change(high.id, 'medium still', 'MEDIUM');
     await change(low.id, 'low to critical', 'CRITICAL');
-    expect((await titlesOf(receiver, 3)).sort()).toEqual(['high', 'no longer high', 'low to critical']);
+    expect((await titlesOf(receiver, 3)).sort()).toEqual(['high', 'low to critical', 'no longer high']);
     // No event is stored if no subscription matches.
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
