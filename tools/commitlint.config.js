@@ -1,0 +1,5 @@
+/** The rules for commit messages of docs/STYLE.md. */
+export default {
+  extends: ['@commitlint/config-conventional'],
+  rules: { 'header-max-length': [2, 'always', 72] },
+};
