@@ -204,7 +204,7 @@ it.skipIf(!hasRedis())('checks whether Redis can count rate limits', { timeout: 
   });
 
   redis.silence();
-  expect(await find()).toMatchObject({ level: 'wrong', says: expect.stringContaining('did not answer') });
+  expect(await find()).toMatchObject({ level: 'wrong', says: expect.stringContaining('did not respond') });
   redis.wake();
   await redis.kill();
 });
