@@ -138,7 +138,10 @@ export const PageMeta = z
     totalCountCapped: z
       .literal(true)
       .optional()
-      .meta({ description: 'Present if more items match than `totalCount`. Pages end at `totalCount`.' }),
+      .meta({
+        description:
+          'Present if more items match than `totalCount`. You can page through only the first `totalCount` items.',
+      }),
   })
   .meta({
     id: 'PageMeta',

@@ -33,7 +33,7 @@ export const errors = {
   },
   INVALID_REFERENCE: {
     status: 400,
-    when: 'An id in the body matches no resource of this workspace, or an inactive user.',
+    when: 'An id in the body belongs to no resource of this workspace, or to an inactive user.',
     remedy: 'Look up the id with a list endpoint. A user that you assign or add must be active.',
   },
   QUERY_TOO_BROAD: {
@@ -79,9 +79,11 @@ export const errors = {
   },
   INTERNAL_ERROR: {
     status: 500,
-    when: 'The server failed. If `Retry-After` is present, it is the number of seconds to wait. If the error persists, report the `requestId`.',
+    when: 'An unexpected error occurred on the server. If `Retry-After` is present, it is the number of seconds to wait.',
     remedy:
-      'Retry reads later. Retry a write only with the same `Idempotency-Key`, or after you check that it had no effect.',
+      'Retry reads later; if `Retry-After` is present, wait that number of seconds first. ' +
+      'Retry a write only with the same `Idempotency-Key`, or after you check that it had no effect. ' +
+      'If the error persists, report the `requestId`.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
@@ -116,7 +118,9 @@ export function docsOf(code: ErrorCode, publicUrl = ''): string {
 }
 
 export const ErrorDocs = z.string().meta({
-  description: 'The page that explains the code and its remedy. It is a path if the server has no `PUBLIC_URL`.',
+  description:
+    'The address of the page that explains the code and how to correct it. ' +
+    'It is only a path if the operator has not set `PUBLIC_URL`.',
 });
 
 export const ErrorDetail = z

@@ -137,7 +137,7 @@ export const timestamps = {
 
 const FieldName = text(1, 255);
 const FieldText = text(0, 16_384);
-const fieldNumbers = 'must be 0 or have a magnitude from 1e-9 to 1e15';
+const fieldNumbers = 'must be 0, or have an absolute value from 1e-9 to 1e15';
 const FieldNumber = z
   .number()
   .refine((value) => value === 0 || (Math.abs(value) >= 1e-9 && Math.abs(value) <= 1e15), fieldNumbers)
@@ -151,12 +151,12 @@ function fieldValue(text: z.ZodString, number: z.ZodNumber) {
   const scalars = [text, number, z.boolean(), z.null()] as const;
   const scalar = z.union(scalars).meta({
     id: 'CustomFieldScalar',
-    description: 'A single value of a custom field. A number is 0 or has a magnitude from 1e-9 to 1e15.',
+    description: 'A single value of a custom field. A number is 0, or its absolute value is from 1e-9 to 1e15.',
   });
   return z.union([...scalars, z.array(scalar)], { error: fieldFault }).meta({
     id: 'CustomFieldValue',
     description:
-      'The value of a custom field: one value or an array. A number is 0 or has a magnitude from 1e-9 to 1e15.',
+      'The value of a custom field: one value or an array. A number is 0, or its absolute value is from 1e-9 to 1e15.',
   });
 }
 

@@ -6,17 +6,17 @@ const seconds = { type: 'integer', minimum: 0 };
 
 const rateLimitHeaders: Record<string, Header> = {
   'X-RateLimit-Limit': {
-    description: 'The number of requests allowed in the window with the fewest requests left.',
+    description: 'The limit of the rate limit with the fewest requests left (global or endpoint group).',
     schema: { type: 'integer', minimum: 1 },
     example: group,
   },
   'X-RateLimit-Remaining': {
-    description: 'The number of requests left in that window.',
+    description: 'The number of requests left in the rate limit that `X-RateLimit-Limit` describes.',
     schema: seconds,
     example: group - 3,
   },
   'X-RateLimit-Reset': {
-    description: 'Seconds until that window resets.',
+    description: 'Seconds until the rate limit that `X-RateLimit-Limit` describes resets.',
     schema: seconds,
     example: 31,
   },
@@ -38,7 +38,7 @@ export const headers: Record<string, Header> = {
   'x-request-id': {
     description:
       'Identifies the request in the server log. The server uses the `x-request-id` of the request if it has 1 to 64 ' +
-      'characters of `A-Z a-z 0-9 _ -`, or else a new value.',
+      'characters of `A-Z a-z 0-9 _ -`. Otherwise, it creates a new value.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
     example: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b',

@@ -57,7 +57,11 @@ function named(
     const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
     return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
   }
-  const words = `Only items with one of these values of \`${name}\`. Repeat the parameter or separate values with commas.`;
+  const filtered =
+    name === 'watcherUserId'
+      ? 'Returns only tickets that one of these users watches.'
+      : `Returns only items whose \`${name}\` is one of these values.`;
+  const words = `${filtered} Repeat the parameter, or separate the values with commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
   return [`${singular(resource)}${capitalised(name)}Filter`, filter];
 }
@@ -66,7 +70,8 @@ function named(
 const conditions = {
   'If-Match': condition(
     'If-Match',
-    'Performs the request only if the current `ETag` is in this list, or `*` for any. Otherwise, returns 412.',
+    'One or more `ETag` values, or `*` for any version. ' +
+      'If the current `ETag` is not one of them, the server changes nothing and returns 412.',
   ),
   'If-None-Match': condition(
     'If-None-Match',

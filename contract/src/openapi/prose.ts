@@ -40,24 +40,26 @@ know, because the API can add new ones. Every response has the header \`x-reques
 
 # Pagination, filters and search
 
-Lists return the newest items first, by id. \`page\` starts at 1. \`perPage\` is 20 by default and at most 100. A page past
-the end is empty. \`meta.totalCount\` is exact, except if \`meta.totalCountCapped\` is present: then more items match.
+By default, lists are sorted by \`id\`, newest first. \`page\` starts at 1. \`perPage\` is 20 by default and at most 100. A
+page past the end is empty. If \`meta.totalCountCapped\` is present, more items match than \`meta.totalCount\`. Otherwise,
+\`meta.totalCount\` is exact.
 
-Filters combine with AND. To match any of several values, repeat the filter (\`status=OPEN&status=PENDING\`) or separate
-the values with commas (\`status=OPEN,PENDING\`). A filter takes at most 100 values.
+Different filters combine with AND. To match any of several values, repeat the filter (\`status=OPEN&status=PENDING\`) or
+separate the values with commas (\`status=OPEN,PENDING\`). A filter takes at most 100 values.
 
 \`q\` is a full-text search that ignores case. All words must match, and the last word can be a prefix. A word is a
 sequence of letters and digits.
 
 # Incremental sync
 
-\`GET …/changes\` is a change feed: it returns the current version of changed rows, ordered by their last change. To sync,
-request the next page with \`nextCursor\`, and repeat this later if \`hasMore\` is false. You get every change that is
-committed after a cursor was issued. A row can appear more than once.
+\`GET …/changes\` is a change feed: it returns the current version of changed rows, ordered by their last change. While
+\`hasMore\` is true, request the next page with \`nextCursor\`. When it is false, store \`nextCursor\` and use it for your
+next sync. You get every change that is committed after a cursor was issued. A row can appear more than once.
 
 # Updates
 
-\`PATCH\` changes the fields in the body, at least one. Absent fields stay unchanged. \`null\` clears a field that can be null.
+\`PATCH\` changes only the fields in the body. The body must have at least one field. \`null\` clears a field that can be
+null.
 
 # Idempotent requests
 
@@ -67,8 +69,8 @@ with another path or body is an error. If the request failed with an error, you 
 
 # Bulk requests
 
-\`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` has one result for each ticket, in the same order:
-the \`status\`, and the \`data\` or \`error\`, that the single request would return.
+\`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` has one result for each ticket, in the same order.
+Each result has the \`status\` that a single request would return, and its \`data\` or \`error\`.
 
 # Optimistic concurrency
 
@@ -80,15 +82,16 @@ watchers or comments of a ticket also change its \`ETag\`.
 # Limits
 
 Unknown query parameters and unknown fields are errors. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, ${requestLimits.jsonDepth} nested levels and
-${requestLimits.jsonValues} values, including objects and arrays. Text can't contain control characters except tab, line feed and
+${requestLimits.jsonValues} values (each object and array counts as a value). Text can't contain control characters except tab, line feed and
 carriage return. Descriptions, notes and resolutions have at most 65535 bytes in UTF-8.
 
 # Rate limits
 
 An API key can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in all, and ${rateLimits.group} to each endpoint group:
-${groups.join(', ')}. Tasks belong to the group projects. The limits of a workspace can
-differ. The response headers state the limits and the remaining quota. If you exceed a limit, the server returns 429 with
-\`Retry-After\`. Rejected requests don't count.
+${groups.join(', ')}. Tasks count in the group \`projects\`, comments in \`tickets\`,
+deliveries in \`webhooks\`, and \`/me\` in \`users\`. The limits of a workspace can differ. The response headers show the
+limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Rejected requests don't
+count.
 
 # Errors
 
@@ -98,8 +101,7 @@ ${table(
 )}
 
 The server checks a request in this order: path, API key, rate limits, scope, parameters and body, existence of the
-resource, \`If-Match\`. In every error,
-\`docs\` is the address of the page that explains the code.
+resource, \`If-Match\`. In every error, \`docs\` is the address of the page that explains the code.
 `.trim();
 
 /** The tags, one for each resource. */
@@ -113,7 +115,7 @@ export const tags: Record<string, string> = {
   projects: 'Projects, which have tasks.',
   tasks: 'The tasks of projects.',
   users: 'The users of the workspace.',
-  webhooks: 'Webhooks: subscriptions to events. For their deliveries, see `events`.',
+  webhooks: 'Webhook subscriptions. For their deliveries, see the section `events`.',
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };
 
@@ -157,7 +159,7 @@ function describeMoves(table: Readonly<Record<string, readonly string[]>> | unde
     ? ['- any other status → every status']
     : open.map((from) => `- ${from} → ${table[from]?.join(', ')}`);
   return [
-    'Allowed transitions of `status`. Others return `INVALID_TRANSITION`. Setting the current status again changes nothing:',
+    '`status` can change as follows. Any other change returns `INVALID_TRANSITION`. Setting the current status again changes nothing.',
     [...moves, ...final.map((from) => `- ${from} is final; other fields can still change`)].join('\n'),
   ].join('\n\n');
 }

@@ -20,9 +20,12 @@ export const scheduleForReceivers = {
   retries:
     `Otherwise the server retries: ${attempts} attempts in all, over more than ${inDays(sum(waits))}. ` +
     'It respects `Retry-After`.',
+  breaker:
+    'The circuit breaker of a subscription stops deliveries after consecutive failures. ' +
+    'Open means that nothing is sent. Half-open means that one delivery is sent as a test.',
   pause:
-    `After a 410 response, or ${inDays(pauseAfter)} without a success, the server pauses the subscription. ` +
-    `Then it tries one event ${everyHour}, and a success resumes all deliveries.`,
+    `After a 410 response, or ${inDays(pauseAfter)} without a success, the server pauses the subscription: ` +
+    `it sends only one event ${everyHour} as a test. One success resumes all deliveries.`,
   trials: `Until your URL first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 };
 

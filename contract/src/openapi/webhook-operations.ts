@@ -19,10 +19,12 @@ The server sends each event as a \`POST\` with a JSON body to the URL of the sub
 guaranteed order. Use \`webhook-id\`, which is the same on every attempt, to deduplicate.
 
 ${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
+${scheduleForReceivers.breaker}
 ${scheduleForReceivers.pause}
 ${scheduleForReceivers.trials}
 
-**Verify the signature of every delivery.** Use the raw body, before parsing, and compare in constant time:
+**Verify the signature of every delivery.** Verify either \`X-Service-Signature\` or \`webhook-signature\`. Use the raw body,
+before parsing, and compare in constant time:
 
 \`\`\`js
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -62,8 +64,9 @@ export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
     header('webhook-timestamp', 'When the attempt was sent, in Unix seconds.', vector.timestamp),
     header(
       'webhook-signature',
-      '`v1,` and the HMAC-SHA256 of `id.timestamp.body` with the signing secret, in base64. If the secret is `whsec_` and ' +
-        'base64, a second signature with the decoded secret follows after a space.',
+      '`v1,` and the HMAC-SHA256 of `id.timestamp.body` with the signing secret, in base64. ' +
+        'If the secret is `whsec_` followed by base64, the header has a second signature after a space. ' +
+        'Its key is the decoded base64.',
       vector.standard,
     ),
   ].map((parameter) => [`Event-${parameter.name}`, parameter]),

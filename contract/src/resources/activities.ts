@@ -23,9 +23,10 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
       actor: Actor,
       changes: changes.meta({
         description:
-          `The changed fields, as in events. Empty for CREATED. Longer text is truncated to ${activityTextLength} characters and \`…\`. ` +
-          `\`customFields\` has the changed keys only, with ${activityTextLength} characters in all. ` +
-          'A list that is too long is replaced by the start of its JSON text.',
+          'The changed fields, in the same form as in events. Empty for CREATED. ' +
+          `Text over ${activityTextLength} characters is cut to ${activityTextLength} and ends with \`…\`. ` +
+          `\`customFields\` has only the changed keys, limited to ${activityTextLength} characters in total. ` +
+          'A list that is too long becomes a string: the start of its JSON.',
       }),
     })
     .meta({
@@ -65,7 +66,8 @@ export type AssetActivity = z.output<typeof AssetActivity>;
 export const ActivityQuery = listQuery({});
 export type ActivityQuery = z.output<typeof ActivityQuery>;
 
-const description = 'Returns the newest first. Actions from before the server recorded activity are not included.';
+const description = 
+  'Returns the newest first. The server did not always record activity. Earlier actions are not included.';
 
 export const activities = endpoints({
   ofTicket: {

@@ -52,7 +52,7 @@ const AssetTag = trimmedText(1, 100).meta({
 });
 const SerialNumber = trimmedText(1, 255).meta({ description: 'The serial number, or null if unknown.' });
 const Manufacturer = trimmedText(1, 255).meta({ description: 'The manufacturer, or null if unknown.' });
-const Model = trimmedText(1, 255).meta({ description: 'The model of the manufacturer, or null if unknown.' });
+const Model = trimmedText(1, 255).meta({ description: 'The model name, or null if unknown.' });
 const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
 const AssignedToId = Id.meta({
   description: 'The user who has the asset, or null if unassigned. A user that you assign must be active.',
@@ -198,7 +198,8 @@ export const assets = endpoints({
     method: 'GET',
     path: '/assets',
     summary: 'List assets',
-    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
+    description:
+      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'assets:read',
       group: 'assets',

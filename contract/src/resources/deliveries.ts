@@ -101,7 +101,7 @@ export const deliveries = endpoints({
     path: '/webhooks/:id/deliveries',
     summary: "List a subscription's deliveries",
     description:
-      'Returns the newest first, also if the subscription was deactivated. Finished deliveries are kept for 30 days.',
+      'Returns the newest first. Also works for deactivated subscriptions. Finished deliveries are kept for 30 days.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: DeliveryQuery,
@@ -121,9 +121,9 @@ export const deliveries = endpoints({
     path: '/deliveries/:id/replay',
     summary: 'Send a delivery again',
     description:
-      'Sends a delivery of any status immediately, with the same `webhook-id` and the full number of attempts. ' +
-      'If the delivery is being sent, nothing changes. If the circuit breaker is open, it becomes half-open and tries this ' +
-      'delivery. If the subscription has `paused: true`, the delivery waits for `paused: false`.',
+      'Sends a delivery of any status again, immediately, with the same `webhook-id`. Attempts start at 1 again. ' +
+      'If the delivery is being sent now, nothing happens. ' +
+      'If the circuit breaker is open, this delivery is sent as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

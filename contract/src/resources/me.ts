@@ -35,7 +35,10 @@ export type Limit = z.output<typeof Limit>;
 export const Identity = z
   .object({
     key: Key,
-    user: User.meta({ description: 'The user of the API key: who created it, or for whom it was created.' }),
+    user: User.meta({
+      description:
+        'The user that the API key acts as: the person who created the key, or the person for whom it was created.',
+    }),
     workspace: z
       .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })
       .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only its data.' }),

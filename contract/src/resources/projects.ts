@@ -82,7 +82,8 @@ export const projects = endpoints({
     method: 'GET',
     path: '/projects',
     summary: 'List projects',
-    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
+    description:
+      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'projects:read',
       group: 'projects',

@@ -124,7 +124,8 @@ export const tasks = endpoints({
     method: 'GET',
     path: '/projects/:id/tasks',
     summary: "List a project's tasks",
-    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
+    description:
+      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'projects:read',
       group: 'projects',

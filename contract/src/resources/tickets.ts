@@ -73,7 +73,7 @@ const TicketNumber = z
   .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
   .meta({
     id: 'TicketNumber',
-    description: 'A ticket number: a prefix, a hyphen and a number.',
+    description: 'A ticket number: a prefix, a hyphen and a number, such as `INC-17`.',
     pattern: `^(${Object.values(ticketNumberPrefixes).join('|')})-[1-9]\\d{0,14}$`,
     example: 'INC-17',
   });
@@ -99,10 +99,11 @@ export type TicketReference = z.output<typeof TicketReference>;
 /** The `:id` of a path below `/tickets`. */
 export const TicketIdParam = z.object({ id: TicketReference });
 
-const ticketNumberDescription = Object.values(ticketNumberPrefixes)
-  .map((prefix) => `${prefix}-`)
-  .join(', ')
-  .concat(' and a number that counts from 1 for each workspace and type. It is never reused.');
+const ticketNumberDescription =
+  `A prefix (${Object.values(ticketNumberPrefixes)
+    .map((prefix) => `${prefix}-`)
+    .join(', ')}) and a number. ` +
+  'Numbers start at 1 for each ticket type in the workspace. They are never reused.';
 
 const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });
 openEnum.set(GivenTicketNumber, TicketNumber);
@@ -111,7 +112,8 @@ const Category = TicketCategory.nullable().meta({
   description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
 });
 const CategoryConfigId = text(1, 255).meta({
-  description: 'The category in the list of the workspace: an opaque identifier, stored as given.',
+  description: 
+    "The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists.",
 });
 const AssigneeId = Id.meta({
   description: 'The assigned user, or null if unassigned. A user that you assign must be active.',
@@ -351,7 +353,8 @@ export const tickets = endpoints({
     path: '/tickets',
     summary: 'List tickets',
     description:
-      'Returns the newest first, unless `sort` is `id`. Filters combine with AND, the values of one filter with OR.',
+      'Returns the newest first, unless `sort` is `id`. ' +
+      'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
@@ -421,7 +424,7 @@ export const tickets = endpoints({
     summary: 'Create many tickets',
     description:
       `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
-      'independently, and `data` has its result: what the single request would return. ' +
+      'independently. `data` has one result for each item, with what a single request would return. ' +
       'Emits `ticket.created` for each created ticket.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
@@ -434,7 +437,7 @@ export const tickets = endpoints({
     summary: 'Update many tickets',
     description:
       `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
-      'independently, and `data` has its result: what the single request would return. ' +
+      'independently. `data` has one result for each item, with what a single request would return. ' +
       'Emits `ticket.updated` for each changed ticket.',
     metadata: meta({
       scope: 'tickets:write',

@@ -92,7 +92,8 @@ export const users = endpoints({
     method: 'GET',
     path: '/users',
     summary: 'List users',
-    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
+    description:
+      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'users:read',
       group: 'users',

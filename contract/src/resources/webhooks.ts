@@ -13,7 +13,8 @@ const Secret = text(1, 256).meta({ description: 'The signing secret. Use at leas
 const Events = z.array(EventType).min(1).max(100).meta({ description: 'The subscribed event types.' });
 const SkipOwn = z.boolean().meta({
   description:
-    'Whether to skip events caused by the API key that created the subscription, or by a key rotated from it.',
+    'Whether to skip events caused by the API key that created the subscription, ' +
+    'or by a key that replaced this key through rotation.',
 });
 
 /** The maximum size of a filter. `text` is in characters. */
@@ -34,8 +35,9 @@ const Filter = z
   })
   .meta({
     description:
-      'Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. ' +
-      'An event matches if each field has one of its values before or after the change. ' +
+      'Delivers only events that match, or all events if null. ' +
+      'Each key is a top-level field of the resource, with a list of values. ' +
+      'An event matches if every field in the filter has one of the listed values, before or after the change. ' +
       'Every subscribed event type must have these fields. ' +
       `At most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
     example: { priority: ['HIGH', 'CRITICAL'] },
@@ -76,8 +78,12 @@ export const Webhook = z
         'The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if ' +
         '`paused: true` stops deliveries. Replays and test events are sent earlier.',
     }),
-    lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last succeeded, or null if none has.' }),
-    lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed, or null if none has.' }),
+    lastSuccessAt: Timestamp.nullable().meta({
+      description: 'When a delivery last succeeded, or null if no delivery has succeeded yet.',
+    }),
+    lastFailureAt: Timestamp.nullable().meta({
+      description: 'When an attempt last failed, or null if no attempt has failed yet.',
+    }),
     pausedAt: Timestamp.nullable().meta({
       description:
         'When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused.',
@@ -87,10 +93,10 @@ export const Webhook = z
       .nullable()
       .meta({
         description:
-          'Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending ' +
-          'deliveries: new events are not queued for this subscription, and pending ones are still sent. ' +
-          'To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
-          'Queueing resumes when fewer than half of the limit are pending.',
+          'Why the subscription is paused, or null if not paused: `QUOTA`, or a sentence for people. ' +
+          '`QUOTA`: the workspace has too many pending deliveries. New events are not queued for this subscription; ' +
+          'pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
+          'Queueing resumes when fewer than half of the allowed number are pending.',
       }),
     ...timestamps,
   })
@@ -167,8 +173,8 @@ export const WebhookPatch = patch({
     .optional()
     .meta({
       description:
-        'Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, whatever ' +
-        'paused them, and resets the count of failures.',
+        'Whether deliveries are paused. `true`: events are queued, and nothing is sent. ' +
+        '`false`: resumes deliveries, for every pause reason, and resets the count of failures.',
     }),
 }).meta({
   id: 'WebhookPatch',
@@ -223,7 +229,8 @@ export const WebhookReplayStarted = z
       }),
     paused: z.boolean().meta({
       description:
-        'Whether `paused: true` holds back the deliveries. To send them, update the subscription with `paused: false`.',
+        'Whether the deliveries wait because the subscription has `paused: true`. ' +
+        'To send them, update the subscription with `paused: false`.',
     }),
   })
   .meta({
@@ -261,9 +268,9 @@ export const webhooks = endpoints({
     path: '/webhooks',
     summary: 'Register a webhook subscription',
     description:
-      'If `secret` is absent, the server generates a signing secret. It returns the secret in this response only, and again ' +
-      'if you repeat the request with the same `Idempotency-Key`. ' +
-      `A workspace can have ${maxActiveWebhooks} active subscriptions.`,
+      'If `secret` is absent, the server generates a signing secret. Only this response contains the secret. ' +
+      'If you repeat the request with the same `Idempotency-Key`, you get it again. ' +
+      `A workspace can have at most ${maxActiveWebhooks} active subscriptions.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: NoQuery,
     body: NewWebhook,
@@ -274,8 +281,8 @@ export const webhooks = endpoints({
     path: '/webhooks/:id',
     summary: 'Change, pause or resume a webhook subscription',
     description:
-      'Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL starts without ' +
-      'the failures of the previous URL. For a deactivated subscription, returns `NOT_FOUND`.',
+      'Pending deliveries use the changed settings, such as the new URL and the new signing secret. ' +
+      'A new URL resets the count of failures. For a deactivated subscription, returns `NOT_FOUND`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -303,10 +310,10 @@ export const webhooks = endpoints({
     summary: 'Send the deliveries of a subscription again',
     description:
       'Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. ' +
-      'Includes deliveries that finished before the request, and pending ones that were created before it. ' +
-      'If the circuit breaker is open, it becomes half-open: one delivery is sent immediately, and a success closes it. ' +
+      'Of the deliveries that match, it sends only those that finished, or were pending, when you sent the request. ' +
+      'If the circuit breaker is open, one delivery is sent immediately as a test, and a success closes it. ' +
       'If the subscription has `paused: true`, the deliveries wait for `paused: false`. ' +
-      `A subscription can have ${maxReplays} replays in progress.`,
+      `A subscription can have at most ${maxReplays} replays in progress.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
