@@ -35,7 +35,7 @@ export function bulk<Item extends z.ZodType>(item: Item) {
 }
 
 /** The error of an item with the id of an earlier item. */
-export const repeatedId = 'is a duplicate: use each id only once';
+export const repeatedId = 'is a duplicate: list each ticket only once';
 
 /** Returns the id of an item, even if other fields of the item are invalid; undefined if it has no valid id. */
 export function idOfItem<Id>(item: { id?: Id } | InvalidItem): Id | undefined {

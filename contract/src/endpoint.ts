@@ -106,7 +106,7 @@ export function filter<Value extends z.ZodType>(value: Value) {
     .preprocess((input: Input) => {
       const values: unknown[] = Array.isArray(input) ? input : [input];
       return values.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each]));
-    }, z.array(value).min(1).max(100))
+    }, z.array(value).min(1).max(100, 'must have at most 100 values'))
     .optional();
 }
 

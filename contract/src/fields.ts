@@ -110,7 +110,7 @@ const [firstMoment, lastMoment] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.
 const anyMoment = z.iso
   .datetime({ offset: true, abort: true })
   .refine((moment) => Date.parse(moment) >= firstMoment && Date.parse(moment) <= lastMoment, {
-    error: 'must be between the years 1 and 9999',
+    error: 'must have a year from 1 to 9999',
     abort: true,
   });
 const exampleMoment = { example: '2026-11-20T10:00:00Z' };
@@ -182,13 +182,12 @@ const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue
 const GivenMap = z.record(FieldName, CheckedValue);
 const StoredMap = z.record(responseText(FieldName), fieldValue(responseText(FieldText), z.number()));
 
-function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map): Map {
+const limitErrors = { keys: 'must have at most 50 keys', bytes: 'must be at most 16384 bytes as JSON' };
+
+function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map, errors = limitErrors): Map {
   return map
-    .refine((fields) => Object.keys(fields).length <= 50, { ...validateAll, error: 'must have at most 50 keys' })
-    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, {
-      ...validateAll,
-      error: 'must be at most 16384 bytes as JSON',
-    });
+    .refine((fields) => Object.keys(fields).length <= 50, { ...validateAll, error: errors.keys })
+    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, { ...validateAll, error: errors.bytes });
 }
 
 const customFieldsMeta = {
@@ -211,7 +210,10 @@ export const CustomFieldsPatch = GivenMap.meta({
 });
 
 /** The merged custom fields. The new values are already validated, and the stored values are kept as they are. */
-export const MergedCustomFields = withinLimits(StoredMap);
+export const MergedCustomFields = withinLimits(StoredMap, {
+  keys: `${limitErrors.keys} after the update. Set keys to null to remove them.`,
+  bytes: `${limitErrors.bytes} after the update. Remove or shorten values.`,
+});
 
 /** The custom fields in a response. Stored values are not validated again. */
 export const StoredCustomFields = StoredMap.meta(customFieldsMeta);

@@ -19,7 +19,9 @@ const describe: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_format':
       return `must be ${formats[issue.format] ?? `a valid ${issue.format}`}`;
     case 'invalid_key':
-      return `is not a valid key: it ${issue.issues[0]?.message ?? 'is not valid'}`;
+      return issue.issues[0]?.code === 'too_small'
+        ? 'contains a field with an empty name. Give it a name.'
+        : `is not a valid field name: it ${issue.issues[0]?.message ?? 'is not valid'}`;
     default:
       return undefined;
   }

@@ -186,7 +186,7 @@ describe('MCP ticket tools', () => {
       ],
     });
     expect(text).toContain('1 succeeded, 1 failed.');
-    expect(text).toContain('"item":1,"error":"Ticket not found in this workspace. Check the id."');
+    expect(text).toContain('"item":1,"error":"Ticket not found in this workspace. Check the id or ticket number."');
     const { body } = await workspace.call('GET', `/tickets/${number}`);
     expect(body.data).toMatchObject({ status: 'RESOLVED', assigneeId: workspace.userId, commentCount: 1 });
   });
@@ -212,7 +212,7 @@ describe('MCP ticket tools', () => {
       ],
     });
     expect(many.text).toMatch(/^2 succeeded, 1 failed\./);
-    expect(many.text).toContain('Ticket not found in this workspace. Check the id.');
+    expect(many.text).toContain('Ticket not found in this workspace. Check the id or ticket number.');
     const below = await callTool(client, 'list_tickets', { parentId: ['PRB-1'], priority: ['HIGH'] });
     expect(below.text).toMatch(/^totalCount 2;/);
     expect((await here.call('GET', '/tickets/INC-1')).body.data).toMatchObject({ id: second.id, priority: 'HIGH' });
@@ -264,7 +264,7 @@ describe('MCP requests', () => {
     for (const named of [ticketNumber, id]) {
       const { text, isError } = await callTool(client, 'get_ticket', { id: named });
       expect({ text, isError }).toEqual({
-        text: 'NOT_FOUND: Ticket not found in this workspace. Check the id.',
+        text: 'NOT_FOUND: Ticket not found in this workspace. Check the id or ticket number.',
         isError: true,
       });
     }

@@ -271,7 +271,7 @@ describe('PATCH /tickets/bulk', () => {
     const tickets = [{ id: made.id, title: 'x' }, {}, { id: made.ticketNumber, title: 'y' }];
     expect(errorOf(await workspace.call('PATCH', '/tickets/bulk', { tickets }))).toMatchObject({
       code: 'VALIDATION_ERROR',
-      details: [{ path: 'tickets.2.id', message: 'is a duplicate: use each id only once' }],
+      details: [{ path: 'tickets.2.id', message: 'is a duplicate: list each ticket only once' }],
     });
     const second = [
       { id: made.id, title: 'x' },

@@ -319,7 +319,7 @@ describe('a ticket addressed by its number', () => {
         await owner.call('PATCH', `/tickets/${number}`, { title: 'x' }),
       ]) {
         expect(answer.status, answer.text).toBe(404);
-        expect(errorOf(answer).message).toBe('Ticket not found in this workspace. Check the id.');
+        expect(errorOf(answer).message).toBe('Ticket not found in this workspace. Check the id or ticket number.');
       }
     },
   );

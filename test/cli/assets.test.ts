@@ -134,7 +134,7 @@ describe('assets import', { timeout: 60_000 }, () => {
       expect.stringMatching(/^, line 3: purchaseCost must be a decimal such as "1499.00": /),
       ', line 5: assetTag T-1 is already on line 2. Choose a different value',
       ', line 5: assignedToId unknown@example.com must be an active user of this workspace',
-      ', line 6: it has 3 cells, but the header has 5. Correct the commas and quotes',
+      ', line 6: the line has 3 cells, but the header has 5. Correct the commas and quotes',
       ', line 7: name is required',
     ]);
     expect(lines.slice(20)).toEqual([': and 5 more', ': nothing was imported']);

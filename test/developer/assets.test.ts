@@ -177,11 +177,11 @@ describe('/developer/assets/import', () => {
   });
 
   it.each([
-    ['more than 5000 assets', `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`, 'it has more than 5000 assets'],
-    ['invalid UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'it is not in UTF-8'],
-    ['an open quote', 'name,assetTag,type\n"a,b,OTHER', 'it is not valid CSV'],
+    ['more than 5000 assets', `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`, 'has more than 5000 assets'],
+    ['invalid UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'the file is not in UTF-8'],
+    ['an open quote', 'name,assetTag,type\n"a,b,OTHER', 'the file is not valid CSV'],
     ['unknown columns', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
-    ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'it has 10001 columns'],
+    ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'the file has 10001 columns'],
     ['a control character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
   ])('reports the error of a file with %s', async (_, file, message) => {
     expect(await preview(admin, path, file)).toContain(message);

@@ -196,7 +196,7 @@ describe('unknown addresses', () => {
 
   it('returns 404 for an unknown host if PUBLIC_URL is not set', async () => {
     const response = await openBrowser(api).get('/developer/sign-in', { host: 'itsm.example.com' });
-    expect([response.status, response.text.includes('Set PUBLIC_URL')]).toEqual([404, true]);
+    expect([response.status, response.text.includes('set PUBLIC_URL')]).toEqual([404, true]);
   });
 });
 

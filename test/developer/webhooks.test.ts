@@ -91,7 +91,7 @@ describe('/developer/webhooks/new', () => {
     for (const name of ['filter', 'secret']) expect(rejected.text).toContain(`id="error-${name}"`);
     const url = 'https://hooks.example.com/';
     for (const [field, sent, message] of [
-      ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'must have another host'],
+      ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'has a host that this server blocks'],
       ['events', { url }, 'at least 1'],
       ['filter', { url, events: ['ticket.created'], filter: 'priority=URGENT' }, 'LOW'],
       ['filter', { url, events: ['ticket.created'], filter: '{"priority": ' }, 'JSON'],

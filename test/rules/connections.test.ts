@@ -156,7 +156,9 @@ it('returns 500 with Retry-After when a change times out waiting for a lock', as
   expect([answer.status, answer.headers['retry-after']], answer.text).toEqual([500, '5']);
   expect(errorOf(answer)).toMatchObject({
     code: 'INTERNAL_ERROR',
-    message: 'Timed out waiting for a lock. No changes were made. Retry in 5 seconds.',
+    message:
+      'Another operation, such as a large import, blocked this request for too long. No changes were made. ' +
+      'Retry in 5 seconds.',
   });
   expect((await workspace.call('PATCH', `/assets/${id}`, { name: 'Laptop of Bo' })).status).toBe(200);
   await api.close();

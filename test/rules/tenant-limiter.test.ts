@@ -109,7 +109,7 @@ it('rejects work if the queue is full or the wait is too long', async () => {
   expect(tenantLimiter.waiting).toBe(2);
   await vi.advanceTimersByTimeAsync(1);
   expect(tenantLimiter.waiting).toBe(1);
-  const wait = { tenantId: 97n, cause: 'wait', reason: 'this request waited 1000 ms' };
+  const wait = { tenantId: 97n, cause: 'wait', reason: 'this request waited 1000 ms and could not start' };
   expect(rejections).toEqual([queue, wait]);
   for (const [{ error }, { reason }] of [[third, queue] as const, [first, wait] as const]) {
     expect(await error).toMatchObject({

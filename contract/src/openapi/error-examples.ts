@@ -29,7 +29,7 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
     message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
   },
   INSUFFICIENT_SCOPE: { message: 'This API key lacks the scope tickets:write. Use a key that has it.' },
-  NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id.' },
+  NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id or ticket number.' },
   IDEMPOTENCY_KEY_REUSED: {
     message:
       'This `Idempotency-Key` was already used for a request with a different path or body. ' +
@@ -40,7 +40,9 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
     retryAfterSeconds: 1,
   },
   PRECONDITION_FAILED: {
-    message: "`If-Match` doesn't match the current `ETag`. Fetch the resource again and retry.",
+    message:
+      "The resource has changed: `If-Match` doesn't match its current `ETag`. " +
+      'Get the resource again, check your change, and retry with the new `ETag`.',
   },
   RATE_LIMIT_EXCEEDED: {
     message:

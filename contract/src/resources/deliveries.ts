@@ -123,7 +123,8 @@ export const deliveries = endpoints({
     description:
       'Sends a delivery of any status again, immediately, with the same `webhook-id`. Attempts start at 1 again. ' +
       'If the delivery is being sent now, nothing happens. ' +
-      'If the circuit breaker is open, this delivery is sent as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.',
+      'If the circuit breaker is open, this delivery is sent as a test. ' +
+      'If the subscription has `paused: true`, the delivery waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

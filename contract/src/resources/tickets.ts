@@ -99,10 +99,10 @@ export type TicketReference = z.output<typeof TicketReference>;
 /** The `:id` of a path below `/tickets`. */
 export const TicketIdParam = z.object({ id: TicketReference });
 
+const prefixes = Object.values(ticketNumberPrefixes).map((prefix) => `${prefix}-`);
+
 const ticketNumberDescription =
-  `A prefix (${Object.values(ticketNumberPrefixes)
-    .map((prefix) => `${prefix}-`)
-    .join(', ')}) and a number. ` +
+  `One of the prefixes ${prefixes.slice(0, -1).join(', ')} and ${prefixes.at(-1)}, and a number. ` +
   'Numbers start at 1 for each ticket type in the workspace. They are never reused.';
 
 const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });

@@ -12,7 +12,7 @@ import { isLocalRequest } from '../config/is-local-only.ts';
 import type { TenantClient } from '../database/client/tenant-client.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import type { Services } from '../resources/shared/context.ts';
-import { ApiError } from '../shared/errors.ts';
+import { ApiError, formatSeconds } from '../shared/errors.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
 import { TenantLimitExceeded, type TenantLimiter } from '../shared/tenant-limiter.ts';
 import {
@@ -95,7 +95,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
 }
 
 function sessionLimitError(retryAfterSeconds: number): ApiError {
-  const message = `Too many requests. Try again in ${retryAfterSeconds} seconds.`;
+  const message = `Too many requests. Try again in ${formatSeconds(retryAfterSeconds)}.`;
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
@@ -214,7 +214,8 @@ async function createRequestContext(
   if (site === undefined) {
     throw new ApiError(
       'NOT_FOUND',
-      'The developer area is not available at this address. Set PUBLIC_URL to the address of this server.',
+      'The developer area is not available at this address. On the machine of the server, open it at ' +
+        'http://localhost with its port. Otherwise, ask the operator to set PUBLIC_URL.',
     );
   }
   const from = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };

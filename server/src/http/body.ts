@@ -64,7 +64,13 @@ function parse(body: Buffer): unknown {
     return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    const reason = error instanceof Error ? error.message : error;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason.includes('forbidden prototype property')) {
+      throw new ApiError(
+        'INVALID_JSON',
+        'The body contains `__proto__`, or `constructor` with `prototype`. Remove these names.',
+      );
+    }
     throw new ApiError('INVALID_JSON', `The body is not valid JSON. Correct this error: ${reason}`);
   }
 }

@@ -51,6 +51,7 @@ function unsupported(): ApiError {
 
 function malformed(): ApiError {
   const message =
-    '`If-Match` is malformed. Send `*`, or ETags in double quotes, as the API returned them, separated by commas.';
+    '`If-Match` is malformed. Send `*`, or copy `ETag` values with their double quotes. ' +
+    'Separate several values with commas.';
   return new ApiError('VALIDATION_ERROR', message);
 }

@@ -173,7 +173,9 @@ function outageError(): ApiError {
 /** Reports that another transaction, such as a large import, held a lock for longer than the lock timeout. */
 function lockTimeoutError(): ApiError {
   const seconds = outageRetrySeconds.max;
-  const message = `Timed out waiting for a lock. No changes were made. Retry in ${formatSeconds(seconds)}.`;
+  const message =
+    'Another operation, such as a large import, blocked this request for too long. No changes were made. ' +
+    `Retry in ${formatSeconds(seconds)}.`;
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 

@@ -26,7 +26,16 @@ export class ApiError extends Error {
 /** Returns the error for an id that doesn't exist, or that belongs to another tenant. */
 export function notFound(resource: string): ApiError {
   const name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;
-  return new ApiError('NOT_FOUND', `${name} not found in this workspace. Check the id.`);
+  const hint = resource === 'ticket' ? 'Check the id or ticket number.' : 'Check the id.';
+  return new ApiError('NOT_FOUND', `${name} not found in this workspace. ${hint}`);
+}
+
+/** Returns the error for an action that needs an active webhook subscription. */
+export function deactivatedSubscription(): ApiError {
+  return new ApiError(
+    'NOT_FOUND',
+    'This webhook subscription is deactivated. Reactivate it in the developer area or on the command line.',
+  );
 }
 
 /** Formats a wait for an error message: `1 second`, `5 seconds`. */

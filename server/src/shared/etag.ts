@@ -71,6 +71,7 @@ export function requireMatch(ifMatch: Etags | undefined, resource: object): void
   if (ifMatch.some((each) => each.startsWith(prefix))) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
-    "`If-Match` doesn't match the current `ETag`. Fetch the resource again and retry.",
+    "The resource has changed: `If-Match` doesn't match its current `ETag`. " +
+      'Get the resource again, check your change, and retry with the new `ETag`.',
   );
 }

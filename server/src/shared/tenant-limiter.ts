@@ -39,8 +39,11 @@ export interface Rejection {
 
 /** The error of a request beyond a concurrency limit of its tenant. The request doesn't count against the rate limits. */
 export class TenantLimitExceeded extends ApiError {
-  constructor(reason: string) {
-    const message = `Too many concurrent requests for this workspace: ${reason}. Reduce concurrency and retry in 1 second.`;
+  constructor({ cause, reason }: Rejection) {
+    const message =
+      cause === 'unread'
+        ? `Too many unread responses: ${reason}. Read those responses to the end, then retry in 1 second.`
+        : `Too many concurrent requests for this workspace: ${reason}. Reduce concurrency and retry in 1 second.`;
     super('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
   }
 }
@@ -89,13 +92,14 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
 
   function reject(rejection: Rejection): TenantLimitExceeded {
     onRejected(rejection);
-    return new TenantLimitExceeded(rejection.reason);
+    return new TenantLimitExceeded(rejection);
   }
 
   function checkUnread(tenantId: TenantId): void {
     const bytes = getUnreadBytes(tenantId);
     if (bytes <= maxUnreadBytes) return;
-    throw reject({ tenantId, cause: 'unread', reason: `its clients have not read ${bytes} bytes of responses` });
+    const reason = `clients of this workspace have not read ${bytes} bytes of earlier responses`;
+    throw reject({ tenantId, cause: 'unread', reason });
   }
 
   function wait(tenantId: TenantId, { waiting }: TenantQueue): Promise<void> {
@@ -106,7 +110,7 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
     return new Promise((resolve, fail) => {
       const timer = setTimeout(() => {
         waiting.delete(entry);
-        fail(reject({ tenantId, cause: 'wait', reason: `this request waited ${waitMs} ms` }));
+        fail(reject({ tenantId, cause: 'wait', reason: `this request waited ${waitMs} ms and could not start` }));
       }, waitMs);
       const entry = {
         start() {

@@ -17,8 +17,12 @@ export const unknownField = 'is not a field of this request';
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;
   if (first === undefined)
-    return new ApiError('VALIDATION_ERROR', 'The request is invalid. Check its fields and parameters.');
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+    return new ApiError(
+      'VALIDATION_ERROR',
+      'The request is invalid, but the server found no field to name. Compare it with the API reference.',
+    );
+  const count = details.length - 1;
+  const more = count > 0 ? ` (and ${count} more ${count === 1 ? 'error' : 'errors'})` : '';
   return new ApiError('VALIDATION_ERROR', `${joined([first.path, first.message], ' ')}${more}`, {
     details: details.slice(0, requestLimits.errorDetails),
   });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** Parses a local time without a time zone, as `<input type="datetime-local">` sends it. */
 export const LocalTime = z.iso
-  .datetime({ local: true, error: 'must be a day and a time, such as 2026-11-20T10:00' })
+  .datetime({ local: true, error: 'must be a date and a time, such as 2026-11-20T10:00' })
   .refine((time) => time > '1970-01-02', 'must be after 1970');
 
 /**

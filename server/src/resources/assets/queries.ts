@@ -78,7 +78,8 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   });
 }
 
-const takenDuringImport = 'must be unique. Another asset received one of these tags during the import. Try again.';
+const takenDuringImport =
+  'must be unique. One of these tags was taken during the import. Import the file again to see which one.';
 
 /**
  * Creates many assets in one transaction, all or none, and emits `asset.created` for each.

@@ -63,7 +63,7 @@ export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
       return { line, cells: record.map((cell) => cell.replace(apostrophe, '')) };
     });
   } catch (error) {
-    if (error instanceof CsvError) throw new NoCsv(`it is not valid CSV. Correct this error: ${error.message}`);
+    if (error instanceof CsvError) throw new NoCsv(`the file is not valid CSV. Correct this error: ${error.message}`);
     throw error;
   }
 }
@@ -77,7 +77,7 @@ function decode(bytes: Uint8Array): string {
     // TextDecoder also removes the byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    if (hasPgCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('it is larger than 512 MB. Split it');
-    throw new NoCsv('it is not in UTF-8. Save it as "CSV UTF-8"');
+    if (hasPgCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('the file is larger than 512 MB. Split it');
+    throw new NoCsv('the file is not in UTF-8. Save it as "CSV UTF-8"');
   }
 }

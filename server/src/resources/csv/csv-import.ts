@@ -151,10 +151,10 @@ function readRecords<Given extends object>(
     const records = parseCsv(bytes, max + 2);
     const messages =
       records.length === 0
-        ? ['it is empty. Add a header and at least one row']
+        ? ['the file is empty. Add a header and at least one row']
         : findHeaderProblems(columns, records[0]?.cells ?? []);
-    if (records.length === 1) messages.push('it has no rows below the header. Add at least one');
-    if (records.length > max + 1) messages.push(`it has more than ${max} ${columns.resource}. Split it`);
+    if (records.length === 1) messages.push('the file has no rows below the header. Add at least one row');
+    if (records.length > max + 1) messages.push(`the file has more than ${max} ${columns.resource}. Split it`);
     return messages.length > 0 ? { records: [], problems: messages.map(toFileProblem) } : { records, problems: [] };
   } catch (error) {
     if (error instanceof NoCsv) return { records: [], problems: [toFileProblem(error.message)] };
@@ -171,7 +171,7 @@ function findHeaderProblems<Given extends object>(
   header: readonly string[],
 ): string[] {
   if (header.length > maxColumns)
-    return [`it has ${header.length} columns, and the maximum is ${maxColumns}. Remove columns`];
+    return [`the file has ${header.length} columns, and the maximum is ${maxColumns}. Remove columns`];
   const columns: readonly string[] = names;
   const isCustom = (name: string) => hasCustomFields && parseCustomField(name) !== undefined;
   const unknown = header.filter((name) => !columns.includes(name) && !isCustom(name));
@@ -200,7 +200,7 @@ function readLine<Given extends object>(
   { line, cells }: CsvRecord,
 ): { given?: Given; problems: Problem[] } {
   if (cells.length !== header.length) {
-    const message = `it has ${cells.length} cells, but the header has ${header.length}. Correct the commas and quotes`;
+    const message = `the line has ${cells.length} cells, but the header has ${header.length}. Correct the commas and quotes`;
     return { problems: [{ line, path: '', message }] };
   }
   const needed: readonly string[] = columns.needed;

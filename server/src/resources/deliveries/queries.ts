@@ -13,7 +13,7 @@ import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { ApiError, notFound } from '../../shared/errors.ts';
+import { ApiError, deactivatedSubscription, notFound } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
 import { halfOpen, moveToFront } from '../../webhooks/delivery/half-open.ts';
@@ -273,9 +273,10 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
     const { db } = context;
     // Locked, so that its event types can't change before the event is written.
     const subscription = (await lockRow(db, 'webhook_subscriptions', subscriptionId))
-      ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId, active: true } })
+      ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId } })
       : null;
     if (subscription === null) throw notFound('webhook subscription');
+    if (!subscription.active) throw deactivatedSubscription();
     const eventType = type ?? EventType.options.find((each) => each === subscription.events[0]);
     if (eventType === undefined || !subscription.events.includes(eventType)) {
       throw new ApiError(

@@ -75,7 +75,8 @@ export function createProjects(context: Context, inputs: readonly NewProject[], 
   });
 }
 
-const takenDuringImport = 'must be unique. Another project received one of these keys during the import. Try again.';
+const takenDuringImport =
+  'must be unique. One of these keys was taken during the import. Import the file again to see which one.';
 
 /** Checks whether `createProjects` would succeed. @throws ApiError VALIDATION_ERROR like `createProjects` */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {

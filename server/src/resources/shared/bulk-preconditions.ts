@@ -39,7 +39,8 @@ export async function checkNewRows<Line extends object>(
   if (details.length === 0) return;
   throw new ApiError(
     'VALIDATION_ERROR',
-    `${details.length} of the ${resource} can't be created. Correct the rows in \`details\`.`,
+    `The ${resource} have ${details.length} ${details.length === 1 ? 'error' : 'errors'}, and none was created. ` +
+      'Correct the rows in `details`.',
     { details },
   );
 }

@@ -19,7 +19,10 @@ export interface Tenant {
   updatedAt: string;
 }
 
-const Name = trimmedText(1, 255).refine((name) => !isId(name), 'must not be all digits, which would look like an id');
+const Name = trimmedText(1, 255).refine(
+  (name) => !isId(name),
+  'must not consist only of digits, because it would look like an id',
+);
 
 /** A tenant and its first user, an ADMIN. The default name of the user is the local part of the email address. */
 export const NewTenant = z.strictObject({

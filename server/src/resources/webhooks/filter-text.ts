@@ -16,7 +16,7 @@ export const FilterPairs = z
     if (repeated === undefined) return Object.fromEntries(fields);
     addIssue({
       code: 'custom',
-      message: `contains ${repeated[0]} twice. List all its values once, separated by commas.`,
+      message: `contains ${repeated[0]} twice. Write ${repeated[0]} once, with all its values separated by commas.`,
     });
     return z.NEVER;
   });

@@ -19,7 +19,7 @@ import {
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
-import { ApiError, notFound } from '../../shared/errors.ts';
+import { ApiError, deactivatedSubscription, notFound } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { checkAll } from '../../shared/validation.ts';
@@ -180,9 +180,10 @@ export function updateWebhook(
 /** Locks an active subscription until the end of the transaction. @throws ApiError NOT_FOUND */
 async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
   const row = (await lockRow(db, 'webhook_subscriptions', id))
-    ? await db.webhookSubscription.findFirst({ where: { id, active: true, ...known } })
+    ? await db.webhookSubscription.findFirst({ where: { id, ...known } })
     : null;
   if (row === null) throw notFound('webhook subscription');
+  if (!row.active) throw deactivatedSubscription();
   return row;
 }
 

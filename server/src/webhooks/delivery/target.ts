@@ -76,7 +76,11 @@ export function createTargetPolicy(options: {
         );
       }
       if (reason !== undefined) {
-        throw invalidField('VALIDATION_ERROR', 'url', `must have another host: its address ${reason}`);
+        throw invalidField(
+          'VALIDATION_ERROR',
+          'url',
+          'has a host that this server blocks for webhooks. Use another host.',
+        );
       }
     },
   };
