@@ -75,7 +75,7 @@ export interface Tickets {
   /**
    * List tickets.
    *
-   * Returns the newest first, unless `sort` is `id`. Filters combine with AND, the values of one filter with OR.
+   * Returns the newest first, unless `sort` is `id`. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -152,7 +152,7 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently, and `data` has its result: what the single request would return. Emits `ticket.created` for each created ticket.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item, with what a single request would return. Emits `ticket.created` for each created ticket.
    *
    * The client accepts any number of items, sends 100 per request, and returns a result for each. It throws an error only if no item got a result.
    *
@@ -176,7 +176,7 @@ export interface Tickets {
   /**
    * Update many tickets.
    *
-   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently, and `data` has its result: what the single request would return. Emits `ticket.updated` for each changed ticket.
+   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item, with what a single request would return. Emits `ticket.updated` for each changed ticket.
    *
    * The client accepts any number of items, sends 100 per request, and returns a result for each. It throws an error only if no item got a result.
    *
@@ -224,7 +224,7 @@ export interface Assets {
   /**
    * List assets.
    *
-   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
+   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -298,7 +298,7 @@ export interface Activities {
   /**
    * List the activity of a ticket.
    *
-   * Returns the newest first. Actions from before the server recorded activity are not included.
+   * Returns the newest first. The server did not always record activity. Earlier actions are not included.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -312,7 +312,7 @@ export interface Activities {
   /**
    * List the activity of an asset.
    *
-   * Returns the newest first. Actions from before the server recorded activity are not included.
+   * Returns the newest first. The server did not always record activity. Earlier actions are not included.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -328,7 +328,7 @@ export interface Projects {
   /**
    * List projects.
    *
-   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
+   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -370,7 +370,7 @@ export interface Tasks {
   /**
    * List a project's tasks.
    *
-   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
+   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -438,7 +438,7 @@ export interface Users {
   /**
    * List users.
    *
-   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
+   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `users:read`: list and read users.
    *
@@ -508,7 +508,7 @@ export interface Webhooks {
   /**
    * Register a webhook subscription.
    *
-   * If `secret` is absent, the server generates a signing secret. It returns the secret in this response only, and again if you repeat the request with the same `Idempotency-Key`. A workspace can have 100 active subscriptions.
+   * If `secret` is absent, the server generates a signing secret. Only this response contains the secret. If you repeat the request with the same `Idempotency-Key`, you get it again. A workspace can have at most 100 active subscriptions.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -526,7 +526,7 @@ export interface Webhooks {
   /**
    * Change, pause or resume a webhook subscription.
    *
-   * Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL starts without the failures of the previous URL. For a deactivated subscription, returns `NOT_FOUND`.
+   * Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL resets the count of failures. For a deactivated subscription, returns `NOT_FOUND`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -554,7 +554,7 @@ export interface Webhooks {
   /**
    * Send the deliveries of a subscription again.
    *
-   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. Includes deliveries that finished before the request, and pending ones that were created before it. If the circuit breaker is open, it becomes half-open: one delivery is sent immediately, and a success closes it. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have 10 replays in progress.
+   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. Of the deliveries that match, it sends only those that finished, or were pending, when you sent the request. If the circuit breaker is open, one delivery is sent immediately as a test, and a success closes it. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have at most 10 replays in progress.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -584,7 +584,7 @@ export interface Deliveries {
   /**
    * List a subscription's deliveries.
    *
-   * Returns the newest first, also if the subscription was deactivated. Finished deliveries are kept for 30 days.
+   * Returns the newest first. Also works for deactivated subscriptions. Finished deliveries are kept for 30 days.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -610,7 +610,7 @@ export interface Deliveries {
   /**
    * Send a delivery again.
    *
-   * Sends a delivery of any status immediately, with the same `webhook-id` and the full number of attempts. If the delivery is being sent, nothing changes. If the circuit breaker is open, it becomes half-open and tries this delivery. If the subscription has `paused: true`, the delivery waits for `paused: false`.
+   * Sends a delivery of any status again, immediately, with the same `webhook-id`. Attempts start at 1 again. If the delivery is being sent now, nothing happens. If the circuit breaker is open, this delivery is sent as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -642,7 +642,7 @@ export interface Resources {
   readonly tasks: Tasks;
   /** The users of the workspace. */
   readonly users: Users;
-  /** Webhooks: subscriptions to events. For their deliveries, see `events`. */
+  /** Webhook subscriptions. For their deliveries, see the section `events`. */
   readonly webhooks: Webhooks;
   /** Deliveries of events to subscriptions, and their attempts. */
   readonly deliveries: Deliveries;

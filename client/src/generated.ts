@@ -124,7 +124,7 @@ export interface Limit {
 export interface Identity {
   /** An API key, without its secret part. */
   key: Key;
-  /** The user of the API key: who created it, or for whom it was created. */
+  /** The user that the API key acts as: the person who created the key, or the person for whom it was created. */
   user: User;
   /** The workspace of the API key. The key can access only its data. */
   workspace: Workspace;
@@ -132,7 +132,7 @@ export interface Identity {
   limits: Limit[];
 }
 
-/** A ticket number: a prefix, a hyphen and a number. */
+/** A ticket number: a prefix, a hyphen and a number, such as `INC-17`. */
 export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
 /** The type of the ticket. It never changes. */
@@ -147,10 +147,10 @@ export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 /** The area of IT that the ticket concerns. */
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
-/** A single value of a custom field. A number is 0 or has a magnitude from 1e-9 to 1e15. */
+/** A single value of a custom field. A number is 0, or its absolute value is from 1e-9 to 1e15. */
 export type CustomFieldScalar = string | number | boolean | null;
 
-/** The value of a custom field: one value or an array. A number is 0 or has a magnitude from 1e-9 to 1e15. */
+/** The value of a custom field: one value or an array. A number is 0, or its absolute value is from 1e-9 to 1e15. */
 export type CustomFieldValue = string | number | boolean | null | readonly CustomFieldScalar[];
 
 /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
@@ -160,7 +160,7 @@ export type CustomFields = Record<string, CustomFieldValue>;
 export interface Ticket {
   /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 for each workspace and type. It is never reused. */
+  /** One of the prefixes INC-, PRB-, CHG- and REQ-, and a number. Numbers start at 1 for each ticket type in the workspace. They are never reused. */
   ticketNumber: Open<TicketNumber>;
   /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title: string;
@@ -174,7 +174,7 @@ export interface Ticket {
   priority: Open<Priority>;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
   categoryConfigId: string | null;
   /** The user who requested the ticket, by default the user of the API key. It never changes. */
   requesterId: number;
@@ -252,7 +252,7 @@ export interface ChangesQuery {
 export type NewTicket = AtLeastOne<{
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
   categoryConfigId: string | null;
 }> & {
   /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
@@ -290,7 +290,7 @@ export interface TicketPatch {
   priority?: Open<Priority> | undefined;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
@@ -318,7 +318,7 @@ export interface TicketPatchItem {
   priority?: Open<Priority> | undefined;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
@@ -397,7 +397,7 @@ export interface Asset {
   status: Open<AssetStatus>;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer: string | null;
-  /** The model of the manufacturer, or null if unknown. 1 to 255 characters. */
+  /** The model name, or null if unknown. 1 to 255 characters. */
   model: string | null;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location: string | null;
@@ -449,7 +449,7 @@ export interface NewAsset {
   status?: Open<AssetStatus> | null | undefined;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
-  /** The model of the manufacturer, or null if unknown. 1 to 255 characters. */
+  /** The model name, or null if unknown. 1 to 255 characters. */
   model?: string | null | undefined;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
@@ -479,7 +479,7 @@ export interface AssetPatch {
   status?: Open<AssetStatus> | undefined;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
-  /** The model of the manufacturer, or null if unknown. 1 to 255 characters. */
+  /** The model name, or null if unknown. 1 to 255 characters. */
   model?: string | null | undefined;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
@@ -625,7 +625,7 @@ export interface TicketActivity {
   action: Open<ActivityAction>;
   /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The changed fields, as in events. Empty for CREATED. Longer text is truncated to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A list that is too long is replaced by the start of its JSON text. */
+  /** The changed fields, in the same form as in events. Empty for CREATED. Text over 1000 characters is cut to 1000 and ends with `…`. `customFields` has only the changed keys, limited to 1000 characters in total. A list that is too long becomes a string: the start of its JSON. */
   changes: TicketChanges;
 }
 
@@ -747,7 +747,7 @@ export interface AssetActivity {
   action: Open<ActivityAction>;
   /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The changed fields, as in events. Empty for CREATED. Longer text is truncated to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A list that is too long is replaced by the start of its JSON text. */
+  /** The changed fields, in the same form as in events. Empty for CREATED. Text over 1000 characters is cut to 1000 and ends with `…`. `customFields` has only the changed keys, limited to 1000 characters in total. A list that is too long becomes a string: the start of its JSON. */
   changes: AssetChanges;
 }
 
@@ -914,9 +914,9 @@ export interface Webhook {
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
   skipOwn: boolean;
   /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
@@ -924,13 +924,13 @@ export interface Webhook {
   health: Open<WebhookHealth>;
   /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When a delivery last succeeded, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When a delivery last succeeded, or null if no delivery has succeeded yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
-  /** When an attempt last failed, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
   /** When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending deliveries: new events are not queued for this subscription, and pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the limit are pending. */
+  /** Why the subscription is paused, or null if not paused: `QUOTA`, or a sentence for people. `QUOTA`: the workspace has too many pending deliveries. New events are not queued for this subscription; pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the allowed number are pending. */
   pausedReason: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -954,9 +954,9 @@ export interface CreatedWebhook {
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
   skipOwn: boolean;
   /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
@@ -964,13 +964,13 @@ export interface CreatedWebhook {
   health: Open<WebhookHealth>;
   /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When a delivery last succeeded, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When a delivery last succeeded, or null if no delivery has succeeded yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
-  /** When an attempt last failed, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
   /** When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending deliveries: new events are not queued for this subscription, and pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the limit are pending. */
+  /** Why the subscription is paused, or null if not paused: `QUOTA`, or a sentence for people. `QUOTA`: the workspace has too many pending deliveries. New events are not queued for this subscription; pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the allowed number are pending. */
   pausedReason: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -988,9 +988,9 @@ export interface NewWebhook {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events: readonly Open<EventType>[];
-  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
   skipOwn?: boolean | undefined;
 }
 
@@ -1002,11 +1002,11 @@ export interface WebhookPatch {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events?: readonly Open<EventType>[] | undefined;
-  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
   skipOwn?: boolean | undefined;
-  /** Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, whatever paused them, and resets the count of failures. */
+  /** Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, for every pause reason, and resets the count of failures. */
   paused?: boolean | undefined;
 }
 
@@ -1045,7 +1045,7 @@ export interface WebhookReplayStarted {
   states: Open<DeliveryState>[];
   /** The number of matching deliveries. Counting stops at 10000. */
   matching: number;
-  /** Whether `paused: true` holds back the deliveries. To send them, update the subscription with `paused: false`. */
+  /** Whether the deliveries wait because the subscription has `paused: true`. To send them, update the subscription with `paused: false`. */
   paused: boolean;
 }
 
@@ -1242,7 +1242,7 @@ export interface PageMeta {
   perPage: number;
   /** The number of items on all pages. Exact unless `totalCountCapped` is present. */
   totalCount: number;
-  /** Present if more items match than `totalCount`. Pages end at `totalCount`. */
+  /** Present if more items match than `totalCount`. You can page through only the first `totalCount` items. */
   totalCountCapped?: true | undefined;
 }
 

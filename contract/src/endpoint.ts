@@ -103,10 +103,13 @@ export type PageQuery = { page: number; perPage: number };
 export function filter<Value extends z.ZodType>(value: Value) {
   type Input = z.input<Value> | readonly z.input<Value>[];
   return z
-    .preprocess((input: Input) => {
-      const values: unknown[] = Array.isArray(input) ? input : [input];
-      return values.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each]));
-    }, z.array(value).min(1).max(100, 'must have at most 100 values'))
+    .preprocess(
+      (input: Input) => {
+        const values: unknown[] = Array.isArray(input) ? input : [input];
+        return values.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each]));
+      },
+      z.array(value).min(1).max(100, 'must have at most 100 values'),
+    )
     .optional();
 }
 
@@ -135,13 +138,10 @@ export const PageMeta = z
     totalCount: z
       .int()
       .meta({ description: 'The number of items on all pages. Exact unless `totalCountCapped` is present.' }),
-    totalCountCapped: z
-      .literal(true)
-      .optional()
-      .meta({
-        description:
-          'Present if more items match than `totalCount`. You can page through only the first `totalCount` items.',
-      }),
+    totalCountCapped: z.literal(true).optional().meta({
+      description:
+        'Present if more items match than `totalCount`. You can page through only the first `totalCount` items.',
+    }),
   })
   .meta({
     id: 'PageMeta',

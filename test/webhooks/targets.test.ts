@@ -315,10 +315,9 @@ describe('targets that are always blocked', () => {
       for (const [index, id] of ids.entries()) {
         await eventually(async () => {
           const [delivery] = await open.settled(id);
-          const expected = [
-            `url ${why}`,
-            'metadata.example.com resolves to an address that is blocked for webhooks',
-          ][index];
+          const expected = [`url ${why}`, 'metadata.example.com resolves to an address that is blocked for webhooks'][
+            index
+          ];
           expect(delivery?.history.map(({ error }) => error)).toEqual([expected]);
         });
       }

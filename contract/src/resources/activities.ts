@@ -66,7 +66,7 @@ export type AssetActivity = z.output<typeof AssetActivity>;
 export const ActivityQuery = listQuery({});
 export type ActivityQuery = z.output<typeof ActivityQuery>;
 
-const description = 
+const description =
   'Returns the newest first. The server did not always record activity. Earlier actions are not included.';
 
 export const activities = endpoints({

@@ -112,7 +112,7 @@ const Category = TicketCategory.nullable().meta({
   description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
 });
 const CategoryConfigId = text(1, 255).meta({
-  description: 
+  description:
     "The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists.",
 });
 const AssigneeId = Id.meta({
