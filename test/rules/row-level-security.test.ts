@@ -70,7 +70,7 @@ describe('without the filter of the tenant client', () => {
   });
 
   it('rejects a query without a tenant', async () => {
-    await expect(api.databases.requests.prisma.ticket.findMany()).rejects.toThrow('outside of its tenant');
+    await expect(api.databases.requests.prisma.ticket.findMany()).rejects.toThrow('run without a tenant');
   });
 });
 

@@ -104,7 +104,7 @@ describe('the image', () => {
       expect((await once(server, 'exit'))[0]).toBe(0);
 
       // The native module for password hashes differs per platform.
-      const hash = `import('./server/src/identity/passwords.ts').then(({ hashPassword }) => hashPassword('one of many'))`;
+      const hash = `import('./server/src/auth/accounts/passwords.ts').then(({ hashPassword }) => hashPassword('one of many'))`;
       expect((await once(run(['-e', hash], env), 'exit'))[0]).toBe(0);
     } finally {
       await drop();

@@ -81,7 +81,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       done();
     });
     scope.decorateRequest('visit');
-    scope.decorateRequest('isRead', false);
+    scope.decorateRequest('isBodyRead', false);
     // Fastify rejects malformed paths before the `onRequest` hook sets the headers.
     scope.setErrorHandler((thrown, request, reply) =>
       sendError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
