@@ -39,7 +39,7 @@ import type { UsageRecorder } from './usage/usage-recorder.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts rate limits. Its `state` shows whether this process or Redis counts. */
+    /** Counts requests for the rate limits. `state` shows whether this process or Redis stores the counts. */
     rateLimitStore: RateLimitStore;
   }
 }
@@ -72,13 +72,13 @@ export interface AppDependencies {
   clock?: () => number;
   /** The phase of the process. Default: ready. */
   lifecycle?: Lifecycle;
-  /** The health checks of the process. The API adds its own. */
+  /** The health checks of the process. `buildApp` adds the checks of the API. */
   checks?: HealthCheck[];
   /** The metrics of the process, or undefined if metrics are off. */
   metrics?: Metrics | undefined;
   /** The tracing of requests, or undefined if tracing is off. */
   traces?: Traces | undefined;
-  /** Counts requests per API key, and closes with the API. Undefined: requests aren't counted. */
+  /** Counts requests per API key, or undefined to count none. `close()` of the API also closes it. */
   usage?: UsageRecorder | undefined;
 }
 
@@ -98,7 +98,8 @@ export async function buildApp({
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Creating a logger per request costs as much as logging its one line. Each log entry names its request instead.
+    // Creating a logger for each request would cost as much as writing its log entry. Instead, each log entry contains
+    // the request id.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -110,10 +111,11 @@ export async function buildApp({
     clientErrorHandler: respondToClientError,
   });
 
-  // First, so that a trace includes the work of all other hooks.
+  // Tracing registers its hooks first, so that a trace includes the work of all other hooks.
   traces?.followRequests(app, healthPaths);
   const { reachability } = databases.options;
-  // Health checks arrive every second and would distort the metrics of the API.
+  // Excludes health checks from the metrics of the API: load balancers send them every second, which would distort the
+  // metrics.
   const meters = metrics && measureRequests(app, metrics, healthPaths);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
@@ -137,7 +139,7 @@ export async function buildApp({
   });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
-  // If the listener is down, every request looks up its key in the database.
+  // If the listener for changed API keys is disconnected, every request looks up its key in the database.
   checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
   checks.push({ name: 'rateLimitStore', look: () => ({ ok: store.state !== 'redis away', state: store.state }) });
   app.addHook('onClose', async () => {
@@ -197,7 +199,7 @@ export async function buildApp({
   return app;
 }
 
-/** Opens the counter of rate limits: in this process, or in the Redis that all processes share. */
+/** Opens the store of the rate limit counts: the memory of this process, or the Redis that all processes share. */
 async function openRateLimitStore({
   settings,
   clock,
@@ -206,7 +208,7 @@ async function openRateLimitStore({
   const memory = createMemoryCounter(clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return new RateLimitStore(memory);
-  // The Redis client takes 8 MB, so only installations with Redis load it.
+  // The Redis client takes 8 MB of memory, so only processes that use Redis load it.
   const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,

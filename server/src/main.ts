@@ -6,7 +6,10 @@ import { handleShutdown } from './process/shutdown.ts';
 import { start } from './process/start.ts';
 import { Lifecycle } from './shared/lifecycle.ts';
 
-/** Maximum milliseconds from the end of the drain to the exit. With the default drain, a shutdown takes at most 24 seconds. */
+/**
+ * Maximum milliseconds from the end of the drain to the exit. With the default `DRAIN_SECONDS`, a shutdown takes at
+ * most 24 seconds.
+ */
 const afterDrainMs = 19_000;
 
 function fail(error: unknown): never {
@@ -14,13 +17,15 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-// By default, V8 lets the heap grow to three times the live data before a full garbage collection.
+// By default, V8 lets the heap grow to three times the live data before a full garbage collection. A lower limit saves
+// memory.
 setFlagsFromString('--heap-growing-percent=30');
-// V8 would allocate the objects of pending requests in the old generation, because many survived early collections.
-// There they keep others alive. Without pretenuring, the server uses about 10 % less CPU time.
+// With pretenuring, V8 allocates objects of pending requests in the old generation, because many of them survive early
+// collections. There, unused objects keep other objects alive. Without pretenuring, the server uses about 10 % less CPU
+// time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Ignores EPIPE: the reader of stderr may have exited.
+// Ignores errors of stderr, such as EPIPE: the program that reads stderr may have exited.
 process.stderr.on('error', () => undefined);
 
 try {

@@ -20,8 +20,8 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
     .refine((values) => values.every(isValid), message);
 
 /**
- * Defines every setting. Only this file reads them from the environment. An empty value counts as absent.
- * `.env.example` is generated from this schema.
+ * Defines all settings. Only this file parses them from environment variables. An empty variable counts as absent.
+ * `pnpm generate` creates `.env.example` from this schema.
  */
 export const Settings = z.object({
   PORT: wholeNumber(0, 65_535, 3000).describe('The port to listen on. 0 selects a free port.'),
@@ -169,7 +169,7 @@ export const Settings = z.object({
 
 export type Settings = z.output<typeof Settings>;
 
-/** Thrown for invalid settings. The message has one line for each, which begins with its name. */
+/** Thrown for invalid settings. The message has one line for each invalid setting, which starts with its name. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
@@ -191,12 +191,13 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
     throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
   }
-  // If traces are off, the collector may be set for other programs on the platform.
+  // If traces are off, skips the validation of the collector: the variables may be set for other programs on the
+  // platform.
   if (asksForTraces(result.data)) assertCollector(result.data);
   return result.data;
 }
 
-/** Returns true if the variables of OpenTelemetry turn traces on. Only then is it loaded. */
+/** Returns true if the OTEL_* variables turn traces on. Otherwise, the process doesn't load OpenTelemetry. */
 export function asksForTraces(settings: Settings): boolean {
   const { OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } = settings;
   if (OTEL_SDK_DISABLED) return false;

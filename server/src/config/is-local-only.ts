@@ -7,13 +7,19 @@ export const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip'] as
 
 type Exposure = Pick<Settings, 'HOST' | 'TRUST_PROXY' | 'PUBLIC_URL'>;
 
-/** Returns true if only this machine reaches the server: `HOST` is loopback, and no setting names a proxy or a public address. */
+/**
+ * Returns true if only programs on this machine can reach the server: `HOST` is loopback, and no setting names a proxy
+ * or a public origin.
+ */
 export function isLocalOnly({ HOST, TRUST_PROXY, PUBLIC_URL }: Exposure): boolean {
   const isPublic = PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname);
   return isLoopback(HOST) && TRUST_PROXY.length === 0 && !isPublic;
 }
 
-/** Returns true if a request to a server that only this machine reaches was sent by a program on it, and not through a proxy. */
+/**
+ * Returns true if only this machine can reach the server, and a program on this machine sent the request without a
+ * proxy.
+ */
 export function isLocalRequest({ socket, headers }: IncomingMessage, settings: Exposure): boolean {
   const host = URL.parse(`http://${headers.host}`)?.hostname ?? '';
   const isForwarded = [...forwardedHeaders, 'via'].some((name) => headers[name] !== undefined);

@@ -25,8 +25,8 @@ import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
 
 /**
- * Returns the required queues. If a newer version has migrated the database, existing queues keep their options: an older
- * version must not reset the options that the newer one sets.
+ * Returns the required queues. If a newer version of the program has migrated the database, existing queues keep their
+ * options: an older version must not reset the options that the newer one sets.
  */
 function requiredQueues(ahead: string[]): Queue[] {
   return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
@@ -34,7 +34,7 @@ function requiredQueues(ahead: string[]): Queue[] {
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Maximum milliseconds per statement while the schema is only checked. */
+/** The statement timeout in milliseconds while a process checks the schema. */
 const maxCheckMs = 30_000;
 
 /** Thrown if the database lacks migrations, roles or queues. The message lists them, and the command that adds them. */
@@ -53,14 +53,15 @@ export class SchemaOutdatedError extends Error {
 }
 
 /**
- * Migrates a database: roles, migrations, job queues. Several processes may call it concurrently. If the database is up to
- * date, it needs no rights.
+ * Creates the roles, applies the migrations and creates the job queues. Several processes can call this function
+ * concurrently. If the database is up to date, the role of `DATABASE_URL` needs no permission to change it.
  * @returns the names of the applied migrations
  * @throws RolesError or MigrationError
  */
 export async function migrateDatabase(databaseUrl: string, options: ApplyOptions = {}): Promise<string[]> {
   const { folder, onProgress } = options;
-  // Usually the database is up to date. This check has a timeout, and the migration below has none.
+  // Checks first with a statement timeout, because the database is usually up to date. The migration below has no
+  // timeout.
   if (await withClient(databaseUrl, maxCheckMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
@@ -82,7 +83,7 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
 }
 
 /**
- * Checks whether a database is up to date, without changes.
+ * Checks whether a database is up to date. Doesn't change the database.
  * @returns the names of migrations that a newer version of the program has applied
  * @throws SchemaOutdatedError, or MigrationError if the history of the database doesn't match
  */
@@ -124,7 +125,8 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
     return await read();
   } catch (error) {
     if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-    // If another role owns the tables, the role of the URL can't read the history, but the system role can.
+    // If another role owns the tables, the role of `DATABASE_URL` can't read the migration history, but the system role
+    // can.
     await client.query(`SET ROLE ${systemRole}`);
     try {
       return await read();
@@ -147,7 +149,7 @@ async function withClient<Result>(
     connectionString: databaseUrl,
     application_name: 'itsm-api migrate',
     connectionTimeoutMillis: 5000,
-    // Without keep-alive, a lost connection would never be detected.
+    // Without keep-alive, this process would never detect a lost connection.
     keepAlive: true,
     keepAliveInitialDelayMillis: 20_000,
     ...(statementMs > 0 && { query_timeout: statementMs + 1000 }),
@@ -156,7 +158,7 @@ async function withClient<Result>(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // SET, because older poolers reject it as a startup parameter.
+    // Uses SET, because older poolers reject `statement_timeout` as a startup parameter.
     await client.query(`SET statement_timeout = ${statementMs}; ${utc}`);
     return await work(client);
   } finally {

@@ -1,4 +1,5 @@
-// With this file, the server stops within 1 second after a SIGTERM to `npx pnpm start`. Without it, the server keeps running.
+// With this file, the server stops within 1 second after a SIGTERM to `npx pnpm start`. Without this file, the server
+// keeps running.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -8,8 +9,9 @@ import { isAlive } from '../embedded-postgres/cluster.ts';
 const pollIntervalMs = 250;
 
 /**
- * Calls back when the shell exits in which npx, or an npm script, runs the package manager that started this process.
- * npm sends a signal only to that shell. The shell exits, and the package manager never receives the signal.
+ * Calls `callback` when the launcher shell exits. npx or an npm script runs the package manager in that shell, and the
+ * package manager starts this process. npm sends a signal only to the shell. The shell exits, and the package manager
+ * never receives the signal.
  */
 export async function onLauncherExit(callback: () => void): Promise<void> {
   const shell = await findParentPid(process.ppid).catch(() => undefined);
@@ -22,7 +24,7 @@ export async function onLauncherExit(callback: () => void): Promise<void> {
 }
 
 async function findParentPid(pid: number): Promise<number | undefined> {
-  // Windows has no signals. Many Linux images have no `ps`, so Linux reads /proc.
+  // Windows has no signals. On Linux, this function reads /proc, because many container images have no `ps`.
   if (process.platform === 'win32') return undefined;
   if (process.platform === 'linux') {
     return Number(/^PPid:\s*(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);

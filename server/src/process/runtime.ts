@@ -19,12 +19,12 @@ import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys
 /** An open, migrated database and its services. The server and the command line both use it. */
 export interface Runtime {
   databases: Databases;
-  /** The client of the system role, which sees the rows of all tenants. */
+  /** The Prisma client of the system role, which sees the rows of all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
   /** Whether PostgreSQL is the embedded one in `DATA_DIR`. */
   embedded: boolean;
-  /** The origin of the server for browsers. */
+  /** The origin at which browsers reach the server. */
   publicUrl: string;
   /** Opens the job queues with the first call. Later calls return the same instance. */
   openBoss(): Promise<PgBoss>;
@@ -34,14 +34,14 @@ export interface Runtime {
 
 interface RuntimeOptions {
   holder: Holder;
-  /** Whether this process also maintains the job queues. */
+  /** Whether this process delivers webhooks and maintains the job queues. */
   worker: boolean;
-  /** Migrates the database, or checks that it is migrated. */
+  /** Migrates the database, or checks that all migrations are applied. */
   prepare(databaseUrl: string): Promise<unknown>;
   onConnectionError: (error: Error) => void;
   /** Called when a nightly or hourly job has failed. */
   onJobFailed?: (error: Error) => void;
-  /** Receives database outages. Default: a tracker without a log. */
+  /** Detects database outages. Default: a tracker that logs nothing. */
   reachability?: OutageTracker;
   /** The tracing of the process, or undefined if tracing is off. */
   traces?: Traces | undefined;
@@ -49,10 +49,10 @@ interface RuntimeOptions {
 
 /** Maximum milliseconds at shutdown for a running job to finish, such as a batch of the nightly retention. */
 const maxJobMs = 1500;
-/** Maximum milliseconds at shutdown for the last notification of the workers. */
+/** Maximum milliseconds at shutdown for sending the last notification to the workers. */
 const maxWakeMs = 500;
 
-/** Opens the database of `DATABASE_URL`, or the embedded one, and its services. */
+/** Opens the database of `DATABASE_URL` or the embedded PostgreSQL, and the services that use it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
   const { holder, worker, prepare, onConnectionError, onJobFailed, reachability, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
@@ -81,7 +81,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
   const waker = createWaker(prisma);
   const close = async () => {
-    // A later notification would open a connection after the databases are closed.
+    // Closes the waker first, because a notification after the databases are closed would open another connection.
     await endsWithin(maxWakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
     if (opened !== undefined) await endsWithin(maxJobMs, opened.stop({ timeout: maxJobMs }));
@@ -90,14 +90,15 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
 
   try {
-    // Commands load Prisma's query compiler while the database is checked, to start faster. Errors show with the first query.
+    // To start faster, commands load Prisma's query compiler while `prepare` checks the database. The first query
+    // reports a connection error again.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
     await assignCell(databases.system.pool, settings.CELL);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(databases.system.pool, secretCipher);
-    // Most commands add no jobs.
+    // Only the server opens the job queues at start, because most commands add no jobs.
     if (holder.type === 'server') await openBoss();
     const services = {
       now: () => new Date(),
@@ -109,7 +110,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };
-    // A command uses the port of the running server, because `PORT` of the command may differ.
+    // A command takes the port from the running server, because `PORT` may differ in the environment of the command.
     const port = database.origin === undefined ? settings.PORT : new URL(database.origin).port || 80;
     const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     return { databases, prisma, databaseUrl: database.url, embedded, publicUrl, openBoss, services, close };
@@ -130,14 +131,14 @@ async function assignCell(pool: Pool, cell: number): Promise<void> {
     throw new SettingsError(`CELL: must be ${found.cell}, because this database belongs to cell ${found.cell}.`);
 }
 
-/** Opens the database of `DATABASE_URL` and checks the connection, or starts the embedded one. */
+/** Opens the database of `DATABASE_URL` and checks the connection, or starts the embedded PostgreSQL. */
 export async function openDatabase(settings: Settings, holder: Holder): Promise<Embedded> {
   const database = await findDatabase(settings, holder);
   if (settings.DATABASE_URL !== undefined) await checkConnection(database.url, timeoutsOf(settings));
   return database;
 }
 
-/** Returns the database of `DATABASE_URL` without checking the connection, or starts the embedded one. */
+/** Returns the database of `DATABASE_URL` without checking the connection, or starts the embedded PostgreSQL. */
 export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder: Holder): Promise<Embedded> {
   if (DATABASE_URL === undefined) return await openEmbedded({ dataDir: DATA_DIR, holder });
   return { url: DATABASE_URL, stop: async () => undefined };

@@ -4,11 +4,14 @@ import { onLauncherExit } from './launcher-watch.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Milliseconds within which a second signal is a copy: the terminal and the package manager both send it. */
+/**
+ * Milliseconds in which a second signal counts as a duplicate: the terminal and the package manager both send the
+ * signal.
+ */
 const sameSignalMs = 1000;
 
 interface ShutdownOptions {
-  /** Called once, also while the process is still starting. */
+  /** Stops the process. Called once, possibly while the process is still starting. */
   stop(how: { drain: boolean }): Promise<void>;
   /** Maximum milliseconds for the shutdown. Then the process exits. */
   maxShutdownMs: number;
@@ -18,8 +21,8 @@ interface ShutdownOptions {
 
 /**
  * Handles signals and uncaught errors. The first signal starts a graceful shutdown, and a second one exits immediately.
- * An uncaught error starts a graceful shutdown with exit code 1. Requests are drained if a supervisor stops the process,
- * and not if a person stops it in a terminal.
+ * An uncaught error starts a graceful shutdown with exit code 1. Drains requests if a supervisor stops the process, but
+ * not if a person stops it in a terminal.
  */
 export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions): void {
   let drain = false;
@@ -43,7 +46,7 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
   const begin = (bySupervisor: boolean) => {
     if (signalledAt !== undefined) return;
     signalledAt = performance.now();
-    // A shutdown after an error continues, and keeps its exit code.
+    // If a shutdown after an error is already running, it continues and keeps its exit code.
     if (stopping) return;
     drain = bySupervisor;
     close();
@@ -56,7 +59,7 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
   if (byNpm) void onLauncherExit(() => begin(true));
 }
 
-/** Writes to the terminal if a person watches it. Otherwise, logs the message for every LOG_LEVEL. */
+/** Writes to stderr if stdout is a terminal. Otherwise, logs the message, regardless of LOG_LEVEL. */
 function report(level: 'info' | 'error', message: string, err?: Error): void {
   if (isWatched()) process.stderr.write(`\n${message}\n${err === undefined ? '' : `${err.stack}\n`}`);
   else createLogger('info')[level]({ err }, message);

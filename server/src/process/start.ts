@@ -29,7 +29,10 @@ import { migrateDatabase } from './ensure-schema.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { printBanner } from './startup-banner.ts';
 
-/** Stops a part of the process. @param drainMs how long the API still handles requests while it reports not ready */
+/**
+ * Stops a component of the process.
+ * @param drainMs milliseconds in which the API still handles requests while it reports that it is not ready
+ */
 type Stop = (drainMs: number) => Promise<void>;
 
 /** Builds the API. It is a parameter, so that this folder doesn't import the folders of the API. */
@@ -37,7 +40,7 @@ type BuildApi = (
   dependencies: Runtime & Omit<Starting, 'stops'> & { metrics: Metrics | undefined; usage: UsageRecorder },
 ) => Promise<FastifyInstance>;
 
-/** The dependencies that each part of the process is started with. */
+/** The dependencies of every component of the process. */
 interface Starting {
   settings: Settings;
   buildApi: BuildApi;
@@ -45,18 +48,18 @@ interface Starting {
   logger: Logger;
   /** The tracing of the process, or undefined if tracing is off. */
   traces: Traces | undefined;
-  /** The health checks of the process. Each part adds its own. */
+  /** The health checks of the process. Each component adds its own checks. */
   checks: HealthCheck[];
-  /** The functions that stop the parts, called in reverse order. Each part adds its own. */
+  /** The functions that stop the components. Each component adds its own functions. */
   stops: Stop[];
 }
 
 /**
- * Starts the roles of the settings, prints their addresses, and updates the phase of `lifecycle`.
- * @returns the function that stops them
+ * Starts the roles in `ROLES`, prints the addresses of the server, and updates the phase of `lifecycle`.
+ * @returns the function that stops all components
  */
 export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: BuildApi): Promise<Stop> {
-  // The logger adds trace ids to its entries, and tracing logs its problems: each needs the other.
+  // The logger and tracing need each other: the logger adds trace ids to its entries, and tracing logs its errors.
   let logger: Logger | undefined;
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
   logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
@@ -74,20 +77,20 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
-    // An error while stopping is a consequence of the first error, which is thrown.
+    // Ignores errors while stopping, because they are consequences of the first error.
     await stop(0).catch(() => undefined);
     throw error;
   }
 }
 
-/** Stops all parts in order, also if one fails. @throws the first error */
+/** Calls the functions one after another, even if one fails. @throws the first error */
 async function stopSequentially(stops: Stop[], drainMs: number): Promise<void> {
   const failures: unknown[] = [];
   for (const stop of stops) await stop(drainMs).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-/** Stops all parts concurrently. @throws the first error */
+/** Calls the functions concurrently. @throws the first error */
 async function stopConcurrently(stops: Stop[], drainMs: number): Promise<void> {
   const results = await Promise.allSettled(stops.map((stop) => stop(drainMs)));
   for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -114,7 +117,10 @@ async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) 
   return { startupServer, origin: await listen(startupServer.app, { setting: 'PORT', port: PORT, host: HOST }) };
 }
 
-/** Opens and migrates the database, and opens the services. @throws TenantIsolationError if row-level security has a gap */
+/**
+ * Opens and migrates the database, and opens the services.
+ * @throws TenantIsolationError if row-level security doesn't isolate the tenants
+ */
 async function openServices(
   starting: Starting,
   { origin, metrics }: { origin: string | undefined; metrics: Metrics | undefined },
@@ -162,7 +168,7 @@ async function startRoles(
 ): Promise<void> {
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
-  // Workers stop during the drain of requests: load balancers don't route deliveries.
+  // Workers stop while the API drains requests. They need no drain, because load balancers don't route deliveries.
   stops.push((drainMs) => stopConcurrently(roles.stops, drainMs));
   if (settings.ROLES.includes('worker')) await startWorker(roles, dependencies);
   if (startupServer !== undefined) await startApi(roles, dependencies, startupServer);
@@ -201,12 +207,12 @@ async function startApi(
   startupServer.lead(api);
 }
 
-/** Maximum milliseconds at shutdown for writing when API keys were last used, and their usage. */
+/** Maximum milliseconds at shutdown for writing `lastUsedAt` and the usage statistics of API keys. */
 const maxFlushMs = 1500;
 
 /** Migrates the database, and reports its progress. */
 async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
-  // On a first start, a person reads the banner. Dozens of log lines would scroll it away.
+  // On the first start in a terminal, dozens of log entries would hide the banner.
   const level = isWatched() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
   let applied: string[] | undefined;
   checks.push({ name: 'migrations', look: () => ({ ok: applied !== undefined, applied }) });
@@ -227,8 +233,8 @@ async function checkDatabase(pool: Pool, { problem }: OutageTracker): Promise<He
 }
 
 /**
- * Listens, and returns the origin. Silences Fastify's log entry, because the banner prints the origin later.
- * @param app has its own logger
+ * Starts listening and returns the origin. Silences Fastify's log entry, because the banner prints the origin later.
+ * @param app a server with its own logger, because this function changes the log level
  * @throws Error if the port is in use; its message is one line and names the setting
  */
 async function listen(

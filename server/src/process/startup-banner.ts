@@ -13,11 +13,14 @@ interface BannerOptions {
   /** The origin of the operations server, or undefined if it is off. */
   operationsOrigin: string | undefined;
   settings: Settings;
-  /** The demo workspace, if this start created it. Its key is shown only now. */
+  /** The demo workspace, if this start created it. Only this start can show its API key. */
   demo: DemoWorkspace | undefined;
 }
 
-/** Prints the addresses of the server to the terminal, or logs them at level info for every LOG_LEVEL. */
+/**
+ * Prints the addresses of the server if stdout is a terminal. Otherwise, logs them at level info, regardless of
+ * LOG_LEVEL.
+ */
 export function printBanner(options: BannerOptions, logger: Logger): void {
   if (isWatched()) {
     process.stdout.write(banner(options));
@@ -72,7 +75,7 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
   ];
 }
 
-/** Omits the key: if others can reach the server, its output is likely to be collected in a log. */
+/** Omits the API key: if other machines can reach the server, a log collector probably stores its output. */
 function withoutKey(demo: DemoWorkspace): string[] {
   return [
     `  A demo workspace, "${demo.tenant}", is ready. To create an API key for it:`,

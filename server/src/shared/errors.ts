@@ -1,9 +1,9 @@
 import { type ErrorCode, type ErrorDetail, errors } from '@itsm-api/contract';
 
 /**
- * The error that a handler or query throws. Its code determines the status (contract/src/errors.ts). The message says what
- * is wrong, then what to do. It never contains an id: the response for an id of another tenant must equal the response for
- * an id that doesn't exist (docs/decisions/tickets.md).
+ * The error that a handler or query throws. Its `code` determines the HTTP status (contract/src/errors.ts). The message
+ * says what is wrong, then what to do. The message never contains an id: the response for an id of another tenant must
+ * equal the response for an id that doesn't exist (docs/decisions/tickets.md).
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -38,17 +38,20 @@ export function deactivatedSubscription(): ApiError {
   );
 }
 
-/** Formats a wait for an error message: `1 second`, `5 seconds`. */
+/** Formats a duration for an error message, such as `1 second` or `5 seconds`. */
 export function formatSeconds(seconds: number): string {
   return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 }
 
-/** Returns the error of a value that must be unique and already belongs to another resource, such as `asset`. */
+/**
+ * Returns the error message for a value that must be unique and is already used by another resource.
+ * @param resource the type of the resource, such as `asset`
+ */
 export function takenBy(resource: string, value: string): string {
   return `${value} is already used by another ${resource}. Choose a different value.`;
 }
 
-/** Returns the error for one field that is invalid for a reason that the schema can't know. */
+/** Returns the error for one field with an invalid value that the schema can't detect. */
 export function invalidField(code: ErrorCode, path: string, message: string): ApiError {
   return new ApiError(code, `${path} ${message}`, { details: [{ path, message }] });
 }

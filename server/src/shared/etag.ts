@@ -7,7 +7,7 @@ export type Etags = readonly string[] | '*';
 interface Version {
   /** The version of the row, which each change by a client increments. */
   version: number;
-  /** Timestamps that the server updates without a new version. */
+  /** Timestamps that the server updates without incrementing the version. */
   noted: readonly (string | null)[];
 }
 
@@ -15,7 +15,7 @@ const versions = new WeakMap<object, Version>();
 
 /**
  * Attaches the version of the row to a resource, for its ETag.
- * @param noted the values of timestamp fields that the server updates without a new version
+ * @param noted the values of timestamp fields that the server updates without incrementing the version
  */
 export function withVersion<Resource extends { updatedAt: string }>(
   version: number,
@@ -27,15 +27,18 @@ export function withVersion<Resource extends { updatedAt: string }>(
 }
 
 /**
- * Returns the entity tag of a resource, or undefined if it has no version (docs/decisions/optimistic-concurrency.md). The
- * tag includes `updatedAt`, because versions repeat after a restore of the database.
+ * Returns the entity tag of a resource, or undefined if the resource has no version
+ * (docs/decisions/optimistic-concurrency.md). The tag includes `updatedAt`, because versions repeat after a restore of
+ * the database.
  */
 export function etagOf(resource: object): string | undefined {
   const parts = getTagParts(resource);
   return parts && `"${[parts.written, ...parts.noted].join('-')}"`;
 }
 
-/** Returns the parts of the tag. `If-Match` compares only the first part, which changes with every write by a client. */
+/**
+ * Returns the parts of the entity tag. `If-Match` compares only `written`, which changes with every write by a client.
+ */
 function getTagParts(resource: object): { written: string; noted: string[] } | undefined {
   const known = versions.get(resource);
   if (known === undefined) return undefined;
@@ -46,22 +49,25 @@ function getTagParts(resource: object): { written: string; noted: string[] } | u
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
-/** Parses the entity tags of a header, weak ones with their `W/`. Returns undefined if it violates RFC 9110 §13.1. */
+/**
+ * Parses the entity tags of a header. Weak tags keep their prefix `W/`. Returns undefined if the header violates RFC
+ * 9110 §13.1.
+ */
 export function parseEtags(header: string): Etags | undefined {
   if (header.trim() === '*') return '*';
   const between = header.replace(tag, '');
   return /^[\s,]*$/.test(between) ? (header.match(tag) ?? undefined) : undefined;
 }
 
-/** Returns true if a header lists the entity tag, by weak comparison. An invalid header lists none. */
+/** Returns true if a header contains the entity tag, by weak comparison. Returns false for an invalid header. */
 export function names(header: string, entityTag: string): boolean {
   const tags = parseEtags(header) ?? [];
   return tags === '*' || tags.some((each) => each === entityTag || each === `W/${entityTag}`);
 }
 
 /**
- * Checks `If-Match` against a resource that was read under the lock of its row. Uses strong comparison, so weak tags never
- * match. Timestamps that the server has updated in the meantime don't count.
+ * Checks `If-Match` against a resource that was read under the lock of its row. Uses strong comparison, so weak tags
+ * never match. Ignores timestamps that the server updates without incrementing the version.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: object): void {

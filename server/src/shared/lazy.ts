@@ -1,4 +1,7 @@
-/** Returns a function that creates a value with the first call and caches it. If creating fails, the next call tries again. */
+/**
+ * Returns a function that creates a value with the first call and caches it. If `create` fails, the next call tries
+ * again.
+ */
 export function lazy<T>(create: () => T | Promise<T>): () => Promise<T> {
   let cached: Promise<T> | undefined;
   return () => {

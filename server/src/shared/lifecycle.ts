@@ -13,7 +13,10 @@ export class Lifecycle {
     return this.#phase;
   }
 
-  /** Enters a phase. `stopping` is final, because a signal can arrive while the process starts. */
+  /**
+   * Changes the phase. After `stopping`, later calls have no effect, because a signal can arrive while the process
+   * starts.
+   */
   enter(phase: Phase): void {
     if (this.#phase !== 'stopping') this.#phase = phase;
   }

@@ -12,7 +12,7 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 /** The error code of a statement that exceeded `statement_timeout` or that an administrator cancelled. */
 export const QUERY_CANCELED = '57014';
 
-/** Returns true if an error, or one that it wraps, has this PostgreSQL error code. */
+/** Returns true if an error, or an error that it wraps, has this PostgreSQL error code. */
 export function hasPgCode(error: unknown, code: string): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (errorCode(each) === code) return true;

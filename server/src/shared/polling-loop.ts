@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { backoffMs } from './backoff.ts';
 
-/** Milliseconds after which a running step is logged, and again after each further interval. */
+/** Milliseconds between two log entries about a step that is still running. */
 const maxStepMs = 30_000;
 
 export interface Loop {
-  /** Runs the step immediately or, if it is running, again after it. */
+  /** Starts the next step immediately, or when the running step finishes. After an error, the delay still applies. */
   wake(): void;
-  /** The health. Not ok if the last step failed, or if the running step exceeds 30 seconds. */
+  /** The health of the loop. It is not ok if the last step failed, or the running step takes longer than 30 seconds. */
   readonly health: LoopHealth;
   /** Stops the loop. Resolves when the running step has finished. */
   stop(): Promise<void>;
@@ -15,26 +15,28 @@ export interface Loop {
 
 export interface LoopHealth {
   ok: boolean;
-  /** The seconds since the running step started, or 0 if none is running. */
+  /** The seconds since the running step started, or 0 if no step is running. */
   stepSeconds: number;
 }
 
 interface LoopOptions {
-  /** The name in the log. */
+  /** The name of the loop in log entries. */
   name: string;
   /** Milliseconds between two steps, unless `wake()` is called. */
   interval: number;
-  /** Runs one step. Resolves to true if the next one should follow immediately. */
+  /** Runs one step. Resolves to true if the next step should follow immediately. */
   step(): Promise<boolean>;
   logger: Pick<FastifyBaseLogger, 'error'>;
-  /** Whether an error is part of a database outage, which is logged elsewhere. */
+  /**
+   * Returns true if a database outage caused the error. The loop doesn't log it, because `OutageTracker` logs outages.
+   */
   isOutage(error: unknown): boolean;
 }
 
 /**
- * Runs a step repeatedly, never concurrently. The next step starts immediately if the last one returned true or `wake()` was
- * called, and otherwise after the interval. An error is logged and delays the next step with exponential backoff, also after
- * `wake()`.
+ * Runs a step repeatedly, never concurrently. The next step starts immediately if the last step returned true or a
+ * caller called `wake()`. Otherwise, it starts after the interval. If a step fails, the loop logs the error and delays
+ * the next step with exponential backoff, even after `wake()`.
  */
 export function createLoop({ name, interval, step, logger, isOutage }: LoopOptions): Loop {
   let stopped = false;

@@ -1,14 +1,17 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The status of a request whose client disconnected before the response, as in nginx. It is never sent. */
+/**
+ * The status in logs and metrics of a request whose client disconnected before the response, as in nginx. The server
+ * never sends it.
+ */
 const clientClosed = 499;
 
 type Listener = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Calls the listener when a request ends, with its status: after the response, or when the client disconnects. Call it
- * before you register routes.
+ * Calls the listener with the status of each request when the request ends: after the response, or when the client
+ * disconnects. Call this function before you register routes.
  */
 export function onEnd(
   app: FastifyInstance,
@@ -21,12 +24,12 @@ export function onEnd(
   });
 }
 
-/** The listeners of each app. */
+/** The listeners of `onAbort` for each Fastify instance. */
 const listeners = new WeakMap<FastifyInstance, Listener[]>();
 
 /**
- * Calls the listener for each request whose client disconnects before the response. Fastify doesn't call `onResponse` for
- * these requests, and their handlers still run to the end. Call it before you register routes.
+ * Calls the listener for each request whose client disconnects before the response. Fastify doesn't call `onResponse`
+ * for these requests, and their handlers still run to the end. Call this function before you register routes.
  */
 export function onAbort(app: FastifyInstance, listener: Listener): void {
   const known = listeners.get(app);
@@ -39,7 +42,10 @@ export function onAbort(app: FastifyInstance, listener: Listener): void {
 }
 
 function watch(app: FastifyInstance, listener: Listener): void {
-  /** The pending requests of each connection. Pipelined requests behind others get no `close` event of their own. */
+  /**
+   * The pending requests of each connection. Only the socket emits `close` for a pipelined request that waits for an
+   * earlier response.
+   */
   const pendingBySocket = new WeakMap<Socket, Map<FastifyRequest, FastifyReply>>();
 
   function getPending(socket: Socket): Map<FastifyRequest, FastifyReply> {
@@ -48,7 +54,7 @@ function watch(app: FastifyInstance, listener: Listener): void {
     const pending = new Map<FastifyRequest, FastifyReply>();
     pendingBySocket.set(socket, pending);
     socket.once('close', () => {
-      // A response that was written completely counts as sent.
+      // If the response was written completely, the request wasn't aborted.
       for (const [request, reply] of pending) if (!reply.raw.writableFinished) listener(request, reply);
       pending.clear();
     });

@@ -3,8 +3,9 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { errorCode } from './pg-errors.ts';
 
 /**
- * Reads a secret from a file, or creates the file, readable only by its owner. If several processes create it concurrently,
- * one wins and all return its secret. The file appears atomically, also if a process is killed or the disk is full.
+ * Reads a secret from a file, or creates the file, readable only by its owner. If several processes create it
+ * concurrently, all return the same secret. The file is never incomplete, even if a process is killed or the disk is
+ * full.
  */
 export async function readOrCreateSecret(file: string, create: () => string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(ignoreMissing);

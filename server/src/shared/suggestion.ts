@@ -1,9 +1,12 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Maximum length of a name that is compared: comparing takes time in proportion to it. */
+/** Maximum length of a name that `nearestName` compares, because the time of a comparison grows with the length. */
 const maxLength = 200;
 
-/** Returns the known name that a misspelled one probably means: about a third of its characters may differ. */
+/**
+ * Returns the known name that is most similar to a misspelled name. Returns undefined if more than about a third of the
+ * characters differ.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0 || name.length > maxLength) return undefined;
   const nearest = closest(name, known);

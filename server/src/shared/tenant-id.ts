@@ -1,9 +1,9 @@
 declare const brand: unique symbol;
 
-/** The id of a tenant. The type keeps other ids from being used as one. */
+/** The id of a tenant. The branded type prevents that another id is used as a tenant id. */
 export type TenantId = bigint & { readonly [brand]: 'TenantId' };
 
-/** Converts the id of a row, of JSON or of text. */
+/** Converts an id from a row, JSON or text to the id of a tenant. */
 export function toTenantId(id: bigint | number | string): TenantId {
   return BigInt(id) as TenantId;
 }

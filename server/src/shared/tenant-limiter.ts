@@ -7,8 +7,8 @@ export interface TenantLimiterOptions {
   /** Maximum share of `maxConcurrent` for one tenant, from 0 to 1. */
   share: number;
   /**
-   * Maximum concurrent work of one tenant in milliseconds: its concurrent requests times their usual duration. One request
-   * may always run.
+   * Maximum concurrent work of one tenant in milliseconds: the number of its concurrent requests times their average
+   * duration. One request can always run.
    */
   workMs: number;
   /** Maximum queued requests of one tenant. */
@@ -27,7 +27,10 @@ export interface TenantLimiterOptions {
   onDone?: ((tenantId: TenantId, milliseconds: number) => void) | undefined;
 }
 
-/** The exceeded limit: queued requests (`queue`), wait in the queue (`wait`), or unread bytes of responses (`unread`). */
+/**
+ * The limit that the request exceeds: queued requests (`queue`), wait in the queue (`wait`), or unread bytes of
+ * responses (`unread`).
+ */
 export type RejectionReason = 'queue' | 'wait' | 'unread';
 
 export interface Rejection {
@@ -37,7 +40,10 @@ export interface Rejection {
   reason: string;
 }
 
-/** The error of a request beyond a concurrency limit of its tenant. The request doesn't count against the rate limits. */
+/**
+ * The error of a request that exceeds one of the limits in `RejectionReason`. The request doesn't count against the
+ * rate limits.
+ */
 export class TenantLimitExceeded extends ApiError {
   constructor({ cause, reason }: Rejection) {
     const message =
@@ -74,15 +80,15 @@ interface TenantQueue {
 const weightOfLast = 0.2;
 
 /**
- * Limits the concurrent requests of each tenant, so that none uses all connections
- * (docs/decisions/rate-and-concurrency-limits.md). Tenants with queued requests take turns. Requests of one tenant start in
- * the order of their arrival.
+ * Limits the concurrent requests of each tenant, so that no tenant uses all database connections
+ * (docs/decisions/rate-and-concurrency-limits.md). Tenants with queued requests take turns. Requests of one tenant
+ * start in the order of their arrival.
  */
 export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
   const { maxConcurrent, share, workMs, maxQueued, waitMs, maxUnreadBytes, getUnreadBytes, onRejected } = options;
   const { onWaited, onDone } = options;
   const maxPerTenant = Math.max(1, Math.floor(maxConcurrent * share));
-  /** Ordered by turn: the first tenant is served next. */
+  /** In round-robin order: `startNext` serves the first tenant first. */
   const queues = new Map<TenantId, TenantQueue>();
   let free = maxConcurrent;
 
@@ -156,12 +162,12 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
       const queue = queues.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<QueuedRequest>() };
       queues.set(tenantId, queue);
       try {
-        // If there is capacity, no request of this tenant is queued: `release` has started them.
+        // If there is capacity, no request of this tenant is queued: `release` has already started them.
         if (free > 0 && hasRoom(queue)) acquire(queue);
         else await wait(tenantId, queue);
         const startedAt = performance.now();
         try {
-          // The responses of earlier requests may have grown while this one waited.
+          // Checks again, because the responses of earlier requests may have grown while this request waited.
           checkUnread(tenantId);
           return await work();
         } finally {

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for a promise, for at most `milliseconds`. Resolves to true if it settled in time. */
+/**
+ * Waits for a promise for at most `milliseconds`. Resolves to true if the promise resolves in time, and otherwise to
+ * false. If the promise rejects in time, rejects with its error.
+ */
 export async function endsWithin(milliseconds: number, ending: Promise<unknown>): Promise<boolean> {
   const timer = new AbortController();
   try {

@@ -2,7 +2,7 @@ import { type ErrorDetail, requestLimits } from '@itsm-api/contract';
 import { ApiError } from './errors.ts';
 import { nearestName } from './suggestion.ts';
 
-/** One validation error, as zod and the standard schema interface describe it. */
+/** A validation error in the format of zod and Standard Schema. */
 export interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined;
@@ -10,10 +10,10 @@ export interface Issue {
   readonly keys?: readonly string[];
 }
 
-/** The error of an unknown field in a body. */
+/** The error message for an unknown field in a request body. */
 export const unknownField = 'is not a field of this request';
 
-/** Returns a VALIDATION_ERROR with these details. Its message is the first of them (spec §7). */
+/** Returns a VALIDATION_ERROR with these details. Its message describes the first detail (spec §7). */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;
   if (first === undefined)
@@ -28,7 +28,7 @@ export function validationError(details: ErrorDetail[]): ApiError {
   });
 }
 
-/** Runs checks of a body. @throws ApiError VALIDATION_ERROR with the details of all that fail */
+/** Runs all checks of a request body. @throws ApiError VALIDATION_ERROR with the details of all failed checks */
 export function checkAll(...checks: (() => void)[]): void {
   const details = checks.flatMap((check) => {
     try {
@@ -43,16 +43,16 @@ export function checkAll(...checks: (() => void)[]): void {
 }
 
 /**
- * Returns the issues as details of the error envelope.
- * @param unknownName the error of a name that a strict schema doesn't know
- * @param known the names that the schema knows; the error suggests the nearest one
+ * Converts validation issues to the details of an error response.
+ * @param unknownName the error message for a name that a strict schema doesn't know
+ * @param known the names that the schema knows; the error suggests the most similar name
  */
 export function detailsOf(issues: readonly Issue[], unknownName: string, known: readonly string[] = []): ErrorDetail[] {
   return issues.flatMap((issue) => {
     const path = (issue.path ?? []).map((part) => printable(typeof part === 'object' ? part.key : part));
     if (issue.code === 'unrecognized_keys' && issue.keys) {
       return issue.keys.map((key, index) => {
-        // Only details that are reported are worth a comparison.
+        // Compares only the names that the error response contains, because a comparison takes CPU time.
         const isCompared = path.length === 0 && index < requestLimits.errorDetails;
         const nearest = isCompared ? nearestName(key, known) : undefined;
         const hint = nearest === undefined ? '. Remove it.' : `. Did you mean \`${nearest}\`?`;

@@ -4,26 +4,26 @@ import { lazy } from './lazy.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface WorkerPoolOptions {
-  /** The module of the worker. Its default export receives each task. */
+  /** The URL of the module that runs in the background thread. Its default export receives each task. */
   worker: URL;
   /** Maximum queued tasks of all tenants. */
   maxQueued: number;
   /** Maximum queued and running tasks of one tenant. */
   maxPerTenant: number;
-  /** Returns the error message for too many tasks. */
+  /** Returns the error message for too many tasks. `count` is the exceeded limit. */
   tooMany(count: number): string;
   /** The maximum duration of a running task, and the error of a task that exceeds it. Default: no limit. */
   timeout?: { maxMs: number; tooLong(): ApiError };
-  /** The `Retry-After` of the error for too many tasks. */
+  /** The `Retry-After` header of the error for too many tasks. */
   retryAfterSeconds: number;
 }
 
 /**
- * Creates a pool with one background thread for CPU-heavy tasks, so that they don't block requests. Tasks run one at a time.
- * The thread starts with the first task and stops after 60 idle seconds. Its young generation is limited to 16 MB, because
- * V8 would let it grow to 200 MB.
- * @returns a function that runs a task of a tenant. It throws ApiError RATE_LIMIT_EXCEEDED if the queue is full, or the error
- * of `timeout` if the task takes too long.
+ * Creates a pool with one background thread for CPU-heavy tasks, so that they don't block requests. Tasks run one at a
+ * time. The thread starts with the first task and stops after 60 idle seconds. The young generation of its heap is
+ * limited to 16 MB. By default, V8 would let it grow to 200 MB.
+ * @returns a function that runs a task of a tenant. The function throws ApiError RATE_LIMIT_EXCEEDED if the queue is
+ * full, or the error of `timeout` if the task takes too long.
  */
 export function createWorkerPool<Task, Result>(
   options: WorkerPoolOptions,
@@ -39,14 +39,14 @@ export function createWorkerPool<Task, Result>(
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
   });
-  // Piscina's own queue loses the tasks behind one that is aborted.
+  // Doesn't use Piscina's own queue: if a task is aborted, that queue loses the tasks behind it.
   const queue = new PQueue({ concurrency: 1 });
   const activeTasks = new Map<TenantId, number>();
   const tooManyTasks = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 
   async function run(task: Task): Promise<Result> {
     const pool = await getPool();
-    // A timeout terminates the thread. The next task starts another one.
+    // A timeout terminates the thread. The next task starts another thread.
     const signal = timeout === undefined ? null : AbortSignal.timeout(timeout.maxMs);
     try {
       return await pool.run(task, { signal });

@@ -2,7 +2,7 @@
 export interface WatchedConnection {
   /** Returns when the overdue statement was sent, or undefined if no response is overdue. */
   overdueSince(now: number): number | undefined;
-  /** Whether the connection is idle, and has received nothing since `moment`. */
+  /** Returns true if the connection is idle and became idle before `moment`. */
   isIdleSince(moment: number): boolean;
   /** Closes the connection immediately. Pending statements fail, and the pool opens another connection on demand. */
   sever(reason: string): void;
@@ -13,9 +13,9 @@ export interface WatchedConnection {
 const checkIntervalMs = 250;
 
 /**
- * Closes connections with an overdue response. A proxy or firewall can drop a connection silently, and then PostgreSQL's own
- * timeouts don't help. The watchdog also closes connections that were idle since the overdue statement: they are probably
- * lost as well, and the next statement would wait for the full timeout.
+ * Closes connections with an overdue response. A proxy or firewall can drop a connection silently, and then
+ * PostgreSQL's own timeouts don't help. The watchdog also closes connections that became idle before the overdue
+ * statement was sent. They are probably lost as well, and their next statement would wait for the full timeout.
  */
 export class ConnectionWatchdog {
   readonly #connections = new Set<WatchedConnection>();

@@ -22,27 +22,30 @@ export interface ConnectionOptions {
   role?: typeof requestRole | typeof systemRole | undefined;
   timeouts: Timeouts;
   watch: ConnectionWatchdog;
-  /** Receives opened and failed connections, to detect outages. */
+  /** Records opened and failed connections, to detect outages. */
   reachability?: OutageTracker | undefined;
   /** Traces every statement. */
   tracer?: StatementTracer | undefined;
 }
 
-/** Milliseconds after `statement_timeout` in which the response must arrive. */
+/** Milliseconds after `statement_timeout` until the watchdog treats a response as overdue. */
 const responseGraceMs = 1000;
 
-/** The name of the prepared statement on every connection that sets the tenant until the transaction ends. */
+/**
+ * The name of the prepared statement that sets the tenant until the end of the transaction. Every connection prepares
+ * it.
+ */
 export const setTenant = 'itsm_set_tenant';
 
 /**
- * Sets the time zone and date format that Prisma and pg assume. The defaults of a server depend on its machine and its
- * administrator.
+ * The SQL that sets the time zone and date format that Prisma and pg assume. The defaults of a server depend on its
+ * machine and its administrator.
  */
 export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
- * Opens a connection and sets its role and timeouts. It uses SET, because older poolers reject startup parameters. The
- * `ConnectionWatchdog` also limits each wait in this process, because a network failure may not be reported.
+ * A connection with a role and timeouts. It uses SET for them, because older poolers reject startup parameters.
+ * `ConnectionWatchdog` also limits the wait for each response, because a network failure may cause no error.
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
@@ -51,13 +54,15 @@ export class Connection extends pg.Client implements WatchedConnection {
   #idleSince = performance.now();
 
   constructor(options: ConnectionOptions) {
-    // With keep-alive, a lost server is detected within about 30 seconds.
+    // With keep-alive, an idle connection detects within about 30 seconds that the server is unreachable.
     super({ connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 15_000, ...options });
     this.#options = options;
     this.#statementMs = options.timeouts.statementMs;
-    // Without a listener, the error of a lost connection would end the process. Pools add theirs only after opening.
+    // Without a listener, the error of a lost connection would end the process. Pools add their listener only after the
+    // connection is open.
     this.on('error', () => undefined);
-    // Each queued statement has its own timeout, which starts when the previous one finishes. `drain` means an empty queue.
+    // Each queued statement has its own timeout, which starts when the previous statement finishes. pg emits `drain`
+    // when the queue is empty.
     this.connection.on('readyForQuery', () => {
       if (this.#sentAt !== undefined) this.#sentAt = performance.now();
     });
@@ -91,7 +96,7 @@ export class Connection extends pg.Client implements WatchedConnection {
         `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // Planning a page of tickets takes longer than executing it (docs/decisions/pagination.md).
+        // Planning the query for a page of tickets takes longer than executing it (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         // Limits a request to one core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
@@ -106,7 +111,10 @@ export class Connection extends pg.Client implements WatchedConnection {
     return this;
   }
 
-  /** Runs a query like pg. `BEGIN` also sets the tenant of the current scope, in the same round trip. */
+  /**
+   * Runs a query with the arguments of pg's `query`. `BEGIN` also sets the tenant of the current scope, in the same
+   * round trip.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {
     this.#sentAt ??= performance.now();

@@ -15,9 +15,9 @@ export interface DatabasesOptions {
   timeouts: Timeouts;
   /** Whether this process delivers webhooks and maintains the job queues. */
   worker: boolean;
-  /** Called when an idle connection is lost. The pool opens another one on demand. */
+  /** Called when an idle connection is lost. The pool opens another connection on demand. */
   onConnectionError: (error: Error) => void;
-  /** Receives database outages. */
+  /** Records failed connections and counts errors, to detect database outages. */
   reachability?: OutageTracker;
   /** Traces every statement, except those of dedicated connections. */
   tracer?: StatementTracer | undefined;
@@ -26,7 +26,7 @@ export interface DatabasesOptions {
 /** The connection pools of a process by purpose. No purpose waits for the connections of another. */
 export interface Databases {
   requests: Database;
-  /** For looking up API keys, before the tenant is known. */
+  /** For lookups of API keys, which run before the tenant is known. */
   keyLookups: Pool;
   /** For sessions and sign-ins of the developer area, which have no concurrency limit. */
   accounts: Pool;
@@ -39,7 +39,10 @@ export interface Databases {
   close(): Promise<void>;
 }
 
-/** The statement timeout of lookups in milliseconds. A lookup reads one row by its hash, so a slow one has failed. */
+/**
+ * The statement timeout in milliseconds for lookups of API keys and accounts. A lookup reads one row, so a slow lookup
+ * indicates a failure.
+ */
 const lookupTimeoutMs = 2000;
 
 /** Maximum milliseconds at shutdown for closing the connections gracefully. */
@@ -68,7 +71,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     max: worker ? connectionsFor.system.worker : connectionsFor.system.api,
   });
   return {
-    // Created on demand, because commands don't use it.
+    // Creates the pool on demand, because commands don't use it.
     get requests() {
       requests ??= openTenantDatabase({
         ...shared,

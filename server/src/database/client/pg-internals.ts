@@ -2,12 +2,13 @@
 import pg from 'pg';
 
 /*
- * Declares the undocumented members of pg that query-pipeline.ts uses. test/rules/pg-internals.test.ts fails if a version of
- * pg changes one.
+ * Declares the undocumented members of pg that query-pipeline.ts uses. test/rules/pg-internals.test.ts fails if a
+ * version of pg changes a member.
  *
- * pg's pipeline mode would do without them. It ends each statement with a Sync of its own: a single statement needs `BEGIN`
- * and `COMMIT` around it, and if `BEGIN` fails, the statements after it still run. Throughput per CPU
- * time, relative to one Sync for all: one statement of Prisma's 0.77, a create 0.90, a patch 1.07 (docs/decisions/tenant-isolation.md).
+ * pg's pipeline mode would not need these members. But it sends a Sync after each statement, so setting the tenant for
+ * a single statement would need `BEGIN` and `COMMIT`. If `BEGIN` failed, the following statements would still run. Its
+ * throughput per CPU time, relative to one Sync for all statements: 0.77 for one statement of Prisma, 0.90 for a
+ * create, 1.07 for a patch (docs/decisions/tenant-isolation.md).
  */
 
 /** The methods that send the messages of the extended query protocol. */

@@ -8,7 +8,7 @@ import { currentScope } from './tenant-context.ts';
 export interface PoolOptions extends ConnectionOptions {
   /** Maximum connections. */
   max: number;
-  /** Called when an idle connection is lost. The pool opens another one on demand. */
+  /** Called when an idle connection is lost. The pool opens another connection on demand. */
   onConnectionError: (error: Error) => void;
 }
 
@@ -16,11 +16,11 @@ export interface PoolOptions extends ConnectionOptions {
 type OnConnected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Pools the connections of one purpose. Within `inTransaction`, all statements go to the connection of the transaction, so
- * that Prisma, which only sees the pool, takes part in it.
+ * A pool of connections for one purpose, such as requests. Within `inTransaction`, the pool sends all statements to the
+ * connection of the transaction. So Prisma, which only knows the pool, also runs its statements in the transaction.
  */
 export class Pool extends pg.Pool {
-  /** Called with the milliseconds that a caller waited for a connection, also if it got none. Used for metrics. */
+  /** Called with the wait for a connection in milliseconds, even if the wait failed. The metrics use it. */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
   readonly #tracer: PoolOptions['tracer'];
@@ -46,11 +46,13 @@ export class Pool extends pg.Pool {
   }
 
   /**
-   * Runs statements of a tenant in one round trip. Each sees the changes that were committed before it started. Sets the
-   * tenant before them, unless the first statement does.
+   * Runs statements of a tenant in one round trip. Each statement sees the changes that were committed before it
+   * started. Sets the tenant for row-level security first, unless `setsTenant` is true: then the first statement sets
+   * it.
    */
   runPipeline(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
-    // Read the scope before waiting: a connection is handed over in the scope of the caller that releases it.
+    // Reads the scope before the wait for a connection. The wait ends in the scope of the caller that releases the
+    // connection.
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined)
       throw new Error('A statement of a request was run without a tenant. Run it within `withinTenant`.');
@@ -62,14 +64,15 @@ export class Pool extends pg.Pool {
   override connect(callback: OnConnected): void;
   override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
     const transaction = this.#transaction();
-    // The pool itself passes a callback, for single statements.
+    // Only the pool itself passes a callback, to run a single statement.
     if (transaction === undefined || callback !== undefined) return this.#lend(callback);
     return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
 
   #lend(onConnected: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
     const { onLent } = this;
-    // The caller that releases a connection runs this callback, so the tracer must restore the context.
+    // pg runs the callback in the context of the caller that releases the connection, so the tracer restores the
+    // context.
     const callback = onConnected && this.#tracer ? this.#tracer.keep(onConnected) : onConnected;
     const requestedAt = performance.now();
     if (callback === undefined) {
@@ -83,7 +86,7 @@ export class Pool extends pg.Pool {
     return undefined;
   }
 
-  /** Lends a connection until `work` finishes. */
+  /** Runs `work` with a connection of the pool, and releases the connection afterwards. */
   async lend<Result>(work: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const connection = await this.connect();
     try {
@@ -98,14 +101,14 @@ export class Pool extends pg.Pool {
     return this.#queryOnce(config, values);
   }
 
-  /** Runs a query. If it fails, keeps the connection if it is still usable. pg's own pools close it. */
+  /** Runs a query. If the query fails, keeps the connection if it is still usable. pg's own pools would close it. */
   #queryOnce(config: unknown, values?: unknown): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       this.connect((error, connection, release) => {
         if (error !== undefined || connection === undefined) return reject(error);
         let isDone = false;
         const done = (failure: Error | null, result: pg.QueryResult) => {
-          // pg calls back twice for a statement that can't be sent.
+          // If pg can't send a statement, it calls the callback twice.
           if (isDone) return;
           isDone = true;
           release(isUsable(failure, config) ? undefined : (failure as Error));
@@ -132,8 +135,9 @@ export class Pool extends pg.Pool {
 const unusableCodes = /^(25P02|0A000|26000)$/;
 
 /**
- * Returns true if the connection is usable after a failed statement. PostgreSQL reports the end of a session before it
- * closes the connection. pg-boss sends a transaction as one text, which stays open if one of its statements fails.
+ * Returns true if the connection is usable after a failed statement. Returns false for errors that end the session,
+ * because PostgreSQL reports them before it closes the connection. Also returns false for a transaction that pg-boss
+ * sends as one text: after an error, the transaction stays open.
  */
 function isUsable(failure: Error | null, config: unknown): boolean {
   if (failure === null) return true;
@@ -141,14 +145,17 @@ function isUsable(failure: Error | null, config: unknown): boolean {
   return !(isConnectionError(failure) || unusableCodes.test(errorCode(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
 }
 
-/** Pools the connections for requests. Every statement runs for the tenant of the current scope. */
+/** The pool of connections for requests. Every statement runs for the tenant of the current scope. */
 export class TenantPool extends Pool {
   protected override runQuery(config: pg.QueryConfig): unknown {
     return this.runPipeline([config]).then(([result]) => result);
   }
 }
 
-/** Lets Prisma begin a transaction within another one, as savepoints. Prisma does so for operations of several statements. */
+/**
+ * Implements a Prisma transaction within another transaction as a savepoint. Prisma begins such a transaction for
+ * operations that need several statements.
+ */
 class NestedTransaction {
   readonly #transaction: { run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> };
 

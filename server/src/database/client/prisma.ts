@@ -9,7 +9,7 @@ export interface Database {
   prisma: PrismaClient;
 }
 
-/** Opens the database for requests. A statement sees the rows of its tenant, and no rows without a tenant. */
+/** Opens the database for requests. A statement sees only the rows of its tenant. Without a tenant, it sees no rows. */
 export function openTenantDatabase(options: PoolOptions): Database {
   return openDatabase(new TenantPool(options), options);
 }
@@ -28,7 +28,7 @@ function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions):
   });
   const prisma = new PrismaClient({
     adapter,
-    // Longer messages quote arguments, which may contain data that must not be logged.
+    // Prisma's longer error messages quote arguments, which may contain data that must not be logged.
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5000, timeout: timeouts.statementMs + 5000 },
   });

@@ -3,7 +3,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { setTenant } from './connection.ts';
 import { prepareValue, Result, type Wire, wireOf } from './pg-internals.ts';
 
-/** The columns of each connection's prepared statements, by name. They can't change, so they are requested once. */
+/**
+ * The columns of the prepared statements of each connection, by statement name. The columns can't change, so the
+ * pipeline requests them once.
+ */
 const columnsOn = new WeakMap<pg.Connection, Map<string, pg.FieldDef[]>>();
 
 /** A statement of a pipeline, and its result. */
@@ -16,7 +19,9 @@ interface PipelinedStatement {
 }
 
 interface PipelineOptions {
-  /** The tenant to set. Absent if the current transaction has set it, or the first statement sets it. */
+  /**
+   * The tenant to set. Undefined if the current transaction has already set the tenant, or the first statement sets it.
+   */
   tenantId?: TenantId | undefined;
   /** Whether to begin a transaction. */
   begins?: boolean;
@@ -26,15 +31,15 @@ interface PipelineOptions {
 
 /**
  * Sends statements in one round trip with a single Sync: optionally `BEGIN`, the tenant for row-level security, the
- * statements, and optionally `COMMIT`. If a statement fails, PostgreSQL skips the following ones. Outside of a transaction,
- * all statements form one implicit transaction, which resets the tenant when it ends (PostgreSQL, "Extended Query Protocol",
- * on pipelining).
+ * statements, and optionally `COMMIT`. If a statement fails, PostgreSQL skips the following statements. Outside of a
+ * transaction, all statements form one implicit transaction, which resets the tenant when it ends (PostgreSQL,
+ * "Extended Query Protocol", on pipelining).
  */
 export class QueryPipeline implements pg.Submittable {
   readonly #statements: PipelinedStatement[];
   readonly #options: PipelineOptions;
   #failure: Error | undefined;
-  /** The number of completions before those of the statements. */
+  /** The number of commands that run before the statements: `BEGIN` and setting the tenant. */
   readonly #before: number;
   #completed = 0;
   /** Receives the results. The caller or pg sets it. */
@@ -46,7 +51,7 @@ export class QueryPipeline implements pg.Submittable {
     this.#statements = configs.map((config: pg.QueryConfig & { rowMode?: string }) => ({
       name: config.name,
       text: config.text,
-      // A value that can't be sent throws here, before any message is sent.
+      // Converts the values here, so that an invalid value throws before any message is sent.
       values: config.values?.map(prepareValue) ?? [],
       result: new Result(config.rowMode, config.types ?? pg.types),
     }));
@@ -98,7 +103,8 @@ export class QueryPipeline implements pg.Submittable {
       this.callback?.(this.#failure);
       return;
     }
-    // After a failure, it is unknown which statements PostgreSQL has prepared. So only a success caches them.
+    // Caches the prepared statements only after success. After a failure, it is unknown which statements PostgreSQL has
+    // prepared.
     cachePrepared(this.#statements, connection);
     const results = this.#statements.map(({ result }) => result);
     this.callback?.(null, results);
@@ -127,7 +133,8 @@ function send(
   columns?: Map<string, pg.FieldDef[]>,
 ): void {
   if (name === undefined || wire.parsedStatements[name] === undefined) {
-    // A failed pipeline may have prepared the name. Closing a missing name has no effect.
+    // An earlier pipeline that failed may have prepared a statement with this name. Closing an unknown name has no
+    // effect.
     if (name !== undefined) wire.close({ type: 'S', name });
     wire.parse({ text, name });
   }

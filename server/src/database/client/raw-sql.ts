@@ -9,30 +9,31 @@ export interface Statement {
   values: unknown[];
 }
 
-/** Returns a statement that the connection prepares and reuses. */
+/** Returns the query config of a prepared statement, which each connection prepares once and reuses. */
 export function prepared({ text, values }: Statement): pg.QueryConfig {
   return { name: statementName(text), text, values };
 }
 
 /**
  * Runs a statement and returns its rows, within the current transaction if there is one. It bypasses Prisma, because
- * `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg parses the values of columns.
+ * `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). The column values are parsed by pg, not by
+ * Prisma.
  */
 export async function queryRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const [rows = []] = await queryPipelined(db, [statement]);
   return rows as Row[];
 }
 
-/** A statement that reads one row, and sets its tenant itself. */
+/** A SELECT of one row that also sets the tenant for row-level security. `tenantQuery` creates it. */
 export interface TenantQuery {
   name: string | undefined;
   text: string;
 }
 
 /**
- * Wraps a SELECT, whose parameter `$1` is the tenant, so that it also sets the tenant. A separate statement would take 10 %
- * of the time of a small request (docs/decisions/tenant-isolation.md). CASE makes PostgreSQL set the tenant before it reads
- * rows. The row is returned as JSON.
+ * Wraps a SELECT, whose parameter `$1` is the tenant, so that it also sets the tenant. A separate statement would take
+ * 10 % of the time of a small request (docs/decisions/tenant-isolation.md). CASE makes PostgreSQL set the tenant before
+ * it reads rows. PostgreSQL returns the row as JSON.
  */
 export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
@@ -55,8 +56,9 @@ export async function queryOne<Row extends object>(
 const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
 
 /**
- * Runs a statement with a custom plan for its parameter values, and returns its rows. Use it if the text or the best plan
- * depends on the request. PostgreSQL doesn't keep the statement prepared. Don't call it within a transaction.
+ * Runs a statement with a custom plan for its parameter values, and returns its rows. Use it if the text or the best
+ * plan depends on the request. PostgreSQL doesn't keep the statement prepared. Don't call it within a transaction,
+ * because the setting would also apply to the following statements.
  */
 export async function queryWithCustomPlan<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const configs = [{ name: statementName(useCustomPlan), text: useCustomPlan, values: [] }, statement];
@@ -64,7 +66,10 @@ export async function queryWithCustomPlan<Row extends object>(db: TenantClient, 
   return (result?.rows ?? []) as Row[];
 }
 
-/** Runs statements in one round trip and returns their rows. Each sees earlier commits and the statements before it. */
+/**
+ * Runs statements in one round trip and returns their rows. Each statement sees the changes of earlier commits and of
+ * the statements before it.
+ */
 export async function queryPipelined(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(prepared);
   const results = await withinTenant(db.$tenantId, () => connectionsOf(db).runPipeline(configs));

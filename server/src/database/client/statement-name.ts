@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 
 const names = new Map<string, string>();
 
-/** Maximum number of names. There are a few hundred fixed texts; composed texts must not fill the memory of PostgreSQL. */
+/**
+ * Maximum number of names. The server has a few hundred fixed statements. The limit keeps generated statements from
+ * filling the memory of PostgreSQL.
+ */
 const maxNames = 1000;
 
 /**
- * Returns the name of a prepared statement: a hash of its text, so that it is the same in every process. Returns undefined if
- * the text has a list of parameters, or if there are `maxNames` names already. A list has another text for each length, and
- * PostgreSQL would keep every statement until the connection closes.
+ * Returns the name of a prepared statement: a hash of its text, so that it is the same in every process. Returns
+ * undefined if the text has a list of parameters, or if there are `maxNames` names already. A statement with a list has
+ * a different text for each length of the list, and PostgreSQL would keep all of them until the connection closes.
  */
 export function statementName(text: string): string | undefined {
   const known = names.get(text);

@@ -39,13 +39,13 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
 }
 
 /**
- * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). It rejects, with an
- * error for the developer:
- * - operations that take a unique `where`, which would have to name the tenant (`findUnique`, `update`, `upsert`, …);
+ * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). It throws an
+ * Error for:
+ * - operations that take a unique `where`, which would have to contain the tenant (`findUnique`, `update`, `upsert`,
+ * …);
  * - `cursor`, for the same reason;
- * - anything but the model's own columns in `data`: no nested write, no `connect`, no `tenantId`;
- * - the model `Tenant`.
- * Composite foreign keys are the second protection: a relation leads only to rows of the same tenant.
+ * - fields in `data` that aren't columns of the model, such as nested writes and `connect`, and `tenantId`;
+ * - the model `Tenant`. Composite foreign keys also protect tenants: a row can refer only to rows of the same tenant.
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
@@ -59,7 +59,10 @@ export function tenantClient(database: Database, tenantId: TenantId): TenantClie
   return extendedClient(database, tenantId);
 }
 
-/** Returns the raw SQL methods. The caller must filter by `$tenantId`. tools/check-imports.ts lists the allowed callers. */
+/**
+ * Returns the raw SQL methods of a client. The caller must filter by `$tenantId`. tools/check-imports.ts lists the
+ * allowed callers.
+ */
 export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
   return db as ReturnType<typeof extendedClient>;
 }

@@ -10,9 +10,9 @@ interface TenantScope {
 }
 
 interface ScopedTransaction {
-  /** The pool of its connection. Statements on this pool are part of the transaction. */
+  /** The pool of the transaction's connection. Statements on this pool are part of the transaction. */
   readonly pool: pg.Pool;
-  /** Runs statements in one round trip. Each sees the changes that were committed before it started. */
+  /** Runs statements in one round trip. Each statement sees the changes that were committed before it started. */
   run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]>;
 }
 
@@ -23,12 +23,15 @@ export function currentScope(): TenantScope | undefined {
   return storage.getStore();
 }
 
-/** Runs `work` in a scope. Awaits its promise within the scope, because Prisma sends a query only when it is awaited. */
+/**
+ * Runs `work` in a scope. Awaits its promise within the scope, because Prisma sends a query only when the caller awaits
+ * it.
+ */
 export function withinScope<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
   return storage.run(scope, async () => work());
 }
 
-/** Runs `work` for a tenant. If the current scope has the same tenant, keeps it and its transaction. */
+/** Runs `work` for a tenant. If the current scope has the same tenant, keeps the scope and its transaction. */
 export function withinTenant<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result> {
   return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
 }

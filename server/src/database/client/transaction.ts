@@ -5,22 +5,25 @@ import { prepared, type Statement } from './raw-sql.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 import { currentScope, withinScope } from './tenant-context.ts';
 
-/** Statements that need no extra round trip. If a condition of `require_condition` doesn't hold, nothing is committed. */
+/**
+ * Statements that a transaction sends without an extra round trip. If a condition of `require_condition` is false, the
+ * transaction is rolled back.
+ */
 export interface TransactionGuards<Result> {
-  /** The statements sent before the first one of the work. */
+  /** The statements that are sent in the same round trip as the first statement of `work`, before it. */
   opening?: readonly Statement[] | undefined;
-  /** Returns the statements sent with COMMIT. */
+  /** Returns the statements that are sent in the same round trip as COMMIT, before it. */
   closing?: ((result: Result) => readonly Statement[]) | undefined;
 }
 
-/** Thrown if a condition of the transaction (`require_condition`) doesn't hold. */
+/** Thrown if a condition of the transaction (`require_condition`) is false. */
 export class ConditionNotMet extends Error {
   override name = 'ConditionNotMet';
 }
 
 /**
- * Runs `work` in one transaction of the tenant, which includes Prisma's operations and raw statements on `db`. BEGIN is sent
- * with the first statement, in the same round trip. Prisma's own transactions take four times the CPU time.
+ * Runs `work` in one transaction of the tenant. The transaction includes Prisma's operations and raw statements on
+ * `db`. BEGIN and the first statement take one round trip. Prisma's own transactions take four times the CPU time.
  * @throws ConditionNotMet
  */
 export async function inTransaction<Result>(
@@ -36,7 +39,10 @@ export async function inTransaction<Result>(
   let begun = false;
   let notMet: ConditionNotMet | undefined;
 
-  /** The last query. Concurrent queries run one after another, because they share a connection. */
+  /**
+   * Resolves when the last query has finished. Concurrent queries run one after another, because they share a
+   * connection.
+   */
   let last: Promise<unknown> = Promise.resolve();
   function run(configs: pg.QueryConfig[], { closes = false } = {}): Promise<pg.QueryResult[]> {
     const result = last.then(() => send(configs, closes));
@@ -54,7 +60,7 @@ export async function inTransaction<Result>(
     return new Promise((resolve, reject) => {
       pipeline.callback = (error, results = []) => {
         if (error === null) return resolve(results.slice(first.length));
-        // Kept here, because Prisma wraps the error.
+        // Stores the error, because Prisma wraps the error that it throws.
         if (errorCode(error) === CONDITION_NOT_MET) notMet = new ConditionNotMet(error.message, { cause: error });
         reject(error);
       };
@@ -65,7 +71,8 @@ export async function inTransaction<Result>(
   try {
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
     const ending = closing?.(result) ?? [];
-    // In a failed transaction, these statements fail as well, so a failure can't be missed.
+    // If an earlier statement failed, these statements fail as well. So an error that `work` has ignored still ends the
+    // transaction.
     if (ending.length > 0) await run(ending.map(prepared), { closes: true });
     else if (begun) await commit(connection);
     connection.release();
