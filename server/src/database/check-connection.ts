@@ -3,7 +3,10 @@ import { Connection, type Timeouts } from './client/connection.ts';
 import { ConnectionWatchdog } from './client/connection-watchdog.ts';
 import { receivesNotifications } from './listener.ts';
 
-/** The error code if another connection has prepared a statement of the same name in this session, through a pooler. */
+/**
+ * PostgreSQL's error code for a statement name that already exists. It occurs if a pooler uses the same session for two
+ * connections.
+ */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
 
 /** Thrown if `DATABASE_URL` leads to a pooler in transaction or statement mode. */
@@ -34,7 +37,7 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   };
   try {
     if (await isUsable(newConnection)) return;
-    // Otherwise the next client of the pooler would find the prepared statements of this check.
+    // Removes the prepared statements of this check, because the pooler gives the session to other clients.
     await opened[0]?.query('DISCARD ALL').catch(() => undefined);
     throw new PoolerError();
   } finally {
@@ -43,10 +46,10 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   }
 }
 
-/** Opens two connections. Returns false if a pooler gives each transaction another connection. */
+/** Opens two connections. Returns false if a pooler uses another session for each transaction. */
 async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
-    // The constructor parses the URL and reads its certificates, so its errors must be caught here.
+    // The constructor throws if the URL or its certificate files are invalid, so it is called within `try`.
     const [connection, other] = [newConnection(), newConnection()];
     return !(await isPooled(connection, other)) && (await receivesNotifications(connection));
   } catch (error) {
@@ -56,7 +59,10 @@ async function isUsable(newConnection: () => Connection): Promise<boolean> {
   }
 }
 
-/** Opens both connections. Returns true if they share a session of PostgreSQL, or if one changes its session. */
+/**
+ * Opens both connections. Returns true if they share a session of PostgreSQL, or if the first connection changes its
+ * session.
+ */
 async function isPooled(one: Connection, other: Connection): Promise<boolean> {
   const readSessionPid = async (connection: Connection): Promise<number> => {
     const { rows } = await connection.query('SELECT pg_backend_pid() AS pid');

@@ -20,12 +20,15 @@ export interface ConnectionUse {
   setting: keyof Settings;
 }
 
-/** Returns the maximum connections of a server process by purpose. Connections for migrations close before these open. */
+/**
+ * Returns the maximum connections of a server process by purpose. Omits connections for migrations, because they close
+ * before the others open.
+ */
 export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: ConnectionSettings): ConnectionUse[] {
   const [api, worker] = [ROLES.includes('api'), ROLES.includes('worker')];
   const { keyLookups, accounts, system, listener, nightlyCheck, holder } = connectionsFor;
   const uses: ConnectionUse[] = [
-    // A worker opens one while it starts, to check row-level security.
+    // At start, a process without the role `api` opens one connection to check row-level security.
     { purpose: 'requests', max: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
     { purpose: 'key look-up', max: api ? keyLookups : 0, setting: 'ROLES' },
     { purpose: 'signing in', max: api ? accounts : 0, setting: 'ROLES' },
@@ -39,7 +42,7 @@ export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: Co
 
 type ConnectionSettings = Pick<Settings, 'ROLES' | 'DATABASE_POOL_SIZE' | 'DATABASE_URL'>;
 
-/** Formats the budget in one line, the total first. */
+/** Formats the budget in one line that starts with the total. */
 export function describeBudget(uses: ConnectionUse[]): string {
   const sum = uses.reduce((all, { max }) => all + max, 0);
   const parts = uses.map(({ purpose, max, setting }) => `${max} for ${purpose} (${setting})`);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Processes many rows in batches that each commit, until a batch is not full. After each batch it pauses for the duration of
- * the batch, so that requests get at least half of the database time that it uses.
+ * Processes many rows in batches, until a batch is not full. Each batch commits separately. After each batch, pauses
+ * for the duration of the batch, so that this work uses at most half of the time.
  * @param work processes one batch and resolves to its number of rows
  * @returns the total number of rows
  */

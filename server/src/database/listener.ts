@@ -4,10 +4,10 @@ import { backoffMs } from '../shared/backoff.ts';
 import { Connection, type ConnectionOptions } from './client/connection.ts';
 import { requestRole } from './roles.ts';
 
-/** Milliseconds between two heartbeats, and the maximum for a heartbeat to arrive. */
+/** Milliseconds between two heartbeats, and maximum milliseconds until a heartbeat arrives. */
 const heartbeatMs = 400;
 
-/** The prefix of heartbeat payloads from all processes. */
+/** The prefix of the payload of a heartbeat. A listener receives the heartbeats of all processes. */
 const heartbeat = 'heartbeat ';
 
 export interface Listener {
@@ -19,20 +19,29 @@ export interface Listener {
 interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' | 'reachability'> {
   url: string;
   channel: string;
-  /** Called with the payload of each notification. Called without payload on connect and disconnect: some may be missed. */
+  /**
+   * Called with the payload of each notification. After each connect and disconnect, called without a payload, because
+   * notifications may be lost.
+   */
   onNotify: (payload?: string) => void;
-  /** Called once with the reason after repeated failures to listen, unless a database outage explains them. */
+  /**
+   * Called once with the reason after `maxFailures` failed attempts to listen, unless a database outage explains them.
+   */
   onAway?: ((reason: unknown) => void) | undefined;
   /** Called when notifications arrive again after `onAway`. */
   onBack?: (() => void) | undefined;
 }
 
-/** Failed attempts before `onAway`, so that a restart of PostgreSQL isn't reported. */
+/**
+ * Failed attempts to listen before `onAway` is called. A restart of PostgreSQL causes fewer failures, so it isn't
+ * reported.
+ */
 const maxFailures = 4;
 
 /**
- * Listens for the notifications of one channel on a dedicated connection, and reconnects when it is lost. Heartbeats through
- * the channel prove that notifications arrive, because some poolers accept LISTEN and deliver nothing.
+ * Listens for the notifications of one channel on a dedicated connection. If the connection is lost, reconnects.
+ * Heartbeats through the channel prove that notifications arrive, because some poolers accept LISTEN but deliver no
+ * notifications.
  */
 export function listen({ url, channel, onNotify, onAway, onBack, ...options }: ListenerOptions): Listener {
   const stop = new AbortController();
@@ -126,8 +135,8 @@ async function sendHeartbeat(connection: Connection, channel: string, signal: Ab
 }
 
 /**
- * Checks whether a notification arrives on the connection that sent it. A pooler that gives each transaction another
- * connection drops it, and would also mix up roles and tenants.
+ * Checks whether a notification arrives on the connection that sent it. A pooler that uses another session for each
+ * transaction drops notifications. Such a pooler would also mix up roles and tenants.
  * @throws Error if the connection is lost
  */
 export async function receivesNotifications(connection: Connection): Promise<boolean> {
@@ -138,7 +147,8 @@ export async function receivesNotifications(connection: Connection): Promise<boo
     const isReceived = await sendHeartbeat(connection, channel, deadline).then(
       () => true,
       (error: Error) => {
-        // A lost connection fails immediately each time, so this loop would never yield to the timer of `deadline`.
+        // On a lost connection, each heartbeat fails immediately. The loop would never yield to the timer of
+        // `deadline`.
         if (error.name !== 'TimeoutError') throw error;
         return false;
       },

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 type Log = Pick<FastifyBaseLogger, 'error' | 'warn'>;
 
-/** The kinds of failures that an outage is counted by. */
+/** The kinds of failures that the tracker counts during an outage. */
 type Failing =
   | 'requests'
   | 'loop steps'
@@ -12,17 +12,18 @@ type Failing =
   | 'counts of usage'
   | 'notifications';
 
-/** Milliseconds between two log entries about failures, and without a failed connection until the outage ends. */
+/** Milliseconds between two log entries about failures. */
 const reportIntervalMs = 5000;
+/** Milliseconds without a failed connection until the outage ends. */
 const recoveryMs = 1000;
 
-/** Milliseconds after its last error for which the database counts as out of resources. */
+/** Milliseconds after the last error about a lack of resources until `problem` no longer reports the lack. */
 const shortageMs = 30_000;
 
 /**
- * Detects database outages from failed connections, and counts the errors that an outage or a lack of disk space, memory or
- * connections causes. It logs the start and the end of an outage and, at most every 5 seconds, the counts of errors. Otherwise
- * each failed request would write a log entry.
+ * Detects database outages from failed connections, and counts the errors that an outage or a lack of disk space,
+ * memory or connections causes. It logs the start and the end of an outage and, at most every 5 seconds, the counts of
+ * errors. Without this class, each failed request would write a log entry.
  */
 export class OutageTracker {
   readonly #log: Log | undefined;
@@ -33,14 +34,14 @@ export class OutageTracker {
   #reportTimer: NodeJS.Timeout | undefined;
   #lastError: unknown;
 
-  /** @param log receives the entries; without it, nothing is logged */
+  /** @param log receives the log entries; without a log, the tracker only counts */
   constructor(log?: Log) {
     this.#log = log;
   }
 
   /**
-   * Records an opened connection. The outage ends only if none fails for 1 second: at its connection limit, PostgreSQL
-   * rejects only some of them.
+   * Records an opened connection. The outage ends only if no other connection fails for 1 second: at its connection
+   * limit, PostgreSQL rejects only some connections.
    */
   recordSuccess(): void {
     if (this.#outage === undefined || this.#recoveryTimer !== undefined) return;
@@ -59,8 +60,8 @@ export class OutageTracker {
   }
 
   /**
-   * Returns true if an error is caused by an outage or a lack of resources. Then the tracker counts it, and the caller must
-   * not log it.
+   * Returns true if an error is caused by an outage or a lack of resources. If so, the tracker counts the error, and
+   * the caller must not log it.
    */
   explains(error: unknown, failing: Failing): boolean {
     if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) {
@@ -109,12 +110,12 @@ export class OutageTracker {
 }
 
 /**
- * Error codes of Node.js and PostgreSQL: the server is unreachable, the connection is lost, the server is shutting down or
- * starting, it has reached its connection limit, or it is a standby.
+ * Error codes of Node.js and PostgreSQL: the server is unreachable, the connection is lost, the server is shutting down
+ * or starting, or the server has reached its connection limit or is a standby.
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
-/** The kinds to which Prisma's adapter maps some of these codes. */
+/** The error kinds to which Prisma's adapter maps some of the codes in `codes`. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
 /** The messages of errors of pg and `ConnectionWatchdog`, which have no code. */
@@ -130,7 +131,7 @@ interface Thrown {
   originalMessage?: string;
   cause?: unknown;
   meta?: { driverAdapterError?: unknown };
-  /** The errors of a connection that was tried at several addresses. */
+  /** The error of each address, if the host name has several addresses. */
   errors?: unknown[];
 }
 
@@ -141,7 +142,7 @@ export function isConnectionError(error: unknown): boolean {
   return (
     codes.test(originalCode ?? code ?? '') ||
     kinds.includes(kind) ||
-    // Messages of errors with a code may quote the data of a request.
+    // Ignores the messages of errors with a code, because they may quote the data of a request.
     (code === undefined && messages.test(message)) ||
     [cause, meta?.driverAdapterError, ...errors].some(isConnectionError)
   );
@@ -164,7 +165,10 @@ function findMessage(error: unknown): string {
   return message || (first === undefined ? String(error) : findMessage(first));
 }
 
-/** Returns true if waiting for a pooled connection timed out. Without an outage, this only means that the pool is busy. */
+/**
+ * Returns true if waiting for a pooled connection timed out. If there is no outage, such a timeout only means that the
+ * pool is busy.
+ */
 function isWaitForConnection(error: unknown): boolean {
   const { message = '', code } = error as Thrown;
   return message.includes('timeout exceeded when trying to connect') || code === 'P2028';

@@ -3,13 +3,16 @@ import pg from 'pg';
 import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
 
 /**
- * The roles that connections take with SET ROLE, so that row-level security doesn't depend on the role of `DATABASE_URL`
+ * The roles that connections set with SET ROLE, so that row-level security doesn't depend on the role of `DATABASE_URL`
  * (docs/decisions/tenant-isolation.md). `itsm_request` sees the rows of one tenant, and `itsm_system` the rows of all.
  */
 export const requestRole = 'itsm_request';
 export const systemRole = 'itsm_system';
 
-/** Thrown if the role of `DATABASE_URL` can't create or take the roles. The message contains the SQL for an administrator. */
+/**
+ * Thrown if the role of `DATABASE_URL` can't create the roles, or can't set them with SET ROLE. The message contains
+ * the SQL for an administrator.
+ */
 export class RolesError extends Error {
   override name = 'RolesError';
 
@@ -24,14 +27,18 @@ export class RolesError extends Error {
 
 /** Error codes of PostgreSQL. */
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** The errors of a concurrent process: duplicate_object, unique_violation, internal_error ("tuple concurrently updated"). */
+/**
+ * The error codes if another process creates the roles concurrently: duplicate_object, unique_violation, internal_error
+ * ("tuple concurrently updated").
+ */
 const RACES = ['42710', '23505', 'XX000'];
 const maxAttempts = 50;
 
 /**
  * Creates the missing roles and grants them to the role of `DATABASE_URL`. Retries if another process creates them
- * concurrently, because roles belong to all databases of the PostgreSQL server. If none is missing, it needs no rights.
- * @throws RolesError if the role of `DATABASE_URL` lacks the rights
+ * concurrently, because roles belong to all databases of the PostgreSQL server. If no role is missing, the role of
+ * `DATABASE_URL` needs no permission.
+ * @throws RolesError if the role of `DATABASE_URL` lacks the permission
  */
 export async function ensureRoles(client: pg.ClientBase): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -48,8 +55,8 @@ export async function ensureRoles(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Returns the statements that create and grant the missing roles. SET ROLE depends on the memberships of the session user,
- * and a superuser may take every role. Since PostgreSQL 16, a membership needs the SET option, but not INHERIT.
+ * Returns the statements that create and grant the missing roles. SET ROLE requires that the session user is a member
+ * of the role or a superuser. Since PostgreSQL 16, the membership needs the SET option, but not INHERIT.
  */
 export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{
@@ -81,9 +88,9 @@ export class TenantIsolationError extends Error {
 }
 
 /**
- * Checks that requests can't see rows of other tenants. Fails if row-level security is off, a policy allows all rows, or
- * `itsm_request` may bypass row-level security.
- * @param client is outside of a transaction; it keeps its role
+ * Checks that requests can't see rows of other tenants. Fails if row-level security is off, a policy allows all rows,
+ * or `itsm_request` may bypass row-level security.
+ * @param client a connection without an open transaction; its role doesn't change
  * @throws TenantIsolationError with the names of the tables
  */
 export async function assertTenantIsolation(client: pg.ClientBase): Promise<void> {
@@ -114,7 +121,10 @@ export async function assertTenantIsolation(client: pg.ClientBase): Promise<void
   }
 }
 
-/** Returns true if the role can see a row. Skips a locked table, so that the start doesn't wait for the lock. */
+/**
+ * Returns true if the role can see a row. Skips a locked table, so that the start of the server doesn't wait for the
+ * lock.
+ */
 async function seesRow(client: pg.ClientBase, table: string): Promise<boolean> {
   await client.query('SAVEPOINT visibility_check; SET LOCAL lock_timeout = 500');
   try {

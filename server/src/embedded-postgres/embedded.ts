@@ -29,20 +29,22 @@ export interface Embedded {
   url: string;
   /** For a command: the origin of the server that uses the same PostgreSQL, if there is one. */
   origin?: string | undefined;
-  /** Releases PostgreSQL. The last process that uses it stops it. */
+  /** Releases PostgreSQL. If no other process uses PostgreSQL, stops it. */
   stop(): Promise<void>;
 }
 
 /*
- * The holders of PostgreSQL are tracked by advisory locks, on one connection per holder. PostgreSQL releases them when a
- * process ends for any reason. Each holder has a shared lock on EVERYONE. A holder that leaves tries to acquire EVERYONE
- * exclusively. If it succeeds, it is the last one and stops PostgreSQL. The server also has an exclusive lock on SERVER.
+ * Advisory locks track the holders of PostgreSQL, with one connection per holder. PostgreSQL releases the locks of a
+ * holder when its process ends for any reason. Each holder has a shared lock on EVERYONE. A holder that leaves tries to
+ * acquire EVERYONE exclusively. If it succeeds, it is the last one and stops PostgreSQL. The server also has an
+ * exclusive lock on SERVER.
  */
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
 
-/** Maximum milliseconds to wait while PostgreSQL is starting or stopping, and while it recovers from a crash. */
+/** Maximum milliseconds to wait while PostgreSQL is starting or stopping. */
 const maxStartMs = 15_000;
+/** Maximum milliseconds to wait while PostgreSQL recovers from a crash. */
 const maxRecoveryMs = 120_000;
 
 /** Maximum restarts of PostgreSQL within `restartWindowMs` milliseconds before the server exits. */
@@ -55,9 +57,9 @@ const INVALID_PASSWORD = '28P01';
 const DUPLICATES = ['42P04', '23505'];
 
 /**
- * Opens the PostgreSQL of a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running, and
- * connects to it if another process has started it. If PostgreSQL exits later, the server restarts it on the same port. If
- * restarting fails repeatedly, the error is uncaught and ends the process.
+ * Opens the PostgreSQL of a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running,
+ * and connects to it if another process has started it. If PostgreSQL exits later, the server restarts it on the same
+ * port. If restarting fails repeatedly, an uncaught error ends the process.
  * @throws ClusterError if PostgreSQL can't be opened, or another server uses the folder
  */
 export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedOptions): Promise<Embedded> {
@@ -67,7 +69,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
   let reconnecting: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  // PostgreSQL closes all connections if one of its processes crashes. That releases the locks of this holder.
+  // If one of its processes crashes, PostgreSQL closes all connections and releases the locks of this holder.
   const watch = () => {
     client.once('end', () => {
       reconnecting = reconnect();
@@ -84,7 +86,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
           return;
         }
       } catch {
-        // PostgreSQL is still recovering.
+        // PostgreSQL is still recovering, so the loop retries.
       }
       await sleep(backoffMs(tries), undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
     }
@@ -109,8 +111,8 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 }
 
 /**
- * Returns a function that restarts PostgreSQL if it isn't running. Only the server restarts it. The function resolves to the
- * port of PostgreSQL, or to undefined if the caller should retry.
+ * Returns a function that restarts PostgreSQL if it isn't running. Commands don't restart PostgreSQL. The function
+ * resolves to the port of PostgreSQL, or to undefined if the caller should retry.
  * @throws ClusterError after `maxRestarts` restarts within `restartWindowMs`
  */
 function createRestart(cluster: Cluster, holder: Holder, port: number): () => Promise<number | undefined> {
@@ -156,7 +158,8 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
       if (error instanceof ClusterError) throw error;
       failure = error;
     }
-    // If the process exists but rejects connections, its id may be stale. A start attempt detects whether a server runs.
+    // If the process exists but rejects connections, the id may belong to another program. A start attempt detects
+    // whether a server runs.
     const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
     const maxWaitMs = errorCode(failure) === CANNOT_CONNECT_NOW ? maxRecoveryMs : maxStartMs;
@@ -169,7 +172,10 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
   }
 }
 
-/** Connects and acquires the locks of the holder. @throws ClusterError for permanent errors, and others for a retry */
+/**
+ * Connects and acquires the locks of the holder.
+ * @throws ClusterError for permanent errors, and other errors if the caller should retry
+ */
 async function connect(cluster: Cluster, holder: Holder, port: number): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: buildUrl(cluster, port, 'postgres'),
@@ -177,7 +183,7 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
     connectionTimeoutMillis: 5000,
     keepAlive: true,
   });
-  // Without a listener the error of a lost connection would end the process.
+  // Without a listener, the error of a lost connection would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -203,10 +209,11 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
 async function leave(cluster: Cluster, client: pg.Client): Promise<void> {
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${EVERYONE})`);
-    // A process that connects now can't get the lock. It waits until PostgreSQL has stopped, and starts it again.
+    // A process that connects now can't acquire the lock. It waits until PostgreSQL has stopped, and starts PostgreSQL
+    // again.
     if (await tryLock(client, 'pg_try_advisory_lock', EVERYONE)) await stopCluster(cluster);
   } catch (error) {
-    // A lost connection has already released its locks.
+    // Ignores the error of a lost connection, because PostgreSQL has already released its locks.
     if (error instanceof ClusterError) throw error;
   } finally {
     await client.end().catch(() => undefined);
@@ -234,7 +241,10 @@ async function findOrigin(client: pg.Client): Promise<string | undefined> {
   return URL.canParse(address) ? address : undefined;
 }
 
-/** Returns the error if another server uses the folder: permanent if its process is alive, and otherwise for a retry. */
+/**
+ * Returns the error for a folder that another server uses. The error is permanent (`ClusterError`) only if the process
+ * of that server is alive.
+ */
 async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error> {
   const { pid = 'unknown', address = 'unknown' } = await findServer(client);
   const message = `DATA_DIR ${name} is in use by process ${pid} (${address}). Stop it, or set DATA_DIR to another folder.`;

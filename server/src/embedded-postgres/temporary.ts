@@ -7,8 +7,8 @@ import { isAlive, runningPort } from './cluster.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 
 /**
- * Settings of PostgreSQL for data that needn't survive a crash: fast, with many connections. The unusual time zone reveals
- * code that assumes UTC without setting it.
+ * Settings of PostgreSQL for data that needn't survive a crash. They make PostgreSQL fast and allow many connections.
+ * The unusual time zone reveals code that assumes UTC without setting it.
  */
 export const disposable = {
   fsync: 'off',
@@ -19,8 +19,8 @@ export const disposable = {
 };
 
 /**
- * Starts an embedded PostgreSQL in a new temporary folder. `stop()` or the exit of the process stops it and removes the
- * folder. If the process is killed, the next call does so.
+ * Starts an embedded PostgreSQL in a new temporary folder. `stop()` or the exit of the process stops PostgreSQL and
+ * removes the folder. If the process is killed, the next call of `openTemporary` stops and removes them.
  */
 export async function openTemporary(): Promise<Embedded> {
   await removeAbandoned();
@@ -53,7 +53,7 @@ async function removeAbandoned(): Promise<void> {
     if (owner === undefined || isAlive(Number(owner))) continue;
     const dataDir = join(tmpdir(), entry);
     try {
-      // Another program may have the process id of the file by now.
+      // `destroy` kills the process in postmaster.pid. By now, another program may have the id of that process.
       const isRunning = (await runningPort({ dataDir })) !== undefined;
       if (!isRunning) rmSync(join(dataDir, 'postgres/postmaster.pid'), { force: true });
       destroy(dataDir);

@@ -5,16 +5,16 @@ import { endsWithin } from '../shared/timeout.ts';
 export interface OperationsServerOptions {
   logger: FastifyBaseLogger;
   lifecycle: Lifecycle;
-  /** Health checks of the dependencies; more are added while the process starts. */
+  /** The health checks of the process. The process adds more checks while it starts. */
   checks: HealthCheck[];
 }
 
-/** Maximum time of a check. Milliseconds. */
+/** Maximum milliseconds of a health check. */
 const maxCheckMs = 1000;
 
 /**
- * Creates the server for operators (docs/operations.md). It has no API keys, no rate limits and no contract, and
- * listens on an internal address. The caller starts it after adding routes.
+ * Creates the server for operators (docs/operations.md). It requires no API key, has no rate limits and isn't part of
+ * the contract, so it listens on an internal address. The caller adds further routes and then starts the server.
  */
 export function openOperationsServer({ logger, lifecycle, checks }: OperationsServerOptions): FastifyInstance {
   const app = Fastify({
@@ -35,7 +35,7 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
   return app;
 }
 
-/** Runs a check for at most one second. */
+/** Runs a health check. Returns a failure if the check throws or takes longer than 1 second. */
 export async function runCheck({ look }: HealthCheck): Promise<Health> {
   try {
     const check = Promise.resolve(look());

@@ -4,19 +4,20 @@ import { keyedEndpoints, latencyBuckets, outcomes } from './dimensions.ts';
 /** Counts of requests of one key with the same endpoint and outcome. */
 export interface Counts {
   requests: number;
-  /** By latency bucket (dimensions.ts). */
+  /** The number of requests per latency bucket (dimensions.ts). */
   latencies: number[];
-  /** The highest share of its windows that the key has used. Percent. */
+  /** The highest used share of the key's global rate limit window, in percent. */
   globalPeak: number;
+  /** The highest used share of the key's window for the endpoint group, in percent. */
   groupPeak: number;
 }
 
-/** Identifies the requests that are counted together. */
+/** The dimensions of requests that are counted together. */
 export interface Place {
   tenantId: TenantId;
-  /** 0 for all keys together. */
+  /** The id of the API key, or 0 for the sum of all keys. */
   keyId: bigint;
-  /** The endpoint and the outcome, as a number of `kindOf`. */
+  /** The endpoint and the outcome, as `kindOf` returns them. */
   kind: number;
 }
 
@@ -28,7 +29,7 @@ export function kindOf(endpoint: number, outcome: number): number {
   return endpoint * outcomes.length + outcome;
 }
 
-/** Returns the endpoint id and the outcome of a kind. */
+/** Returns the endpoint id and the outcome of a number that `kindOf` returned. */
 export function namesOf(kind: number): { endpoint: string; outcome: string } {
   const endpoint = keyedEndpoints[Math.floor(kind / outcomes.length)];
   const outcome = outcomes[kind % outcomes.length];
@@ -36,7 +37,7 @@ export function namesOf(kind: number): { endpoint: string; outcome: string } {
   return { endpoint: endpoint.id, outcome };
 }
 
-/** Adds counts to other counts. Peaks become the higher one. */
+/** Adds `added` to `counts`. Each peak becomes the higher value of both. */
 export function addCounts(counts: Counts, added: Counts): void {
   counts.requests += added.requests;
   for (const [bucket, count] of added.latencies.entries()) {
@@ -46,7 +47,7 @@ export function addCounts(counts: Counts, added: Counts): void {
   counts.groupPeak = Math.max(counts.groupPeak, added.groupPeak);
 }
 
-/** Aggregates the counts of a minute. Nested maps avoid the cost of building a text key for every request. */
+/** Collects the counts of one minute. Nested maps avoid the cost of building a text key for every request. */
 export class UsageAggregator {
   readonly #counts = new Map<TenantId, Map<bigint, Map<number, Counts>>>();
 
@@ -54,7 +55,7 @@ export class UsageAggregator {
     return this.#counts.get(tenantId)?.get(keyId)?.get(kind);
   }
 
-  /** Adds empty counts. */
+  /** Adds counts of zero, and returns them. */
   begin({ tenantId, keyId, kind }: Place): Counts {
     const counts = { requests: 0, latencies: Array<number>(latencyBuckets).fill(0), globalPeak: 0, groupPeak: 0 };
     getOrCreate(getOrCreate(this.#counts, tenantId), keyId).set(kind, counts);

@@ -8,13 +8,13 @@ import { contract, type Endpoint, type Group, pathPrefix } from '@itsm-api/contr
 export interface KeyedEndpoint {
   /** The operation id in the OpenAPI document. */
   id: string;
-  /** Display name, such as `GET /tickets/{id}`. */
+  /** The display name, such as `GET /tickets/{id}`. */
   call: string;
   group: Group;
   route: Endpoint;
 }
 
-/** In the order of the contract. */
+/** The endpoints that require an API key, in the order of the contract. */
 export const keyedEndpoints: readonly KeyedEndpoint[] = Object.entries(contract).flatMap(([resource, routes]) =>
   Object.entries(routes as Record<string, Endpoint>).flatMap(([name, route]) => {
     const { group } = route.metadata;
@@ -42,20 +42,20 @@ export const refusals = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIMIT'] as 
 export type Refusal = (typeof refusals)[number];
 
 /**
- * The share of a window from which a key counts as near its limit. Percent. The indexes of the tables contain the same
- * value.
+ * The used share of a window, in percent, from which a key counts as near its limit. The indexes of the usage tables
+ * contain the same value.
  */
 export const nearPercent = 80;
 
-/** Upper bounds of the latency buckets. Milliseconds. */
+/** The upper bounds of the latency buckets in milliseconds. */
 export const latencyBounds = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000,
 ] as const;
 
-/** One more than the bounds: the last bucket has no upper bound. */
+/** The number of latency buckets: one more than the bounds, because the last bucket has no upper bound. */
 export const latencyBuckets = latencyBounds.length + 1;
 
-/** Returns the index of the bucket of a latency. Searches from the start, because most latencies are small. */
+/** Returns the index of the bucket of a latency. Searches from the lowest bucket, because most latencies are small. */
 export function bucketOf(milliseconds: number): number {
   let bucket = 0;
   while (bucket < latencyBounds.length && milliseconds > (latencyBounds[bucket] as number)) bucket++;
@@ -63,8 +63,9 @@ export function bucketOf(milliseconds: number): number {
 }
 
 /**
- * Returns a percentile in milliseconds, interpolated linearly within its bucket. Undefined without requests.
- * @param part from 0 to 1
+ * Returns a percentile in milliseconds, interpolated linearly within its bucket. Returns undefined if there are no
+ * requests.
+ * @param part the percentile as a number from 0 to 1, such as 0.99
  */
 export function percentile(latencies: readonly number[], part: number): number | undefined {
   const sum = latencies.reduce((all, count) => all + count, 0);

@@ -7,14 +7,18 @@ import { writeUsage } from './usage-store.ts';
 const minuteMs = 60_000;
 const flushIntervalMs = 5000;
 
-/** Maximum counts in memory until they are written: 6 MB, or one minute of several thousand keys during an outage. */
+/**
+ * Maximum counts in memory that are not yet written. They take 6 MB, enough for one minute of several thousand keys
+ * during an outage.
+ */
 const maxPendingCounts = 10_000;
 
 /** A completed request. */
 export interface Served extends Place {
   milliseconds: number;
-  /** How much of its windows the key had used, including this request. Percent. */
+  /** The used share of the key's global rate limit window after this request, in percent. */
   globalShare: number;
+  /** The used share of the key's window for the endpoint group after this request, in percent. */
   groupShare: number;
 }
 
@@ -34,18 +38,18 @@ interface RecorderOptions {
 }
 
 /**
- * Counts requests with API keys in memory and writes the counts every `flushIntervalMs`
+ * Counts requests with API keys in memory and writes the counts every `flushIntervalMs` milliseconds
  * (docs/decisions/usage-statistics.md). If a write fails, the next write retries it, up to `maxPendingCounts`. If the
  * database commits but its response is lost, the counts are added twice.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
-  /** By the start of the minute. */
+  /** The counts that are not yet written, by the start of their minute. */
   let pending = new Map<number, UsageAggregator>();
   let size = 0;
   let writing: Promise<void> | undefined;
   let lost = 0;
 
-  /** Returns undefined if there are already `maxPendingCounts` counts. */
+  /** Returns the counts for a minute, or undefined if there are already `maxPendingCounts` counts. */
   function countsAt(minute: number, place: Place): Counts | undefined {
     const existing = pending.get(minute)?.find(place);
     if (existing !== undefined || size >= maxPendingCounts) return existing;
@@ -77,7 +81,10 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
     }
   }
 
-  /** Runs one write at a time. A second flush also writes what the first could not. */
+  /**
+   * Writes the pending counts, after a running write has finished. Also writes the counts that the earlier write could
+   * not write.
+   */
   async function flush(): Promise<void> {
     await writing;
     writing = write();

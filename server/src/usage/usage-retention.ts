@@ -4,7 +4,10 @@ import { inBatches } from '../database/in-batches.ts';
 import { scheduleHourly } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 
-/** How long rows are kept, in hours. Charts of an hour use minutes, and charts of a week use hours. */
+/**
+ * The retention period of each table in hours. Charts of an hour use `usage_minutes`, and charts of a week use
+ * `usage_hours`.
+ */
 const retentionHours = { usage_minutes: 3, usage_hours: 8 * 24 };
 
 export const usageRetentionQueue: Queue = {
@@ -13,14 +16,14 @@ export const usageRetentionQueue: Queue = {
   options: { expireInSeconds: 3600 },
 };
 
-/** Schedules an hourly job that deletes old rows. */
+/** Schedules an hourly job that deletes old usage statistics. */
 export function scheduleUsageRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleHourly(boss, usageRetentionQueue, () => pruneUsage(prisma));
 }
 
 /**
- * Deletes rows after their retention period, tenant by tenant, in batches with separate commits. Resolves to the number
- * of deleted rows.
+ * Deletes usage statistics after their retention period, tenant by tenant, in batches with separate commits. Resolves
+ * to the number of deleted rows.
  */
 export async function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;

@@ -9,7 +9,7 @@ export const allKeys = 0n;
 
 /**
  * Adds the counts of a minute to the rows of that minute and its hour, for each key and for all keys together. Uses one
- * atomic statement, which processes can run concurrently.
+ * atomic statement, which several processes can run concurrently.
  * @param minute start of the minute, in milliseconds since 1970
  */
 export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
@@ -27,7 +27,7 @@ function sumAllKeys(counted: UsageAggregator): UsageAggregator {
   return aggregator;
 }
 
-/** Returns the rows with the names of their columns. */
+/** Converts counts to rows. The properties of a row are the names of its columns. */
 function toRows(aggregator: UsageAggregator): object[] {
   return [...aggregator].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
     tenant_id: tenantIdToJson(tenantId),
@@ -40,7 +40,7 @@ function toRows(aggregator: UsageAggregator): object[] {
   }));
 }
 
-/** Adds arrays element by element, because a subquery over both arrays takes ten times as long. */
+/** SQL that adds two arrays element by element. A subquery over both arrays would take ten times as long. */
 const addedLatencies = Array.from(
   { length: latencyBuckets },
   (_, bucket) => `u.latencies[${bucket + 1}] + excluded.latencies[${bucket + 1}]`,
@@ -55,7 +55,7 @@ const addCountsTo = (table: string, at: string) => `
     global_peak = greatest(u.global_peak, excluded.global_peak),
     group_peak = greatest(u.group_peak, excluded.group_peak)`;
 
-/** Truncates to hours in UTC, regardless of the time zone of the connection. */
+/** SQL that adds the counts. It truncates times to hours in UTC, regardless of the time zone of the connection. */
 const addCountsSql = `
   WITH counted AS MATERIALIZED (
     SELECT * FROM json_to_recordset($2::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,

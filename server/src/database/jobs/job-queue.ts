@@ -16,7 +16,9 @@ export class JobFailed extends Error {
   override name = 'JobFailed';
 }
 
-/** Opens pg-boss. Its jobs are in the schema `pgboss` of the same database, which job-schema.ts has migrated. */
+/**
+ * Opens pg-boss. pg-boss stores jobs in the schema `pgboss` of the same database. job-schema.ts migrates the schema.
+ */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
   // Loading pg-boss is slow, and commands that add no jobs don't need it.
   const { PgBoss, systemClock } = await import('pg-boss');
@@ -35,7 +37,10 @@ export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<
 /** Maximum milliseconds of a Node.js timer. A longer timer fires after 1 ms. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Returns a clock with limited timers. Otherwise pg-boss would set timers in a loop after the clock jumped back by weeks. */
+/**
+ * Returns a clock that limits the duration of timers. Otherwise, if the system clock jumped back by weeks, pg-boss
+ * would set timers in an endless loop.
+ */
 function withLimitedTimers(clock: Clock): Clock {
   return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
@@ -62,7 +67,7 @@ export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<u
 async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, async () => {
     await work().catch((error: Error) => {
-      // pg-boss records the error only in the row of the job.
+      // Emits the error, because pg-boss records it only in the row of the job.
       boss.emit('error', new JobFailed(`The job ${name} failed: ${error.message}`, { cause: error }));
       throw error;
     });

@@ -14,10 +14,10 @@ export interface Queue {
   isKept?: boolean;
 }
 
-/** The version of pg-boss's schema that this version of pg-boss needs. */
+/** The version of the schema that the installed version of pg-boss needs. */
 const wantedVersion: number = packageJson.pgboss.schema;
 
-/** The columns of a queue's options. */
+/** The column of `pgboss.queue` for each option. */
 const columns = {
   expireInSeconds: 'expire_seconds',
   retryLimit: 'retry_limit',
@@ -25,8 +25,9 @@ const columns = {
 };
 
 /**
- * Checks whether pg-boss's schema, the queues and the rights there are what this program needs.
- * @throws MigrationError if a newer version of the program migrated it: pg-boss doesn't work with a newer schema
+ * Returns true if pg-boss's schema, the queues and the permissions of the roles are up to date.
+ * @throws MigrationError if a newer version of the program migrated the schema: pg-boss doesn't work with a newer
+ * schema
  */
 export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Promise<boolean> {
   const version = await readVersion(client);
@@ -48,7 +49,7 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
 }
 
 /**
- * Migrates pg-boss's schema, creates the queues, and grants the roles what they need there.
+ * Migrates pg-boss's schema, creates the queues, and grants the missing permissions to the roles.
  * @throws MigrationError if an index could not be built
  */
 export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, queues: Queue[]): Promise<void> {
@@ -63,13 +64,13 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
 }
 
 async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): Promise<void> {
-  // It takes a while to load, and most processes only check the schema.
+  // Loads pg-boss only here, because loading is slow and most processes only check the schema.
   const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
     db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,
     schedule: false,
-    // How often it looks for an index to build: 10 s at least.
+    // Seconds between two checks for an index to build. The minimum is 10.
     bamIntervalSeconds: 10,
   });
   boss.on('error', () => undefined);
@@ -83,7 +84,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
       await boss.createQueue(name, { policy, ...options });
       if (!isKept && Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
-    // pg-boss builds its large indexes after its migration.
+    // Waits for large indexes, which pg-boss builds after its migration.
     for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
       if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
     }
@@ -92,7 +93,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
   }
 }
 
-/** Runs SQL of pg-boss without a time limit; pg-boss sets its own limit for locks. */
+/** Runs SQL of pg-boss without a statement timeout. pg-boss sets its own lock timeout. */
 async function execute(pool: pg.Pool, text: string, values?: unknown[]): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -103,7 +104,7 @@ async function execute(pool: pg.Pool, text: string, values?: unknown[]): Promise
     failure = error as Error;
     throw error;
   } finally {
-    // A failed connection may still be in a transaction, so it is closed.
+    // After an error, the connection may still be in a transaction, so the pool closes it.
     client.release(failure);
   }
 }
@@ -120,7 +121,10 @@ async function unfinishedIndexes(client: pg.ClientBase): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** Returns the statements that grant what the roles lack. The baseline migration defines the function. */
+/**
+ * Returns the statements that grant the missing permissions to the roles. The baseline migration defines the SQL
+ * function.
+ */
 async function missingRights(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ statement: string }>('SELECT * FROM missing_job_queue_rights() AS statement');
   return rows.map(({ statement }) => statement);

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { errorCode } from '../../shared/pg-errors.ts';
 
-/** Holds a folder per migration, named by its time and subject. */
+/** The folder with one subfolder per migration. The name of a migration contains its time and subject. */
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
-/** The first line of a script that doesn't run in a transaction, such as one that builds an index CONCURRENTLY. */
+/** The first line of a script that doesn't run in a transaction, such as a script that builds an index CONCURRENTLY. */
 export const concurrentMarker = '-- outside of a transaction';
 
 export interface Migration {
@@ -16,16 +16,16 @@ export interface Migration {
   script: string;
   /** SHA-256 as hex, as Prisma computes it. */
   checksum: string;
-  /** Whether its statements run one by one, outside of a transaction. */
+  /** Whether the statements of the script run one by one, outside of a transaction. */
   concurrent: boolean;
 }
 
-/** The database and the folder of migrations don't fit together, or a migration failed. */
+/** Thrown if the migration history of the database doesn't match the folder of migrations, or if a migration fails. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
-/** Reads the migrations of a folder, in order. */
+/** Reads the migrations of a folder, in the order of their names. */
 export async function readMigrations(folder: string = migrationsFolder): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -39,8 +39,8 @@ export async function readMigrations(folder: string = migrationsFolder): Promise
 }
 
 /**
- * Splits a script that runs outside of a transaction. A statement ends where a line ends with a semicolon, except between
- * two `$$`.
+ * Splits a script that runs outside of a transaction. A statement ends at a semicolon at the end of a line, except
+ * between two `$$`.
  */
 export function splitStatements(script: string): string[] {
   const bodies: string[] = [];
@@ -53,7 +53,7 @@ export function splitStatements(script: string): string[] {
     .filter((statement) => statement !== '');
 }
 
-/** A row of _prisma_migrations that was not rolled back. */
+/** A row of _prisma_migrations for a migration that was not rolled back. */
 interface AppliedMigration {
   name: string;
   checksum: string;
@@ -62,7 +62,7 @@ interface AppliedMigration {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Returns the migrations of a database, or undefined if it has no history. */
+/** Returns the applied migrations of a database, or undefined if the database has no migration history. */
 export async function readApplied(client: pg.ClientBase): Promise<AppliedMigration[] | undefined> {
   try {
     const { rows } = await client.query<AppliedMigration>(
@@ -77,8 +77,10 @@ export async function readApplied(client: pg.ClientBase): Promise<AppliedMigrati
 }
 
 /**
- * Returns the migrations that the database lacks, and the names of those that a newer version of the program applied.
- * @throws MigrationError if the database was created by other migrations, or one is unfinished or was edited afterwards
+ * Returns the migrations that the database lacks, and the names of migrations that a newer version of the program has
+ * applied.
+ * @throws MigrationError if other migrations created the database, or if a migration is unfinished or was changed after
+ * it was applied
  */
 export function compareHistory(migrations: Migration[], applied: AppliedMigration[]) {
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));

@@ -2,17 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { errorCode, LOCK_NOT_AVAILABLE } from '../../shared/pg-errors.ts';
 
-/** Reports progress to people who wait. */
+/** Reports the progress of the migration to the administrator. */
 export type Progress = (message: string) => void;
 
-/** The advisory lock of the session that migrates. */
+/** The keys of the advisory lock that a migrating session holds. */
 const [first, second] = [1769239405, 3];
 
 const reportEveryMs = 60_000;
 
 /**
- * Acquires the lock of the database's one migrating process; the end of the connection releases it. Polls: a statement
- * that waited would hold a snapshot, and CREATE INDEX CONCURRENTLY in the other process would wait for it forever.
+ * Acquires the migration lock of the database, so that only one process migrates it. The end of the connection releases
+ * the lock. Polls for the lock, because a waiting statement would hold a snapshot. CREATE INDEX CONCURRENTLY in the
+ * other process would wait for this snapshot forever.
  */
 export async function acquireMigrationLock(client: pg.ClientBase, onProgress?: Progress): Promise<void> {
   await endWithProcess(client);
@@ -32,7 +33,10 @@ export async function acquireMigrationLock(client: pg.ClientBase, onProgress?: P
   }
 }
 
-/** Makes PostgreSQL end the session, and release its locks, within a minute after its process or network has gone. */
+/**
+ * Makes PostgreSQL end the session and release its locks within a minute after the client process exits or the network
+ * fails.
+ */
 async function endWithProcess(client: pg.ClientBase): Promise<void> {
   const settings = {
     client_connection_check_interval: 1000,
@@ -42,19 +46,20 @@ async function endWithProcess(client: pg.ClientBase): Promise<void> {
     tcp_user_timeout: 50_000,
   };
   for (const [name, value] of Object.entries(settings)) {
-    // Some operating systems lack one.
+    // Ignores errors, because some operating systems don't support all of these settings.
     await client.query(`SET ${name} = ${value}`).catch(() => undefined);
   }
 }
 
 const DEADLOCK_DETECTED = '40P01';
 
-/** How long to retry after the first failure, unless the caller sets another time. */
+/** Default maximum milliseconds of retries after the first failure. */
 const maxWaitMs = 600_000;
 
 /**
- * How long one statement waits for a lock. Requests queue behind it, and hardly notice. Every fifth attempt waits for more
- * than `deadlock_timeout`, after which PostgreSQL cancels an autovacuum that holds the lock.
+ * The lock timeouts of one attempt in milliseconds. Requests queue behind a waiting statement, so the usual timeout is
+ * short. Every fifth attempt waits longer than `deadlock_timeout`. After that time, PostgreSQL cancels an autovacuum
+ * that holds the lock.
  */
 const [lockTimeoutMs, longLockTimeoutMs] = [200, 1200];
 
@@ -64,9 +69,9 @@ interface RetryOptions {
 }
 
 /**
- * Does work that needs locks, and repeats it after a pause while other sessions hold them, so that requests that have
- * queued behind it can pass.
- * @throws what the work throws; after the maximum wait, an error that names the oldest transactions
+ * Runs work that needs locks. While other sessions hold the locks, retries after a pause, so that queued requests can
+ * run in the pause.
+ * @throws the error of the work; after the maximum wait, an error that names the oldest transactions
  */
 export async function retryWhileLocked<Result>(
   client: pg.ClientBase,
@@ -95,7 +100,7 @@ export async function retryWhileLocked<Result>(
   }
 }
 
-/** Describes the oldest transactions of the database, for a person who looks for the one that holds a lock. */
+/** Describes the three oldest transactions of the database, because one of them probably holds the lock. */
 async function describeOldest(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ description: string }>(
     `SELECT format('pid %s ("%s", %s since %s)', pid, application_name, state, xact_start) AS description

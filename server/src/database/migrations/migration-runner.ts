@@ -16,18 +16,18 @@ import { type Progress, retryWhileLocked } from './migration-lock.ts';
  */
 
 export interface ApplyOptions {
-  /** The folder of the migrations, unless it is the program's own. */
+  /** The folder of the migrations. Default: prisma/migrations. */
   folder?: string | undefined;
-  /** How long to retry while other sessions hold a lock. */
+  /** Maximum milliseconds of retries while other sessions hold a lock. Default: 10 minutes. */
   maxWaitMs?: number | undefined;
   onProgress?: Progress | undefined;
 }
 
 /**
  * Applies the migrations that the database lacks and returns their names.
- * @param client has the migration lock, and no statement_timeout
- * @throws MigrationError if the database has another history, or a migration fails. A failed script leaves nothing, unless
- *   it runs outside of a transaction: then the next run repeats it.
+ * @param client a connection that holds the migration lock and has no statement timeout
+ * @throws MigrationError if the history of the database doesn't match, or a migration fails. A failed script is rolled
+ * back. If the script runs outside of a transaction, the next run repeats it instead.
  */
 export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
@@ -42,7 +42,7 @@ export async function applyMigrations(client: pg.ClientBase, options: ApplyOptio
   return missing.map(({ name }) => name);
 }
 
-/** The table as Prisma creates it. */
+/** Creates the history table with the same columns as Prisma. */
 export const historyTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id varchar(36) PRIMARY KEY NOT NULL,
   checksum varchar(64) NOT NULL,
@@ -60,7 +60,7 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Apply
     else await retryWhileLocked(client, () => runInTransaction(client, migration), options);
   } catch (cause) {
     const { message, position } = cause as { message: string; position?: string };
-    // PostgreSQL gives the position in a script that it ran as a whole.
+    // The position is relative to the SQL text. Only within a transaction, this text is the whole script.
     const before = migration.concurrent ? undefined : position && migration.script.slice(0, Number(position));
     const line = before && ` (line ${before.split('\n').length} of its migration.sql)`;
     throw new MigrationError(`Migration ${migration.name} failed: ${message}${line ?? ''}`, { cause });
@@ -80,14 +80,17 @@ async function runInTransaction(client: pg.ClientBase, migration: Migration): Pr
   }
 }
 
-/** Runs a script outside of a transaction. Its row is written at the end: an interrupted script is repeated. */
+/**
+ * Runs a script outside of a transaction. Writes the row of the history at the end, so that the next run repeats an
+ * interrupted script.
+ */
 async function runStatements(client: pg.ClientBase, migration: Migration, options: ApplyOptions): Promise<void> {
   const startedAt = new Date();
   for (const statement of splitStatements(migration.script)) {
     const index = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)/i.exec(statement)?.[1];
     if (index !== undefined && (await isBuilt(client, index))) continue;
     if (/\bCONCURRENTLY\b/i.test(statement)) {
-      // No other session queues behind it.
+      // Needs no lock timeout, because requests don't queue behind a CONCURRENTLY statement.
       await client.query('SET lock_timeout = 0');
       await client.query(statement);
     } else {
@@ -97,7 +100,7 @@ async function runStatements(client: pg.ClientBase, migration: Migration, option
   await record(client, migration, startedAt);
 }
 
-/** Checks whether an index is complete, and drops one whose build was interrupted. */
+/** Returns true if an index is complete. Drops an index whose build was interrupted. */
 async function isBuilt(client: pg.ClientBase, index: string): Promise<boolean> {
   const { rows } = await client.query<{ valid: boolean }>(
     'SELECT indisvalid AND indisready AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
@@ -115,7 +118,10 @@ async function record(client: pg.ClientBase, { name, checksum }: Migration, star
   );
 }
 
-/** Tables without a history belong to another program. @throws MigrationError */
+/**
+ * Rejects a database that has tables but no migration history, because its tables belong to another program.
+ * @throws MigrationError
+ */
 async function rejectForeignTables(client: pg.ClientBase): Promise<void> {
   const { rowCount } = await client.query(
     "SELECT FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace LIMIT 1",

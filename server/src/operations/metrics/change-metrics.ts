@@ -4,7 +4,7 @@ import { readHorizon, type TransactionHorizon } from '../../database/transaction
 import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Maximum wait for the database. Milliseconds. */
+/** Maximum milliseconds to wait for the database. */
 const maxReadMs = 2000;
 
 /** Measures how long an open transaction delays the change feed (docs/decisions/change-feed.md). */
@@ -23,18 +23,19 @@ export function measureChanges({ registry }: Metrics, pool: Pool, now = () => pe
   });
 }
 
-/** Maximum stored readings. */
+/** Maximum number of stored readings. */
 const maxReadings = 1000;
 
 /**
- * Estimates the age of the oldest transaction: the time since the first reading in which a newer transaction had
- * already ended. This needs no permission to see other sessions. Milliseconds.
+ * Returns a function that estimates the age of the oldest transaction in milliseconds: the time since the first reading
+ * in which a newer transaction had already ended. The estimate needs no permission to see other sessions.
  */
 function createLagEstimator(): (horizon: TransactionHorizon, at: number) => number {
   let readings: { at: number; ended: bigint }[] = [];
   return ({ oldest, ended }, at) => {
     readings = [...readings.filter((reading) => reading.ended > oldest), { at, ended }];
-    // If a transaction stays open for weeks, no reading expires. Dropping every second one keeps the first.
+    // While a transaction stays open, no reading is removed, possibly for weeks. Removing every second reading keeps
+    // the first one.
     if (readings.length > maxReadings) readings = readings.filter((_, index) => index % 2 === 0);
     return at - (readings[0]?.at ?? at);
   };

@@ -6,7 +6,7 @@ import type { RecordedResults } from '../../webhooks/delivery/record-results.ts'
 import { type Backlog, readBacklog } from '../../webhooks/maintenance/backlog.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The status of a delivery after an attempt, as a label. */
+/** The metric label for each status of a delivery after an attempt. */
 const outcomes: Record<RecordedResults['state'], string> = {
   DELIVERED: 'delivered',
   PENDING: 'failed',
@@ -14,7 +14,7 @@ const outcomes: Record<RecordedResults['state'], string> = {
   CANCELLED: 'cancelled',
 };
 
-/** Counts the deliveries of a worker, and measures the backlog of the whole database. */
+/** Counts the delivery attempts of this worker, and measures the backlog of the whole database. */
 export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): WorkerObserver {
   const registers = [registry];
   const attempts = new Counter({
@@ -51,14 +51,12 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
   };
 }
 
-/**
- * Minimum time between reads of the backlog, however often metrics are requested, and maximum wait for the database.
- * Milliseconds.
- */
+/** Minimum milliseconds between two reads of the backlog. A request for metrics in between gets the last values. */
 const readIntervalMs = 5000;
+/** Maximum milliseconds to wait for the database. */
 const maxReadMs = 2000;
 
-/** Measures the backlog. If the database doesn't respond, the metrics are absent instead of outdated. */
+/** Measures the backlog. If the database doesn't respond, omits the metrics instead of reporting outdated values. */
 function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
   let reading: Promise<Backlog | undefined> | undefined;
 

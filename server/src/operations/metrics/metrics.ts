@@ -5,8 +5,8 @@ import { runCheck } from '../operations-server.ts';
 import { createTenantUsage, type TenantUsage } from './tenant-usage.ts';
 
 /**
- * The metrics of a process (docs/operations.md). No label contains a tenant, key or path, because Prometheus keeps a
- * series for each value. `/tenants` lists the tenants with the highest usage.
+ * The metrics of a process (docs/operations.md). No label contains a tenant, key or path, because Prometheus stores a
+ * time series for each value of a label. `/tenants` lists the tenants with the highest usage.
  */
 export interface Metrics {
   registry: Registry;
@@ -15,7 +15,7 @@ export interface Metrics {
 
 /**
  * Creates the metrics of Node.js (CPU time, memory, event loop delay) and of the health checks.
- * @param checks health checks; more are added while the process starts
+ * @param checks the health checks; the process adds more checks while it starts
  */
 export function createMetrics(checks: HealthCheck[]): Metrics {
   const registry = new Registry();

@@ -2,18 +2,18 @@ import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 /** The usage of a tenant. */
 export interface Usage {
-  /** Requests with a valid key. */
+  /** The number of requests with a valid API key. */
   requests: number;
-  /** How long its requests held database connections (docs/decisions/rate-and-concurrency-limits.md). */
+  /** Milliseconds for which its requests held database connections (docs/decisions/rate-and-concurrency-limits.md). */
   connectionMs: number;
-  /** Delivery attempts of its webhooks. */
+  /** The number of delivery attempts of its webhooks. */
   deliveries: number;
 }
 
 type Measure = keyof Usage;
 const measures: Measure[] = ['requests', 'connectionMs', 'deliveries'];
 
-/** The tenants with the highest usage by measure in the last minutes, in descending order. */
+/** The tenants with the highest usage by measure in the last `minutes` minutes, in descending order. */
 export type TopTenants = { minutes: number } & Record<Measure, (Usage & { tenantId: number })[]>;
 
 export interface TenantUsage {
@@ -27,15 +27,15 @@ const maxTopTenants = 10;
 
 /** Maximum tenants per minute. Beyond it, the tenants with the lowest usage are evicted. */
 const maxTenants = 10_000;
-/** How many tenants of each measure remain after an eviction. */
+/** The number of tenants with the highest usage, per measure, that remain after an eviction. */
 const retainedTenants = 1000;
 
 /**
- * Counts the usage of each tenant during the last minutes, in limited memory.
- * @param clock milliseconds of a monotonic clock
+ * Counts the usage of each tenant in the last `windowMinutes` minutes. `maxTenants` limits the memory.
+ * @param clock a monotonic clock in milliseconds
  */
 export function createTenantUsage(clock: () => number = () => performance.now()): TenantUsage {
-  /** Starts with the current minute. */
+  /** The usage of each minute, starting with the current minute. */
   let minutes: { since: number; tenants: Map<TenantId, Usage> }[] = [];
 
   function currentTenants(): Map<TenantId, Usage> {

@@ -14,36 +14,36 @@ import { traceParentOf } from './trace-parent.ts';
 export interface Traces {
   statements: StatementTracer;
   attempts: AttemptTracer;
-  /** Must be called before any route is registered. @param except routes without spans */
+  /** Creates a span for each request. Call it before you register routes. @param except routes without spans */
   followRequests(app: FastifyInstance, except: readonly string[]): void;
   /** Returns the `traceparent` (W3C) of the active span, or undefined if there is none. */
   traceParent(): string | undefined;
-  /** Returns the fields that log lines have within a span. */
+  /** Returns the ids of the active span for log entries, or no fields if there is no span. */
   logFields(): { trace_id?: string; span_id?: string };
-  /** Sends the recorded spans. Waits at most `flushMs`. */
+  /** Sends the recorded spans. Waits at most `flushMs` milliseconds. */
   close(): Promise<void>;
 }
 
-/** Maximum time to send the last spans when the process ends. Milliseconds. */
+/** Maximum milliseconds at shutdown for sending the last spans. */
 const flushMs = 1500;
 
 /**
- * Minimum time between reports. An unreachable collector would otherwise cause a log line every few seconds.
- * Milliseconds.
+ * Minimum milliseconds between two reports of errors. Otherwise, an unreachable collector would cause a log entry every
+ * few seconds.
  */
 const reportIntervalMs = 10 * 60_000;
 
 /**
- * Starts OpenTelemetry for traces only, configured by its variables. No module is patched, because the server creates
- * all spans itself.
- * @throws SettingsError if OpenTelemetry rejects one of the variables
+ * Starts OpenTelemetry for traces only. The OTEL_* variables configure it. Patches no modules, because the server
+ * creates all spans itself.
+ * @throws SettingsError if OpenTelemetry rejects an OTEL_* variable
  */
 export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces {
   const sdk = new NodeSDK({ metricReaders: [], logRecordProcessors: [], instrumentations: [] });
   const errors: string[] = [];
   listen((reason) => errors.push(reason));
   sdk.start();
-  // Further errors are consequences of the first one.
+  // Reports only the first error, because further errors are consequences of it.
   if (errors[0] !== undefined) throw new SettingsError(`OTEL_*: ${errors[0]}`);
   const report = throttle(reportIntervalMs, onTrouble);
   listen(report);
@@ -65,7 +65,7 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
   };
 }
 
-/** Reports warnings and errors of OpenTelemetry. */
+/** Calls `report` for each warning and error of OpenTelemetry. */
 function listen(report: (reason: string) => void): void {
   const forward = (message: string) => report(toReason(message));
   const ignore = () => undefined;
@@ -74,7 +74,8 @@ function listen(report: (reason: string) => void): void {
 }
 
 /**
- * Extracts the message, because OpenTelemetry logs errors as JSON with all properties, including stack and response.
+ * Extracts the message of an error. OpenTelemetry logs an error as JSON with all properties, including the stack and
+ * the response.
  */
 function toReason(message: string): string {
   try {

@@ -12,14 +12,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { onAbort } from '../../shared/request-lifecycle.ts';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 
-/** Returns the route of a request. The route `*` of CORS preflight requests is ignored. */
+/**
+ * Returns the route of a request. Returns undefined for unknown paths and CORS preflight requests, whose route is `*`.
+ */
 const getRoute = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Creates a span for each request. It continues the trace in the `traceparent` header. Spans never contain queries,
- * headers, bodies or unknown paths, because they can contain keys, secrets and personal data.
+ * Creates a span for each request. The span continues the trace in the `traceparent` header. Spans never contain
+ * queries, headers, bodies or unknown paths, because they can contain keys, secrets and personal data.
  * @param except routes without spans
  */
 export function traceRequests(app: FastifyInstance, except: readonly string[]): void {
@@ -70,7 +72,7 @@ export function traceRequests(app: FastifyInstance, except: readonly string[]): 
     const { statusCode } = reply;
     trace.getSpan(spanContext)?.setAttribute('http.response.status_code', statusCode);
     end(request, spanContext, statusCode >= 500 ? String(statusCode) : undefined);
-    // The request log writes its line in the next hook and needs the context.
+    // Runs the next hook, which writes the log entry of the request, within the context of the span.
     context.with(spanContext, done);
   });
 }

@@ -3,14 +3,15 @@ import type { StatementTracer } from '../../database/client/statement-tracer.ts'
 import { errorCode } from '../../shared/pg-errors.ts';
 
 /**
- * Creates a span for each round trip to PostgreSQL within a trace. Its name lists the operations and tables of the
- * statements. Spans never contain values, statement texts or error messages of PostgreSQL, which can quote values.
+ * Creates a span for each round trip to PostgreSQL within a trace. The name of the span lists the operations and tables
+ * of the statements. Spans never contain values, statement texts or error messages of PostgreSQL, which can quote
+ * values.
  */
 export function createStatementTracer(): StatementTracer {
   const tracer = trace.getTracer('itsm-api');
   return {
     begin(texts) {
-      // Work that continues after the response is not part of the request's latency.
+      // Creates no span after the response, because such work isn't part of the latency of the request.
       if (!trace.getActiveSpan()?.isRecording()) return undefined;
       const summary = texts.map(toSummary).join('; ').slice(0, maxSummaryLength);
       const span = tracer.startSpan(summary, {
@@ -34,12 +35,15 @@ export function createStatementTracer(): StatementTracer {
   };
 }
 
-/** Maximum length in characters that OpenTelemetry recommends. */
+/** The maximum length of a summary in characters, which OpenTelemetry recommends. */
 const maxSummaryLength = 255;
 
 const summaries = new Map<string, string>();
 
-/** The server has a few hundred fixed statements. The limit protects against generated ones. */
+/**
+ * Maximum number of cached summaries. The server has a few hundred fixed statements. The limit protects the memory
+ * against generated statements.
+ */
 const maxSummaries = 2000;
 
 const name = String.raw`(?:"?\w+"?\.)*"?(\w+)"?`;
