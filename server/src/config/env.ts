@@ -230,7 +230,7 @@ function isProxy(value: string): boolean {
   return ['loopback', 'linklocal', 'uniquelocal'].includes(value) || isNetwork(value);
 }
 
-/** Returns true for a single address or a network in CIDR notation. */
+/** Returns true if the value is an IP address or a network in CIDR notation. */
 function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');
   const version = address.includes('%') ? 0 : isIP(address);
@@ -238,7 +238,7 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-/** Returns true for a key of `WEBHOOK_SECRET_KEY`: 32 bytes in base64. */
+/** Returns true if the value is a valid key for `WEBHOOK_SECRET_KEY`: 32 bytes in base64. */
 export function isEncryptionKey(value: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(value);
 }

@@ -1,10 +1,10 @@
 import type { Settings } from '../config/env.ts';
 
-/** The maximum connections of a process by purpose, without those for requests. */
+/** The maximum connections of a process by purpose, except for requests. */
 export const connectionsFor = {
   keyLookups: 2,
   accounts: 2,
-  /** Deliveries, jobs, and other work over all tenants. */
+  /** For deliveries, jobs and other work over all tenants. */
   system: { worker: 8, api: 3 },
   listener: 1,
   nightlyCheck: 1,

@@ -60,8 +60,8 @@ export class OutageTracker {
   }
 
   /**
-   * Returns true if an error is caused by an outage or a lack of resources. If so, the tracker counts the error, and
-   * the caller must not log it.
+   * Returns true if an outage or a lack of resources causes the error. If so, the tracker counts the error, and the
+   * caller must not log it.
    */
   explains(error: unknown, failing: Failing): boolean {
     if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) {
@@ -81,7 +81,7 @@ export class OutageTracker {
     return this.#outage?.reason ?? this.#shortage?.reason;
   }
 
-  /** Logs the counts that have not been logged. */
+  /** Stops the timers and logs the remaining counts. */
   close(): void {
     clearTimeout(this.#recoveryTimer);
     if (this.#reportTimer !== undefined) this.#report();

@@ -1,7 +1,7 @@
 import { queryRows, type Statement } from './client/raw-sql.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
-/** The tables whose rows are locked before an update. */
+/** The tables whose rows a transaction locks before an update. */
 type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
 
 /**

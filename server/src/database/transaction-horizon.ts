@@ -1,6 +1,6 @@
 import type { Pool } from './client/pool.ts';
 
-/** A snapshot of transaction ids. PostgreSQL assigns them in the order of the first writes. */
+/** A snapshot of transaction ids. PostgreSQL assigns an id to a transaction at its first write, in ascending order. */
 export interface TransactionHorizon {
   /** The id of the oldest running transaction, or `ended` if no transaction is running. */
   oldest: bigint;

@@ -76,7 +76,7 @@ async function createFolder(name: string, user: OsUser | undefined): Promise<voi
   const created = await mkdir(dataDir, { recursive: true, mode }).catch((cause: Error) => {
     throw new ClusterError(`DATA_DIR ${name} can't be created: ${cause.message}. Set it to another folder.`, { cause });
   });
-  // The umask may have removed permissions.
+  // Sets the mode again, because the umask may have removed permissions.
   if (created !== undefined) await chmod(dataDir, mode);
   await access(dataDir, constants.W_OK | constants.X_OK).catch((cause: Error) => {
     const advice = 'Give this user write permission, or set DATA_DIR to another folder.';
@@ -128,7 +128,7 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
 }
 
 /**
- * Matches messages of PostgreSQL and pg_ctl if another process starts or stops the same server, or has just taken the
+ * Matches the messages of PostgreSQL and pg_ctl if another process starts or stops the same server, or already uses the
  * port.
  */
 const concurrentStart =

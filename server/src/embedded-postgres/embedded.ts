@@ -6,7 +6,7 @@ import { errorCode } from '../shared/pg-errors.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
-/** A process that uses the embedded PostgreSQL: one server, or any number of commands. */
+/** A process that uses the embedded PostgreSQL: either the only server or one of any number of commands. */
 export type Holder =
   | {
       type: 'server';
@@ -35,9 +35,9 @@ export interface Embedded {
 
 /*
  * Advisory locks track the holders of PostgreSQL, with one connection per holder. PostgreSQL releases the locks of a
- * holder when its process ends for any reason. Each holder has a shared lock on EVERYONE. A holder that leaves tries to
- * acquire EVERYONE exclusively. If it succeeds, it is the last one and stops PostgreSQL. The server also has an
- * exclusive lock on SERVER.
+ * holder when its process ends for any reason. Each holder has a shared lock on EVERYONE. A holder that releases
+ * PostgreSQL tries to acquire EVERYONE exclusively. If it acquires the lock, no other holder is left, and it stops
+ * PostgreSQL. The server also has an exclusive lock on SERVER.
  */
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
@@ -95,7 +95,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 
   const stop = async () => {
     stopping.abort();
-    // If reconnecting failed, its error has already ended the process.
+    // Ignores the error of a failed reconnect, because the error already ends the process as an uncaught error.
     await reconnecting?.catch(() => undefined);
     await leave(cluster, client);
   };
@@ -260,7 +260,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = 'itsm'");
   if (rowCount === 1) return;
   await client.query('CREATE DATABASE itsm').catch((error: unknown) => {
-    // Another process has created it concurrently.
+    // Ignores the error if another process has created the database concurrently.
     if (!DUPLICATES.includes(errorCode(error) ?? '')) throw error;
   });
 }

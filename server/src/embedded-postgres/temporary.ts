@@ -53,12 +53,13 @@ async function removeAbandoned(): Promise<void> {
     if (owner === undefined || isAlive(Number(owner))) continue;
     const dataDir = join(tmpdir(), entry);
     try {
-      // `destroy` kills the process in postmaster.pid. By now, another program may have the id of that process.
+      // Removes a stale postmaster.pid. Otherwise, `destroy` would kill another program that has the same process id by
+      // now.
       const isRunning = (await runningPort({ dataDir })) !== undefined;
       if (!isRunning) rmSync(join(dataDir, 'postgres/postmaster.pid'), { force: true });
       destroy(dataDir);
     } catch {
-      // The folder belongs to another user, or another process is removing it.
+      // Ignores the error: the folder belongs to another user, or another process is removing it.
     }
   }
 }
@@ -68,7 +69,7 @@ function destroy(dataDir: string): void {
   try {
     process.kill(Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGQUIT');
   } catch {
-    // PostgreSQL isn't running.
+    // Ignores the error if PostgreSQL isn't running.
   }
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }

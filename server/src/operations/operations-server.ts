@@ -24,7 +24,8 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
     return503OnClosing: false,
   });
   app.get('/livez', () => ({ status: 'ok', pid: process.pid, uptimeSeconds: Math.round(process.uptime()) }));
-  // A failed check doesn't change the status code, because other instances use the same dependencies.
+  // A failed check doesn't change the status code: all instances use the same dependencies, so another instance would
+  // fail as well.
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;
     const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));

@@ -16,13 +16,13 @@ import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys.ts';
 
-/** An open, migrated database and its services. The server and the command line both use it. */
+/** An open, migrated database and the services that use it. Both the server and the command line open a runtime. */
 export interface Runtime {
   databases: Databases;
   /** The Prisma client of the system role, which sees the rows of all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
-  /** Whether PostgreSQL is the embedded one in `DATA_DIR`. */
+  /** Whether the database is the embedded PostgreSQL in `DATA_DIR`. */
   embedded: boolean;
   /** The origin at which browsers reach the server. */
   publicUrl: string;
@@ -144,7 +144,7 @@ export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder:
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 
-/** Returns the timeouts of the settings. */
+/** Returns the timeouts of PostgreSQL sessions from the settings. */
 export function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

@@ -155,7 +155,7 @@ async function openServices(
   return runtime;
 }
 
-/** The dependencies of the roles. */
+/** The dependencies of the roles `api` and `worker`. */
 interface RoleDependencies {
   runtime: Runtime;
   metrics: Metrics | undefined;

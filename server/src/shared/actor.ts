@@ -6,7 +6,7 @@ export interface Acting {
   keyId?: bigint | undefined;
 }
 
-/** Returns the actor of a change, for activity and events. */
+/** Returns the actor of a change, as activity entries and events contain it. */
 export function actorOf({ userId, keyId }: Acting): Actor {
   return userId === undefined ? null : { userId: Number(userId), keyId: keyId === undefined ? null : Number(keyId) };
 }

@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** The id of a tenant. The branded type prevents that another id is used as a tenant id. */
+/** The id of a tenant. The branded type prevents the use of other ids as tenant ids. */
 export type TenantId = bigint & { readonly [brand]: 'TenantId' };
 
 /** Converts an id from a row, JSON or text to the id of a tenant. */

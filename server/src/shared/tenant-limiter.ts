@@ -36,7 +36,7 @@ export type RejectionReason = 'queue' | 'wait' | 'unread';
 export interface Rejection {
   tenantId: TenantId;
   cause: RejectionReason;
-  /** The text for the client and the log. */
+  /** The reason in the error message and in the log entry. */
   reason: string;
 }
 
@@ -71,12 +71,12 @@ interface QueuedRequest {
 /** The running and queued requests of a tenant. */
 interface TenantQueue {
   running: number;
-  /** The moving average of the duration of its requests, in milliseconds. */
+  /** The moving average of the duration of the tenant's requests, in milliseconds. */
   usualMs: number;
   waiting: Set<QueuedRequest>;
 }
 
-/** The weight of the last request in the moving average. */
+/** The weight of the last request in the moving average of the duration. */
 const weightOfLast = 0.2;
 
 /**
@@ -88,7 +88,7 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
   const { maxConcurrent, share, workMs, maxQueued, waitMs, maxUnreadBytes, getUnreadBytes, onRejected } = options;
   const { onWaited, onDone } = options;
   const maxPerTenant = Math.max(1, Math.floor(maxConcurrent * share));
-  /** In round-robin order: `startNext` serves the first tenant first. */
+  /** The queues in round-robin order: `startNext` serves the first tenant first. */
   const queues = new Map<TenantId, TenantQueue>();
   let free = maxConcurrent;
 

@@ -12,7 +12,7 @@ export interface WorkerPoolOptions {
   maxPerTenant: number;
   /** Returns the error message for too many tasks. `count` is the exceeded limit. */
   tooMany(count: number): string;
-  /** The maximum duration of a running task, and the error of a task that exceeds it. Default: no limit. */
+  /** The maximum duration of a running task, and the error of a task that exceeds this duration. Default: no limit. */
   timeout?: { maxMs: number; tooLong(): ApiError };
   /** The `Retry-After` header of the error for too many tasks. */
   retryAfterSeconds: number;

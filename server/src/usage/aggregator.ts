@@ -1,7 +1,7 @@
 import type { TenantId } from '../shared/tenant-id.ts';
 import { keyedEndpoints, latencyBuckets, outcomes } from './dimensions.ts';
 
-/** Counts of requests of one key with the same endpoint and outcome. */
+/** The counts of requests of one API key with the same endpoint and outcome. */
 export interface Counts {
   requests: number;
   /** The number of requests per latency bucket (dimensions.ts). */
@@ -22,8 +22,9 @@ export interface Place {
 }
 
 /**
- * Combines endpoint and outcome into a number. @param endpoint index in `keyedEndpoints` @param outcome index in
- * `outcomes`
+ * Combines an endpoint and an outcome into a number.
+ * @param endpoint index in `keyedEndpoints`
+ * @param outcome index in `outcomes`
  */
 export function kindOf(endpoint: number, outcome: number): number {
   return endpoint * outcomes.length + outcome;

@@ -13,7 +13,7 @@ const flushIntervalMs = 5000;
  */
 const maxPendingCounts = 10_000;
 
-/** A completed request. */
+/** A completed request with an API key. */
 export interface Served extends Place {
   milliseconds: number;
   /** The used share of the key's global rate limit window after this request, in percent. */
@@ -39,8 +39,9 @@ interface RecorderOptions {
 
 /**
  * Counts requests with API keys in memory and writes the counts every `flushIntervalMs` milliseconds
- * (docs/decisions/usage-statistics.md). If a write fails, the next write retries it, up to `maxPendingCounts`. If the
- * database commits but its response is lost, the counts are added twice.
+ * (docs/decisions/usage-statistics.md). If a write fails, the next write writes the counts again, up to
+ * `maxPendingCounts` counts. If the database commits a write but its response is lost, the next write adds the counts
+ * twice.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
   /** The counts that are not yet written, by the start of their minute. */

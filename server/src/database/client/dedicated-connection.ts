@@ -11,7 +11,9 @@ interface Purpose {
   asRoleOfUrl?: boolean;
 }
 
-/** Runs long work over all tenants on a dedicated connection, so that it doesn't occupy a connection of a pool. */
+/**
+ * Runs long work over all tenants on a dedicated connection, so that the work doesn't occupy a connection of a pool.
+ */
 export async function withDedicatedConnection<Result>(
   { url, timeouts, watch, reachability }: Databases['options'],
   { name, statementMs, asRoleOfUrl = false }: Purpose,

@@ -1,4 +1,4 @@
-/** Declares what the types of pg omit from `lib`. */
+/** Declares an internal module of pg, which the types of pg omit. */
 declare module 'pg/lib/utils.js' {
   /** Converts a parameter to its wire format: text, bytes or null. */
   export function prepareValue(value: unknown): string | Buffer | null;

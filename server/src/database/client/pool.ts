@@ -135,7 +135,7 @@ export class Pool extends pg.Pool {
 const unusableCodes = /^(25P02|0A000|26000)$/;
 
 /**
- * Returns true if the connection is usable after a failed statement. Returns false for errors that end the session,
+ * Returns true if the connection is still usable after a statement. Returns false for errors that end the session,
  * because PostgreSQL reports them before it closes the connection. Also returns false for a transaction that pg-boss
  * sends as one text: after an error, the transaction stays open.
  */

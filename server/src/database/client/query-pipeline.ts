@@ -42,7 +42,7 @@ export class QueryPipeline implements pg.Submittable {
   /** The number of commands that run before the statements: `BEGIN` and setting the tenant. */
   readonly #before: number;
   #completed = 0;
-  /** Receives the results. The caller or pg sets it. */
+  /** Receives the results or the error. The caller or pg sets this callback. */
   callback: ((error: Error | null, results?: pg.QueryResult[]) => void) | undefined;
 
   constructor(configs: pg.QueryConfig[], options: PipelineOptions) {
@@ -84,7 +84,7 @@ export class QueryPipeline implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
     const { result } = this.#current ?? {};
-    // The row of the statement that sets the tenant belongs to no result.
+    // Ignores the row of the statement that sets the tenant, because it belongs to no result.
     if (result === undefined || this.#failure !== undefined) return;
     try {
       result.rows.push(result.parseRow(fields));

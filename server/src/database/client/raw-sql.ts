@@ -16,8 +16,7 @@ export function prepared({ text, values }: Statement): pg.QueryConfig {
 
 /**
  * Runs a statement and returns its rows, within the current transaction if there is one. It bypasses Prisma, because
- * `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). The column values are parsed by pg, not by
- * Prisma.
+ * `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg, not Prisma, parses the column values.
  */
 export async function queryRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const [rows = []] = await queryPipelined(db, [statement]);
@@ -52,7 +51,7 @@ export async function queryOne<Row extends object>(
   return results[0]?.rows[0]?.one ?? undefined;
 }
 
-/** Makes PostgreSQL plan the following statements of the transaction for their parameter values. */
+/** The SQL that makes PostgreSQL plan the following statements of the transaction for their parameter values. */
 const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
 
 /**

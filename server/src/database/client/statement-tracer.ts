@@ -2,7 +2,7 @@
 export interface StatementTracer {
   /**
    * Starts tracing statements that are sent in one round trip.
-   * @returns the function to call when they finish, or undefined if they aren't traced
+   * @returns the function to call when the statements finish, or undefined if there is no trace
    */
   begin(texts: readonly string[]): ((error?: unknown) => void) | undefined;
   /** Runs `work` outside of the current trace. */
@@ -17,8 +17,8 @@ type QueryArgument = string | { text?: string; texts?: readonly string[]; callba
 type Callback = (error: unknown, ...rest: unknown[]) => void;
 
 /**
- * Traces one call of pg's `query`. Its result arrives in one of three ways: at a callback argument, at the callback of the
- * query, or as a promise.
+ * Traces one call of pg's `query`. The result of the call arrives in one of three ways: in a callback argument, in the
+ * callback of the query, or as a promise.
  * @param args the arguments of the call; a callback among them is replaced
  */
 export function traceStatement(tracer: StatementTracer, args: unknown[], send: () => unknown): unknown {

@@ -3,7 +3,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { Database } from './prisma.ts';
 import { withinTenant } from './tenant-context.ts';
 
-/** Operations whose `where` selects the rows. */
+/** The Prisma operations whose `where` selects the rows. */
 const filtered = new Set([
   'findFirst',
   'findFirstOrThrow',
@@ -16,7 +16,7 @@ const filtered = new Set([
   'deleteMany',
 ]);
 
-/** Operations whose `data` creates or changes rows. */
+/** The Prisma operations whose `data` creates or changes rows. */
 const writing = new Set(['create', 'createMany', 'createManyAndReturn', 'updateMany', 'updateManyAndReturn']);
 
 const creating = new Set(['create', 'createMany', 'createManyAndReturn']);
@@ -41,11 +41,12 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
 /**
  * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). It throws an
  * Error for:
- * - operations that take a unique `where`, which would have to contain the tenant (`findUnique`, `update`, `upsert`,
- * …);
+ * - operations that take a unique `where`, which would have to contain the tenant, such as `findUnique` and `upsert`;
  * - `cursor`, for the same reason;
  * - fields in `data` that aren't columns of the model, such as nested writes and `connect`, and `tenantId`;
- * - the model `Tenant`. Composite foreign keys also protect tenants: a row can refer only to rows of the same tenant.
+ * - the model `Tenant`.
+ *
+ * Composite foreign keys also protect tenants: a row can refer only to rows of the same tenant.
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,

@@ -18,7 +18,7 @@ interface ScopedTransaction {
 
 const storage = new AsyncLocalStorage<TenantScope>();
 
-/** Returns the scope of the running code, or undefined outside of a tenant. */
+/** Returns the tenant scope of the running code, or undefined if the code runs for no tenant. */
 export function currentScope(): TenantScope | undefined {
   return storage.getStore();
 }

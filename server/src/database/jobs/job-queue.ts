@@ -20,7 +20,7 @@ export class JobFailed extends Error {
  * Opens pg-boss. pg-boss stores jobs in the schema `pgboss` of the same database. job-schema.ts migrates the schema.
  */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
-  // Loading pg-boss is slow, and commands that add no jobs don't need it.
+  // Loads pg-boss on demand, because loading is slow and commands that add no jobs don't need it.
   const { PgBoss, systemClock } = await import('pg-boss');
   const boss = new PgBoss({
     db: toDb(pool),
@@ -45,7 +45,10 @@ function withLimitedTimers(clock: Clock): Clock {
   return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
 
-/** Lets pg-boss write in the current transaction, so that a job is committed together with the change. */
+/**
+ * Returns a database for pg-boss that writes in the current transaction, so that a job commits together with the
+ * change.
+ */
 export function jobsWithin(db: TenantClient): Db {
   return toDb(connectionsOf(db));
 }

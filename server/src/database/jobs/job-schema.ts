@@ -10,7 +10,7 @@ export interface Queue {
   name: string;
   policy: QueuePolicy;
   options: { expireInSeconds?: number; retryLimit?: number; deleteAfterSeconds?: number };
-  /** Whether an existing queue keeps its options. */
+  /** Whether `migrateJobs` leaves the options of an existing queue unchanged. */
   isKept?: boolean;
 }
 

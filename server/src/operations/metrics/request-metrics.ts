@@ -24,7 +24,10 @@ interface RouteCounts {
   observe(seconds: number): void;
 }
 
-/** The labels of unknown paths and methods. Without them, clients could create an unlimited number of time series. */
+/**
+ * The labels of unknown paths and methods. Without these labels, clients could create an unlimited number of time
+ * series.
+ */
 const unknownRoute = 'unknown';
 const otherMethod = 'OTHER';
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

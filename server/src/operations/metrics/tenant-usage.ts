@@ -25,7 +25,7 @@ const windowMinutes = 5;
 const minuteMs = 60_000;
 const maxTopTenants = 10;
 
-/** Maximum tenants per minute. Beyond it, the tenants with the lowest usage are evicted. */
+/** Maximum tenants per minute. Beyond this number, `add` evicts the tenants with the lowest usage. */
 const maxTenants = 10_000;
 /** The number of tenants with the highest usage, per measure, that remain after an eviction. */
 const retainedTenants = 1000;

@@ -5,8 +5,8 @@ import { spanNamed } from './trace-parent.ts';
 
 /**
  * Creates a span for each delivery attempt, as a child of the request that wrote the event. The span contains the
- * subscription id, but neither its URL nor error messages, because they can contain secrets or host names. The webhook
- * request contains no trace headers.
+ * subscription id. It contains neither the URL of the subscription nor error messages, because these can contain
+ * secrets or host names. The webhook request contains no trace headers.
  */
 export function createAttemptTracer(): AttemptTracer {
   const tracer = trace.getTracer('itsm-api');
