@@ -169,7 +169,10 @@ export const Settings = z.object({
 
 export type Settings = z.output<typeof Settings>;
 
-/** Thrown for invalid settings. The message has one line for each invalid setting, which starts with its name. */
+/**
+ * Thrown for invalid settings. The message has one line for each invalid setting. Each line starts with the name of the
+ * setting.
+ */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }

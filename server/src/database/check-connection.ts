@@ -4,8 +4,8 @@ import { ConnectionWatchdog } from './client/connection-watchdog.ts';
 import { receivesNotifications } from './listener.ts';
 
 /**
- * PostgreSQL's error code for a statement name that already exists. It occurs if a pooler uses the same session for two
- * connections.
+ * PostgreSQL's error code for a statement name that already exists. The error occurs if a pooler uses the same session
+ * for two connections.
  */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
 
@@ -49,7 +49,8 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
 /** Opens two connections. Returns false if a pooler uses another session for each transaction. */
 async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
-    // The constructor throws if the URL or its certificate files are invalid, so it is called within `try`.
+    // The constructor throws if the URL or its certificate files are invalid, so both connections are created within
+    // `try`.
     const [connection, other] = [newConnection(), newConnection()];
     return !(await isPooled(connection, other)) && (await receivesNotifications(connection));
   } catch (error) {

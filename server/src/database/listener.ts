@@ -33,8 +33,8 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' |
 }
 
 /**
- * Failed attempts to listen before `onAway` is called. A restart of PostgreSQL causes fewer failures, so it isn't
- * reported.
+ * Failed attempts to listen before `onAway` is called. A restart of PostgreSQL causes fewer failures, so the listener
+ * doesn't report it.
  */
 const maxFailures = 4;
 

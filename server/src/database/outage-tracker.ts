@@ -110,8 +110,8 @@ export class OutageTracker {
 }
 
 /**
- * Error codes of Node.js and PostgreSQL: the server is unreachable, the connection is lost, the server is shutting down
- * or starting, or the server has reached its connection limit or is a standby.
+ * The error codes of Node.js and PostgreSQL for an outage. The server is unreachable, starting or shutting down, has
+ * reached its connection limit, or is a standby. Or the connection is lost.
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 

@@ -26,7 +26,7 @@ const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageR
 
 /**
  * Returns the required queues. If a newer version of the program has migrated the database, existing queues keep their
- * options: an older version must not reset the options that the newer one sets.
+ * options. An older version must not reset the options of a newer version.
  */
 function requiredQueues(ahead: string[]): Queue[] {
   return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
@@ -37,7 +37,10 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 /** The statement timeout in milliseconds while a process checks the schema. */
 const maxCheckMs = 30_000;
 
-/** Thrown if the database lacks migrations, roles or queues. The message lists them, and the command that adds them. */
+/**
+ * Thrown if the database lacks migrations, roles or queues. The message lists the missing parts and the command that
+ * adds them.
+ */
 export class SchemaOutdatedError extends Error {
   override name = 'SchemaOutdatedError';
   readonly says: string;
@@ -101,7 +104,7 @@ export function findMissingRoles(databaseUrl: string): Promise<string[]> {
   return withClient(databaseUrl, maxCheckMs, missingRoles);
 }
 
-/** Returns true if the database is up to date. Returns false if locks of a running migration block the check. */
+/** Returns true if the database is up to date. Returns false if the locks of a running migration block this check. */
 async function isCurrent(client: pg.ClientBase, folder: string | undefined): Promise<boolean> {
   if ((await missingRoles(client)).length > 0) return false;
   try {

@@ -13,7 +13,10 @@ interface BannerOptions {
   /** The origin of the operations server, or undefined if it is off. */
   operationsOrigin: string | undefined;
   settings: Settings;
-  /** The demo workspace, if this start created it. Only this start can show its API key. */
+  /**
+   * The demo workspace, if this start created it. Only this start can show the API key, because the database stores
+   * only a hash of it.
+   */
   demo: DemoWorkspace | undefined;
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts';
 /** The value of `If-Match` or `If-None-Match`: entity tags, or `*` for any. */
 export type Etags = readonly string[] | '*';
 
-/** The parts of an entity tag that aren't fields of the resource. Clients see them only in `ETag`. */
+/** The parts of an entity tag that aren't fields of the resource. Clients see these parts only in `ETag`. */
 interface Version {
   /** The version of the row, which each change by a client increments. */
   version: number;

@@ -24,9 +24,11 @@ export class Lifecycle {
 
 /** A health check of one dependency of the process. */
 export interface HealthCheck {
-  /** The name in the details of `/readyz`, in camel case. */
+  /** The name of the check in the response of `/readyz`, in camel case. */
   name: string;
-  /** Returns the health. An error, or no result within 1 second, counts as unhealthy. */
+  /**
+   * Returns the health of the dependency. If `look` throws or takes longer than 1 second, the dependency is unhealthy.
+   */
   look(): Health | Promise<Health>;
 }
 

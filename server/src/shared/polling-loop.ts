@@ -5,7 +5,10 @@ import { backoffMs } from './backoff.ts';
 const maxStepMs = 30_000;
 
 export interface Loop {
-  /** Starts the next step immediately, or when the running step finishes. After an error, the delay still applies. */
+  /**
+   * Starts the next step immediately, or when the running step finishes. After a failed step, the delay of the backoff
+   * still applies.
+   */
   wake(): void;
   /** The health of the loop. It is not ok if the last step failed, or the running step takes longer than 30 seconds. */
   readonly health: LoopHealth;

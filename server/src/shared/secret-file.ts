@@ -3,9 +3,9 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { errorCode } from './pg-errors.ts';
 
 /**
- * Reads a secret from a file, or creates the file, readable only by its owner. If several processes create it
- * concurrently, all return the same secret. The file is never incomplete, even if a process is killed or the disk is
- * full.
+ * Reads a secret from a file. If the file is missing, creates it with a new secret, readable only by its owner. If
+ * several processes create it concurrently, all return the same secret. The file is never incomplete, even if a process
+ * is killed or the disk is full.
  */
 export async function readOrCreateSecret(file: string, create: () => string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(ignoreMissing);
@@ -13,7 +13,7 @@ export async function readOrCreateSecret(file: string, create: () => string): Pr
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     await writeFile(draft, `${create()}\n`, { mode: 0o600 });
-    // Fails if another process has already created the file.
+    // Ignores the error if another process has already created the file.
     await link(draft, file).catch(ignoreExisting);
   } finally {
     await rm(draft, { force: true });

@@ -10,7 +10,7 @@ export const allKeys = 0n;
 /**
  * Adds the counts of a minute to the rows of that minute and its hour, for each key and for all keys together. Uses one
  * atomic statement, which several processes can run concurrently.
- * @param minute start of the minute, in milliseconds since 1970
+ * @param minute the start of the minute in milliseconds since 1970
  */
 export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
   const rows = [...toRows(counted), ...toRows(sumAllKeys(counted))];
@@ -55,7 +55,10 @@ const addCountsTo = (table: string, at: string) => `
     global_peak = greatest(u.global_peak, excluded.global_peak),
     group_peak = greatest(u.group_peak, excluded.group_peak)`;
 
-/** SQL that adds the counts. It truncates times to hours in UTC, regardless of the time zone of the connection. */
+/**
+ * SQL that adds the counts. The statement truncates times to hours in UTC, regardless of the time zone of the
+ * connection.
+ */
 const addCountsSql = `
   WITH counted AS MATERIALIZED (
     SELECT * FROM json_to_recordset($2::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,

@@ -11,7 +11,7 @@ const maxNames = 1000;
 /**
  * Returns the name of a prepared statement: a hash of its text, so that it is the same in every process. Returns
  * undefined if the text has a list of parameters, or if there are `maxNames` names already. A statement with a list has
- * a different text for each length of the list, and PostgreSQL would keep all of them until the connection closes.
+ * a different text for each length of the list. PostgreSQL would keep all these statements until the connection closes.
  */
 export function statementName(text: string): string | undefined {
   const known = names.get(text);

@@ -26,8 +26,8 @@ export interface ApplyOptions {
 /**
  * Applies the migrations that the database lacks and returns their names.
  * @param client a connection that holds the migration lock and has no statement timeout
- * @throws MigrationError if the history of the database doesn't match, or a migration fails. A failed script is rolled
- * back. If the script runs outside of a transaction, the next run repeats it instead.
+ * @throws MigrationError if the history of the database doesn't match, or a migration fails. The transaction of a
+ * failed script is rolled back. The next run repeats a failed script that runs outside of a transaction.
  */
 export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);

@@ -27,8 +27,8 @@ export function measureChanges({ registry }: Metrics, pool: Pool, now = () => pe
 const maxReadings = 1000;
 
 /**
- * Returns a function that estimates the age of the oldest transaction in milliseconds: the time since the first reading
- * in which a newer transaction had already ended. The estimate needs no permission to see other sessions.
+ * Returns a function that estimates the age of the oldest transaction in milliseconds. The estimate is the time since
+ * the first reading in which a newer transaction had already ended. It needs no permission to see other sessions.
  */
 function createLagEstimator(): (horizon: TransactionHorizon, at: number) => number {
   let readings: { at: number; ended: bigint }[] = [];
