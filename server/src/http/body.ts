@@ -6,8 +6,8 @@ import { ApiError } from '../shared/errors.ts';
 import { checkJsonSize } from './json-limits.ts';
 
 /**
- * Adds the parser for request bodies, which accepts only JSON in UTF-8. An empty body becomes `undefined` for any
- * content type. A hook rejects a missing body if the contract requires one.
+ * Adds the parser for request bodies. It accepts only JSON in UTF-8. It parses an empty body to `undefined`, with any
+ * content type. A hook rejects requests without a body if the contract requires one.
  */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -39,7 +39,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     );
   });
 
-  // If there is no body, the content type is ignored, so that a malformed one causes no error.
+  // If the request has no body, the server ignores the content type, so a malformed `Content-Type` causes no error.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (isEmpty(headers)) headers['content-type'] = undefined;
     done();
@@ -56,7 +56,7 @@ function isEmpty(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-/** @throws ApiError INVALID_JSON or PAYLOAD_TOO_LARGE */
+/** Parses a request body as JSON in UTF-8. @throws ApiError INVALID_JSON or PAYLOAD_TOO_LARGE */
 function parse(body: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -76,7 +76,7 @@ function parse(body: Buffer): unknown {
 }
 
 /**
- * Returns the charset that a media type parameter names. Uses no regular expression, because backtracking over white
+ * Returns the charset in a parameter of `Content-Type`. Uses no regular expression, because backtracking over white
  * space would be slow.
  */
 function charsetOf(parameter: string): string | undefined {

@@ -3,12 +3,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { encodingFor, fastEncoders, varyByEncoding } from './content-encoding.ts';
 
-/** Smaller bodies fit into one packet without compression. Bytes. */
+/** Minimum size of a body to compress. Smaller bodies fit into one packet without compression. Bytes. */
 const minBytes = 1024;
 
 /**
- * Compresses successful responses without an `ETag`, which are mainly lists. Single resources have a strong ETag, which
- * would have to differ for each encoding (docs/decisions/api-conventions.md). Must run before unread bytes are counted.
+ * Compresses successful responses without an `ETag`, which are mainly lists. Responses with a single resource are not
+ * compressed: their strong ETag would have to differ for each encoding (docs/decisions/api-conventions.md). Call this
+ * function before `countUnsentBytes`, so that the compressed bytes are counted.
  */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -5,8 +5,8 @@ import { names, parseEtags } from '../shared/etag.ts';
 
 /**
  * Adds conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). Reads with a matching
- * `If-None-Match` return 304. For writes, the hook sets `ifMatch`, and the handler compares it under the lock of the
- * row.
+ * `If-None-Match` return 304. For writes, a hook stores the ETags of `If-Match` in `ifMatch`. The handler compares them
+ * with the current ETag while it holds the row lock.
  */
 export function addConditions(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
@@ -27,8 +27,8 @@ export function addConditions(app: FastifyInstance): void {
 }
 
 /**
- * Returns the payload, or sets the status 304 if the client already has this version. HEAD keeps the payload for its
- * length.
+ * Returns the payload, or sets the status 304 if the client already has this version. For HEAD, always returns the
+ * payload, because `Content-Length` depends on it.
  */
 export function notModifiedUnlessChanged(
   request: FastifyRequest,
@@ -43,7 +43,10 @@ export function notModifiedUnlessChanged(
   return method === 'HEAD' ? payload : null;
 }
 
-/** Rejects `If-Match` where no handler checks it. Otherwise, the write would silently ignore the condition. */
+/**
+ * Returns the error for `If-Match` on an endpoint that doesn't support it. Otherwise, the write would silently ignore
+ * the condition.
+ */
 function unsupported(): ApiError {
   const message = 'This endpoint does not support `If-Match`. Remove the header, or update one resource by its id.';
   return new ApiError('VALIDATION_ERROR', message);

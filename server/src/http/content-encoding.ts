@@ -10,7 +10,8 @@ export type Encoding = (typeof codings)[number];
 /** Returns the supported encoding that the request prefers (RFC 9110 §12.5.3). */
 export function encodingFor(request: FastifyRequest): Encoding {
   const accepted = (request.headers['accept-encoding'] ?? '').toLowerCase();
-  // `*` excludes encodings that the client rejects by name. The negotiator doesn't implement that.
+  // In `Accept-Encoding`, `*` doesn't allow encodings that the client rejects by name, such as `br;q=0`. The negotiator
+  // ignores that rule.
   const others = codings.filter((coding) => !rejections[coding].test(accepted));
   return negotiate(accepted, others) ?? 'identity';
 }
@@ -23,7 +24,7 @@ const rejections = {
   identity: createRejectionPattern('identity'),
 };
 
-/** Encodes response bodies on Node's thread pool. */
+/** A function per encoding that encodes a response body. Compression runs on the thread pool of Node.js. */
 export type Encoders = Record<Encoding, (text: string | Buffer) => Promise<Buffer>>;
 
 const [compressBrotli, compressGzip] = [promisify(brotliCompress), promisify(gzip)];
@@ -36,12 +37,12 @@ function encoders(brotliQuality: number, gzipLevel: number): Encoders {
   };
 }
 
-/** Encodes responses that are compressed once each (docs/decisions/api-conventions.md). */
+/** Encodes each response separately, so speed is more important than size (docs/decisions/api-conventions.md). */
 export const fastEncoders = encoders(1, 1);
 
 /**
- * Encodes files that are compressed once per process. Brotli's highest quality takes 100 times as long and saves only
- * 10 %.
+ * Encodes files. The server compresses each file once per process. The highest quality of Brotli would take 100 times
+ * as long as this quality and save only 10 %.
  */
 export const bestEncoders = encoders(5, 6);
 

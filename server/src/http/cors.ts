@@ -16,7 +16,8 @@ const exposedHeaders = [
 ];
 
 /**
- * Allows pages of the given origins to call the API (docs/decisions/api-conventions.md). Without origins, CORS is off.
+ * Allows browsers to call the API from pages of the given origins (docs/decisions/api-conventions.md). If the list of
+ * origins is empty, CORS is disabled.
  */
 export async function addCors(app: FastifyInstance, origins: string[]): Promise<void> {
   if (origins.length === 0) return;

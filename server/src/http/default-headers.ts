@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestIdHeader } from './request-id.ts';
 
-/** Sent with every response: caches must not store it, and browsers must not guess its content type. */
+/** Headers of every response. Caches must not store the response, and browsers must not guess its content type. */
 const responseHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Makes browsers use HTTPS for this host for one year. Other hosts of the domain are not affected. */
+/** Makes browsers use HTTPS for this host for one year. The header doesn't affect other hosts of the domain. */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
 
 /**
- * Sets the default headers before all other hooks, so that error responses also carry them. Cacheable files override
- * them.
+ * Sets the default headers before all other hooks run, so that error responses also have them. Routes of cacheable
+ * files override these headers.
  */
 export function addDefaultHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
-    // Some caches ignore `no-store`. They must not share responses between API keys.
+    // Some caches ignore `no-store`. With `Vary`, they don't return the response to a client with a different API key.
     if (request.routeOptions.config.tsRestRoute?.metadata.scope) reply.header('vary', 'Authorization, X-API-Key');
     done();
   });
@@ -25,7 +25,7 @@ export function setDefaultHeaders(request: FastifyRequest, reply: FastifyReply):
 }
 
 /**
- * Returns the headers that every response carries.
+ * Returns the headers of every response.
  * @param publicUrl the URL at which browsers reach the server
  */
 export function defaultHeadersOf(requestId: string, publicUrl: string | undefined): Record<string, string> {

@@ -15,7 +15,7 @@ const bodyTooLargeMessage = `The body is larger than ${requestLimits.bodyBytes} 
 const unexpectedErrorMessage =
   'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
 
-/** Maps the errors of Fastify to errors of the API. All other errors are INTERNAL_ERROR. */
+/** Maps error codes of Fastify to errors of the API. All other unexpected errors become INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', bodyTooLargeMessage),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -33,24 +33,24 @@ const frameworkErrors: Record<string, () => ApiError> = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** `PUBLIC_URL`, the base URL of the documentation links in errors. */
+    /** The setting `PUBLIC_URL`: the base URL of the documentation links in errors. */
     publicUrl: string | undefined;
   }
 }
 
 export interface ErrorSources {
-  /** Whether a request failed because the database is unavailable. The database module logs the outage. */
+  /** Returns whether a request failed because the database is unavailable. The database module logs the outage. */
   isOutage(thrown: unknown): boolean;
 }
 
-/** Sends every error response (spec §7). Handlers and hooks only throw. */
+/** Adds the error handler, which sends all error responses (spec §7). Handlers and hooks only throw errors. */
 export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     if (thrown instanceof TenantLimitExceeded) await request.giveBack(reply);
     sendError(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
-  // For CONNECT, Node emits an event with the bare socket.
+  // For CONNECT requests, Node.js emits an event with the socket instead of calling the request handler.
   app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     endSocket(
       new ApiError(
@@ -63,20 +63,20 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
   });
 }
 
-/** Responds to errors that Fastify finds before routing (`frameworkErrors`). */
+/** Responds to errors that Fastify finds before it routes a request (the option `frameworkErrors`). */
 export function respondWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   sendError(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
 }
 
 /** Converts a thrown value to an API error, and logs unexpected ones. */
 export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
-  // Must come first, because a client that disconnects looks like a lost database connection.
+  // Must be the first check, because the error of a client that disconnects looks like a lost database connection.
   if (isHangUp(thrown, request)) return incompleteBodyError();
   if (isOutage(thrown)) return outageError();
   const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
-  // Logged because the cause is either an expensive query or a slow database.
+  // Logs this client error, because the cause is either an expensive query or a slow database.
   if (error.code === 'QUERY_TOO_BROAD')
     request.log.warn(
       {
@@ -103,17 +103,17 @@ export function rejectRequest(error: ApiError, request: FastifyRequest, reply: F
 
 /** Responds to requests that Node's HTTP parser rejects, such as malformed request lines and oversized headers. */
 export function respondToClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex): void {
-  // A client that hasn't read earlier responses won't read this one.
+  // If the client hasn't read earlier responses, it won't read the error response either.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.writableLength > 0) socket.destroy();
   else endSocket(clientError(error.code), socket, this.publicUrl);
 }
 
-/** How long the connection stays open after the response, so that the client can read it. Milliseconds. */
+/** How long the connection stays open after an error response, so that the client can read it. Milliseconds. */
 const lingerMs = 2000;
 
 /**
- * Writes an error to a bare socket and closes the connection. Incoming data is discarded. Closing at once could prevent
- * the client from reading the response.
+ * Writes an error response to a socket and closes the connection after `lingerMs`. Discards incoming data until then.
+ * If the server closed the connection immediately, the client might be unable to read the response.
  */
 function endSocket(error: ApiError, socket: Duplex, publicUrl: string | undefined): void {
   const requestId = requestIdOf({ headers: {} });
@@ -125,7 +125,7 @@ function endSocket(error: ApiError, socket: Duplex, publicUrl: string | undefine
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  // Node no longer handles errors of this socket. Without a listener, an error would end the process.
+  // For this socket, Node.js no longer handles errors. Without a listener, an error would end the process.
   socket.on('error', () => undefined);
   socket.removeAllListeners('data').on('data', () => undefined);
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
@@ -152,7 +152,7 @@ function clientError(code: string | undefined): ApiError {
   }
 }
 
-/** Returns whether the client disconnected before the request was complete. No client is left to read the response. */
+/** Returns whether the client disconnected before the server had received the whole request. */
 function isHangUp(thrown: unknown, { raw }: FastifyRequest): boolean {
   return thrown instanceof Error && raw.errored === thrown;
 }
@@ -161,7 +161,10 @@ function incompleteBodyError(): ApiError {
   return new ApiError('INVALID_JSON', 'The connection closed before the body was complete. Send the request again.');
 }
 
-/** Range of the random retry delay in seconds, so that clients don't retry at the same time. */
+/**
+ * Range of the retry delay during an outage. The server picks a random value, so that clients don't retry at the same
+ * time. Seconds.
+ */
 const outageRetrySeconds = { min: 1, max: 5 };
 
 function outageError(): ApiError {
@@ -170,7 +173,7 @@ function outageError(): ApiError {
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
-/** Reports that another transaction, such as a large import, held a lock for longer than the lock timeout. */
+/** Returns the error for a lock timeout: another transaction, such as a large import, held a lock for too long. */
 function lockTimeoutError(): ApiError {
   const seconds = outageRetrySeconds.max;
   const message =
@@ -186,7 +189,7 @@ function toApiError(thrown: unknown): ApiError {
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpectedErrorMessage);
 }
 
-/** Returns the body of an error (spec §7). */
+/** Returns the response body of an error (spec §7). */
 export function envelopeOf(
   { code, message, retryAfterSeconds, details }: ApiError,
   requestId: string,
@@ -197,7 +200,7 @@ export function envelopeOf(
     error: {
       code,
       message,
-      // On an outage, only the header contains the delay (spec §7).
+      // During an outage, only the header `Retry-After` contains the delay (spec §7).
       ...(retryAfterSeconds !== undefined && code !== 'INTERNAL_ERROR' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
       docs: docsOf(code, publicUrl),

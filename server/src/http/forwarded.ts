@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
- * Logs one warning per process if a request has a forwarded header that the server ignores. Without TRUST_PROXY, all
- * requests from behind a proxy have the proxy's address. Fastify sets `ips` if TRUST_PROXY is set. It has more than one
- * address if Fastify trusts the sender's `X-Forwarded-For`.
+ * Logs one warning per process if a proxy sends a forwarded header and the server ignores it. Without the setting
+ * TRUST_PROXY, all requests through a proxy have the address of the proxy. Fastify sets `ips` only if TRUST_PROXY is
+ * set. `ips` contains more than one address only if Fastify trusts the `X-Forwarded-For` of the sender.
  */
 export function warnAboutUntrustedProxy(app: FastifyInstance): void {
   let hasWarned = false;

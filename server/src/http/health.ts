@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Lifecycle } from '../shared/lifecycle.ts';
 
-/** Balancers and supervisors request these paths every second, so the request log omits them. */
+/** Paths of the health checks. Load balancers request them every second, so the request log omits them. */
 export const healthPaths = ['/livez', '/readyz'];
 
 /**
- * Serves `/livez`, which responds while the process is alive, and `/readyz`, which returns 503 unless the process
- * accepts requests (docs/operations.md).
+ * Adds the health checks. `/livez` returns 200 while the process runs. `/readyz` returns 503 unless the process accepts
+ * requests (docs/operations.md).
  */
 export function addHealth(app: FastifyInstance, lifecycle: Lifecycle): void {
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok'));

@@ -5,12 +5,13 @@ const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Rejects JSON with too many values or nested levels before it is parsed. For 500,000 values, parsing and validating
- * take far longer than this scan (docs/decisions/api-conventions.md). Invalid JSON is left to the parser.
+ * Rejects JSON with too many values or nested levels before the server parses it. For 500,000 values, parsing and
+ * validation take much longer than this scan (docs/decisions/api-conventions.md). The scan doesn't reject invalid JSON;
+ * the parser does.
  * @throws ApiError PAYLOAD_TOO_LARGE
  */
 export function checkJsonSize(text: string): void {
-  // Counts the root value, the first value of each array and object, and one value per comma.
+  // Counts the root value, the first value of each array and object, and another value for each comma.
   let values = 1;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -45,7 +46,9 @@ export function checkJsonSize(text: string): void {
   }
 }
 
-/** Returns the index of the closing quote of the string at `start`, or the length of the text if there is none. */
+/**
+ * Returns the index of the quote that ends the string at `start`, or the length of the text if the string has no end.
+ */
 function findEndOfString(text: string, start: number): number {
   let end = start;
   do {
@@ -54,7 +57,7 @@ function findEndOfString(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Returns whether an odd number of backslashes precedes an index. */
+/** Returns whether an odd number of backslashes precedes the index `at`, so that the quote there is escaped. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1;
   while (text.charCodeAt(before) === backslash) before--;

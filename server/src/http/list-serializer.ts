@@ -1,23 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Maximum time to serialize before yielding to the event loop. Milliseconds. */
+/** Maximum time that a list is serialized before the function yields to the event loop. Milliseconds. */
 const sliceMs = 2;
 
-/** The envelope of a list (spec §2). */
+/** The response body of a list (spec §2). */
 interface List {
   success: true;
   data: unknown[];
 }
 
 /**
- * Serializes lists item by item and yields to the event loop after each slice of `sliceMs`.
- * Serializing 100 tickets of 64 KB in one call would block the process for 30 ms per response
- * (docs/decisions/rate-and-concurrency-limits.md).
+ * Serializes lists item by item, and yields to the event loop every `sliceMs` milliseconds. To serialize 100 tickets of
+ * 64 KB in one call would block the process for 30 ms per response (docs/decisions/rate-and-concurrency-limits.md).
  */
 export function addListSerializer(app: FastifyInstance): void {
   let turn = Promise.resolve();
-  // All responses share one promise chain, so only one slice runs in each turn of the event loop.
+  // All lists share one promise chain. In each iteration of the event loop, at most one waiting list continues.
   const yieldToEventLoop = () => {
     turn = turn.then(() => setImmediate());
     return turn;
@@ -35,7 +34,8 @@ function isList(payload: unknown): payload is List {
 }
 
 /**
- * Resolves to text if one slice is sufficient, otherwise to bytes: Fastify would encode megabytes of text in one call.
+ * Resolves to a string if the list is serialized within `sliceMs`, otherwise to bytes. A long list as a string would
+ * block the process, because Fastify encodes it in one call.
  */
 async function serialize(list: List, yieldToEventLoop: () => Promise<void>): Promise<string | Buffer> {
   const envelope = JSON.stringify({ ...list, data: [] });

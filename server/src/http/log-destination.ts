@@ -1,14 +1,14 @@
 import type { DestinationStream } from 'pino';
 import sonicBoom from 'sonic-boom';
 
-/** Maximum wait at exit for a slow reader of the log. Milliseconds. */
+/** Maximum time that the process waits at exit for a slow reader of the log. Milliseconds. */
 const maxExitWaitMs = 1500;
 
 let opened: DestinationStream | undefined;
 
 /**
- * Returns the log destination of the process: buffered standard output. A full disk or a closed pipe neither blocks nor
- * ends the process: failed lines are retried with later ones and at exit.
+ * Returns the log destination of the process: standard output with a buffer. A full disk or a closed pipe neither
+ * blocks nor ends the process. If a write fails, the process retries with the next lines and at exit.
  */
 export function standardOutput(): DestinationStream {
   opened ??= openStandardOutput();
@@ -21,7 +21,7 @@ function openStandardOutput(): DestinationStream {
     fd: 1,
     minLength: 4096,
     periodicFlush: 100,
-    // Lines beyond these bytes are dropped.
+    // If the buffer has this size, SonicBoom drops new lines. Bytes.
     maxLength: 8 * 2 ** 20,
     retryEAGAIN: () => performance.now() < exitDeadline,
   });
@@ -31,7 +31,7 @@ function openStandardOutput(): DestinationStream {
     try {
       output.flushSync();
     } catch {
-      // Nothing is left to report it to.
+      // The error can't be logged, because the log itself is the destination that failed.
     }
   });
   return output;

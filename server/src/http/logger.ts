@@ -9,10 +9,9 @@ export function isWatched(): boolean {
 }
 
 /**
- * Creates the logger of the process. It writes readable lines to a terminal, and JSON lines to any other standard
- * output.
- * @param destination replaces standard output
- * @param fields returns additional fields; called for each line
+ * Creates the logger of the process. In a terminal, it writes readable lines; otherwise, it writes each line as JSON.
+ * @param destination where to write the log instead of standard output
+ * @param fields returns additional fields; the logger calls it for each line
  */
 export function createLogger(
   level: Settings['LOG_LEVEL'],
@@ -31,7 +30,10 @@ export function createLogger(
   return pino(options, standardOutput());
 }
 
-/** Serializes only the safe properties of an error. Others can contain rows, query parameters or request headers. */
+/**
+ * Serializes only the safe properties of an error. Other properties can contain rows, query parameters or request
+ * headers.
+ */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { type, message, stack } = pino.stdSerializers.err(error);

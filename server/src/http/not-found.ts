@@ -5,15 +5,15 @@ import { ApiError } from '../shared/errors.ts';
 import { nearestName } from '../shared/suggestion.ts';
 
 /**
- * Returns 404 for requests that match no route, before the body is read, and lists the methods of the path in `Allow`
- * (docs/decisions/errors.md). Call it before any route is registered.
+ * Adds a hook that returns 404 for requests that match no route, before the server reads the body. The response lists
+ * the methods of the path in `Allow` (docs/decisions/errors.md). Call this function before you register any route.
  */
 export function addNotFound(app: FastifyInstance): void {
   const router = findMyWay();
   const methods = new Set<HTTPMethod>();
   const patterns = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
-    // The routes of CORS and the catch-all routes have no path of their own.
+    // Ignores the CORS route and the catch-all routes, because they match any path.
     if (url.endsWith('*')) return;
     patterns.add(url);
     for (const name of [method].flat() as HTTPMethod[]) {
@@ -34,7 +34,7 @@ export function addNotFound(app: FastifyInstance): void {
     if (trimmedPath !== path && findMethods(trimmedPath).length > 0) {
       return done(notFound(`Paths have no slash at the end. Use ${trimmedPath}.`));
     }
-    // The catch-all route returns its own 404.
+    // The handler of a catch-all route returns its own 404.
     if (route.endsWith('/*')) return done();
     const allowed = findMethods(path);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
@@ -42,14 +42,17 @@ export function addNotFound(app: FastifyInstance): void {
   });
 }
 
-/** Scans once. A regular expression would be retried from each slash. */
+/** Removes all slashes at the end of a path. Uses no regular expression, because backtracking would be slow. */
 function removeTrailingSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end--;
   return path.slice(0, end);
 }
 
-/** Suggests an API path if the prefix is missing or a name is misspelled. Parameters are taken from the request. */
+/**
+ * Returns the most similar API path, for paths without the prefix or with a misspelled name. Keeps the path parameters
+ * of the request.
+ */
 function nearestPath(path: string, patterns: Iterable<string>): string | undefined {
   const withoutPrefix = (full: string) => (full.startsWith(pathPrefix) ? full.slice(pathPrefix.length) : full);
   const parts = withoutPrefix(path).split('/');

@@ -3,17 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import { notModifiedUnlessChanged } from './conditional-requests.ts';
 import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from './content-encoding.ts';
 
-/** A text that is the same in all responses. */
+/** A file with the same content in all responses. */
 interface SharedFile {
-  /** Hash of the content. */
+  /** Hash of the content, for the ETag. */
   tag: string;
   bytes: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
- * Serves texts that don't change while the process runs. Each text is compressed once, on its first request. All
- * responses share the bytes, so slow clients hold no copies in memory.
- * @param cacheControl how long browsers cache the texts, and whether they revalidate
+ * Serves files that don't change while the process runs. The server compresses each file once, on its first request.
+ * All responses share the compressed bytes, so slow clients don't need copies in memory.
+ * @param cacheControl how long browsers cache the files, and whether they revalidate them
  */
 export function serveSharedFiles(scope: FastifyInstance, cacheControl: string): void {
   const files = new Map<string, SharedFile>();

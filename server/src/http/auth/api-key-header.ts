@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { headerValues } from '../server/raw-headers.ts';
 
 /**
- * Returns the API key of `X-API-Key` or `Authorization: Bearer` (spec §5.1).
+ * Returns the API key from `X-API-Key` or `Authorization: Bearer` (spec §5.1).
  * @throws ApiError INVALID_API_KEY if there is no key, or if the headers contain different keys
  */
 export function keyOf(request: IncomingMessage): string {
@@ -25,7 +25,8 @@ export function invalidKey(message: string): ApiError {
 }
 
 /**
- * Returns the value of a header. Repeated headers must have equal values, because a proxy might check a different one.
+ * Returns the value of a header. If the header is repeated, all values must be equal: a proxy might check a different
+ * value than the server.
  */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
   const values = new Set(headerValues(request, name.toLowerCase()));

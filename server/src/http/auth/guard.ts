@@ -9,39 +9,40 @@ import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
 
-/**
- * If a request took longer to arrive or waited longer, its key is looked up again before the handler runs.
- * Milliseconds.
- */
+/** If a request is older than this before its handler runs, the server looks up the API key again. Milliseconds. */
 const recheckAfterMs = 500;
 
 type GiveBack = (reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The owner of the API key; set by the guard on every endpoint that requires a key. */
+    /** The owner of the API key. The authentication hook sets it for every endpoint that requires an API key. */
     identity: KeyIdentity;
-    /** What the handler needs to run queries; set together with `identity`. */
+    /** The context in which the handler runs queries. The authentication hook sets it together with `identity`. */
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
-     * @throws ApiError INVALID_API_KEY; RATE_LIMIT_EXCEEDED after too many failures from the same address
+     * @throws ApiError INVALID_API_KEY; RATE_LIMIT_EXCEEDED after too many failed authentications from the same address
      */
     identify(): Promise<void>;
     /**
-     * Looks up the key again if the request waited for a long time: the key may have been revoked or lost a scope.
+     * If the request has waited for a long time, looks up the API key again. In the meantime, an administrator may have
+     * revoked the key or removed a scope.
      * @throws ApiError INVALID_API_KEY, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
-    /** Counts the request in the rate limits of its key. @throws ApiError RATE_LIMIT_EXCEEDED */
+    /** Counts the request in the rate limits of its API key. @throws ApiError RATE_LIMIT_EXCEEDED */
     takeRequest(reply: FastifyReply): Promise<void>;
-    /** Refunds the request to the rate limits of its key, if it is rejected before it has any effect. */
+    /**
+     * Refunds the request in the rate limits of its API key. Call it if the server rejects the request before it has
+     * any effect.
+     */
     giveBack: GiveBack;
-    /** Returns the details of the key that its holder may see, and the remaining quota of its rate limits. */
+    /** Returns the details of the API key that its holder may see, and the remaining quota of its rate limits. */
     describeKey(): Promise<KeyDetails & { limits: Limit[] }>;
   }
   interface FastifyContextConfig {
-    /** The contract's entry of the route; absent on pages outside the API. */
+    /** The endpoint of the contract that the route implements. Undefined for pages outside the API. */
     tsRestRoute: Endpoint;
   }
 }
@@ -51,14 +52,14 @@ export interface GuardOptions {
   lastUsed: LastUsed;
   store: RateLimitStore;
   limits: RateLimits;
-  /** Called for each request beyond the limits of its key, with the exceeded windows. */
+  /** Called for each request that exceeds a rate limit of its API key, with the exceeded windows. */
   onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
 }
 
 /**
  * Authenticates each request, applies both rate limits and checks the scope, in this order (docs/decisions/errors.md).
- * The contract defines the scope of each route. One hook covers every endpoint, so no endpoint can lack the check.
+ * The contract defines the scope of each route. One hook checks all endpoints, so no endpoint can lack the check.
  */
 export async function addGuard(
   app: FastifyInstance,
@@ -114,16 +115,16 @@ export async function addGuard(
   });
 }
 
-/** Doesn't name the reason, because that would help an attacker to guess keys. */
+/** The message doesn't name the reason, because the reason would help an attacker to guess API keys. */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
-/** @throws ApiError INVALID_API_KEY */
+/** Returns the identity of an API key. @throws ApiError INVALID_API_KEY if the key is not valid */
 function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
   if (identity === undefined) throw invalidKey(invalidKeyMessage);
   return identity;
 }
 
-/** @throws ApiError INSUFFICIENT_SCOPE */
+/** Checks that an API key has a scope. @throws ApiError INSUFFICIENT_SCOPE */
 function checkScope({ scopes }: KeyIdentity, scope: Endpoint['metadata']['scope']): void {
   if (scope === null || scope === 'any' || scopes.has(scope)) return;
   throw new ApiError('INSUFFICIENT_SCOPE', `This API key lacks the scope ${scope}. Use a key that has it.`);

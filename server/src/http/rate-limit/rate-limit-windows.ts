@@ -1,28 +1,31 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 
-/** Requests counted in a window, and the milliseconds until the window ends. */
+/** The number of requests in a window (`current`), and the milliseconds until the window ends (`ttl`). */
 export interface Counted {
   current: number;
   ttl: number;
 }
 
 /**
- * Counts a request in a window (`step` 1), reads the window (0) or takes one request back (-1), in one atomic step.
- * A full window counts nothing more: `current` is then `max + 1`.
+ * Changes and returns the count of a window in one atomic operation. `step` 1 counts a request, 0 only reads the
+ * window, and -1 refunds a request. If the window is full, nothing is counted, and `current` is `max + 1`.
  */
 export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -1) => Counted;
 
-/** A counter that processes share. */
+/** A counter that several server processes share. */
 export interface SharedCounter {
   readonly isReachable: boolean;
-  /** Resolves to undefined if it can't be reached. */
+  /** Counts a request. Resolves to undefined if the counter is unreachable. */
   count(...args: Parameters<Count>): Promise<Counted | undefined>;
   close(): void;
 }
 
 type Done = Parameters<FastifyRateLimitStore['incr']>[1];
 
-/** The store of @fastify/rate-limit: counts in the Redis that all processes share, or else in this process. */
+/**
+ * The store of @fastify/rate-limit. Counts in Redis, which all processes share. Without a reachable Redis, counts only
+ * the requests of this process.
+ */
 export class RateLimitStore implements FastifyRateLimitStore {
   readonly #memory: Count;
   readonly #redis: SharedCounter | undefined;
@@ -32,7 +35,7 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.#redis = redis;
   }
 
-  /** `redis away`: this process counts alone until Redis responds again. */
+  /** Where requests are counted. `redis away`: in this process, until Redis is reachable again. */
   get state(): 'memory' | 'redis' | 'redis away' {
     if (this.#redis === undefined) return 'memory';
     return this.#redis.isReachable ? 'redis' : 'redis away';
@@ -46,12 +49,12 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.count(key, windowMs, max, 1).then((counted) => done(null, counted), done);
   }
 
-  /** Reads a window without counting. @fastify/rate-limit calls it for `{ increment: false }`. */
+  /** Reads a window without counting a request. @fastify/rate-limit calls this method for `{ increment: false }`. */
   read(key: string, done: Done, windowMs: number, max: number): void {
     this.count(key, windowMs, max, 0).then((counted) => done(null, counted), done);
   }
 
-  /** Returns this store, because each call passes its window and maximum. */
+  /** Returns this store for all routes, because each call passes its own window and maximum. */
   child(): this {
     return this;
   }
@@ -61,15 +64,15 @@ export class RateLimitStore implements FastifyRateLimitStore {
   }
 }
 
-/** Maximum windows in memory. Beyond it, the windows that opened first are evicted. */
+/** Maximum number of windows in memory. Beyond it, the oldest windows are evicted. */
 const maxWindows = 200_000;
 
 /**
- * Returns a counter of this process.
- * @param now milliseconds of a monotonic clock
+ * Returns a counter in the memory of this process.
+ * @param now returns the milliseconds of a monotonic clock
  */
 export function createMemoryCounter(now: () => number): Count {
-  /** Windows in the order in which they opened. */
+  /** The windows, in the order in which they were opened. */
   const windows = new Map<string, { endsAt: number; count: number }>();
 
   function open(key: string, windowMs: number) {

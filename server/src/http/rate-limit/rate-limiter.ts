@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import type { RateLimitStore } from './rate-limit-windows.ts';
 
-/** Requests per key and window, and failed authentications per address and minute. */
+/** Maximum requests per API key and window, and maximum failed authentications per IP address and minute. */
 export interface RateLimits {
   global: number;
   group: number;
@@ -12,48 +12,55 @@ export interface RateLimits {
   failures: number;
 }
 
-/** The group of MCP messages that call no endpoint. Its limit is that of all endpoints. */
+/** The endpoint group of MCP messages that call no endpoint. It has the same limit as the global window. */
 const mcpGroup = 'mcp';
 
-/** A window of a key after a request. */
+/** A rate limit window of an API key, after a request. */
 interface Window extends Limit {
   key: string;
   isExceeded: boolean;
-  /** End of the window by `performance.now()`. */
+  /** When the window ends, as a value of `performance.now()`. */
   endsAt: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The windows of the request's key after the request; `isCounted` unless it was rejected or refunded. */
+    /**
+     * The rate limit windows of the API key after this request. `isCounted` is false if the server rejected or refunded
+     * the request.
+     */
     rateLimit: { isCounted: boolean; global: Window; group: Window } | undefined;
   }
 }
 
 export interface RateLimiter {
   /**
-   * Counts the request in its group's window and in the global one, or in neither. Sets the headers either way.
+   * Counts the request in the window of its endpoint group and in the global window. If one of them is full, counts it
+   * in neither. Sets the rate limit headers in both cases.
    * @throws ApiError RATE_LIMIT_EXCEEDED (spec §8, docs/decisions/rate-and-concurrency-limits.md)
    */
   consume(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Takes back what `consume` counted, for a request rejected before it did anything. Updates the headers. */
+  /**
+   * Refunds a request that `consume` has counted, and updates the headers. Call it if the server rejects the request
+   * before it has any effect.
+   */
   refund(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Returns every window of the request's key and counts nothing. */
+  /** Returns all windows of the API key without counting a request. */
   look(request: FastifyRequest): Promise<Limit[]>;
-  /** Counts a failed authentication of the request's address. @throws ApiError RATE_LIMIT_EXCEEDED */
+  /** Counts a failed authentication for the IP address of the request. @throws ApiError RATE_LIMIT_EXCEEDED */
   countFailure(request: FastifyRequest): Promise<void>;
-  /** @throws ApiError RATE_LIMIT_EXCEEDED if the request's address has used up its failed authentications */
+  /** Checks the failed authentications of the IP address. @throws ApiError RATE_LIMIT_EXCEEDED if there are too many */
   checkFailures(request: FastifyRequest): Promise<void>;
 }
 
-/** @param onLimited called for each rejected request with the exceeded windows */
+/** Creates the rate limiter of the API. @param onLimited called for each rejected request, with the exceeded windows */
 export async function createRateLimiter(
   app: FastifyInstance,
   store: RateLimitStore,
   limits: RateLimits,
   onLimited?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
-  // The plugin calls `new Store()`. Returning an object makes it use the shared store, which refunds also need.
+  // @fastify/rate-limit calls `new Store()`. The function returns the shared store, because refunds use the same store.
   function Store() {
     return store;
   }
@@ -84,7 +91,7 @@ export async function createRateLimiter(
   }
 
   async function refund(window: Window): Promise<void> {
-    // If a new window has opened, it doesn't contain the request.
+    // If the window of the request has ended, the new window doesn't contain the request, so nothing is refunded.
     const step = performance.now() < window.endsAt ? -1 : 0;
     Object.assign(window, await read(window.name, window.key, step));
   }
@@ -158,7 +165,7 @@ function exceeded(windows: Window[]): ApiError {
 }
 
 function setHeaders(reply: FastifyReply, global: Limit, group: Limit): void {
-  // Selects the window with the smaller remaining quota, or the one that ends later if both are equal.
+  // Reports the window with the smaller remaining quota. If both are equal, reports the window that ends later.
   const isGroupTighter =
     group.remaining === global.remaining
       ? group.resetSeconds > global.resetSeconds

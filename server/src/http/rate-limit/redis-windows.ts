@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { Redis, type Result } from 'ioredis';
 import type { Count, SharedCounter } from './rate-limit-windows.ts';
 
-/** Maximum wait for a response of Redis. Beyond it, this process counts alone. */
+/** Maximum time to wait for a response of Redis. After that, this process counts on its own. Milliseconds. */
 const maxResponseMs = 250;
-/** Maximum time to connect and count a first window. */
+/** Maximum time to connect to Redis and to count in a first window. Milliseconds. */
 const maxConnectMs = 1000;
 const reconnectMs = 500;
 
@@ -15,7 +15,7 @@ declare module 'ioredis' {
   }
 }
 
-// A TTL longer than the window means that the server's clock was set back after the window opened.
+// If the TTL is longer than the window, the clock of the Redis server was set back after the window opened.
 const countInWindow = `
 local windowMs, max, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local count, ttl = tonumber(redis.call('GET', KEYS[1])) or 0, redis.call('PTTL', KEYS[1])
@@ -28,21 +28,24 @@ if step ~= 0 and count + step >= 0 then count = redis.call('INCRBY', KEYS[1], st
 return { count, ttl }
 `;
 
-/** Counts in a Redis or Valkey. */
+/** A counter in a Redis or Valkey server. */
 export interface RedisCounter extends SharedCounter {
-  /** Such as `redis 7.0.15`; empty until the first connection. */
+  /** Name and version of the server, such as `redis 7.0.15`. Empty until the first connection. */
   readonly server: string;
 }
 
 interface RedisCounterOptions {
   url: string;
-  /** Called when Redis becomes unreachable, and when it is unreachable at the start. */
+  /** Called when Redis becomes unreachable, or if Redis is unreachable at startup. */
   onAway: (reason: string) => void;
   /** Called when Redis is reachable again. */
   onBack: () => void;
 }
 
-/** Resolves when Redis is connected and counts, or when it is unreachable. Reconnects until `close`. */
+/**
+ * Opens a counter in Redis. Resolves when Redis is ready to count or is unreachable. Reconnects until `close` is
+ * called.
+ */
 export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOptions): Promise<RedisCounter> {
   const { protocol, hostname } = new URL(url);
   const redis = new Redis(url, {
@@ -52,7 +55,8 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
     scripts: { countInWindow: { lua: countInWindow, numberOfKeys: 1 } },
     connectTimeout: maxConnectMs,
     retryStrategy: () => reconnectMs,
-    // While Redis is unreachable, this process counts: no command waits for the next connection.
+    // While Redis is unreachable, this process counts on its own, so commands must fail instead of waiting for a
+    // connection.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -69,7 +73,7 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
     clearTimeout(connectTimer);
     if (status === 'away' || status === 'closed') return;
     status = 'away';
-    // If several addresses reject the connection, Node reports one error without a message.
+    // If all addresses of the host reject the connection, the error of Node.js has a code but no message.
     if (!isReportedAway) onAway(error.message || String((error as NodeJS.ErrnoException).code));
     isReportedAway = true;
     if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
@@ -125,17 +129,19 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
 }
 
 /**
- * Counts in a short window to verify all permissions that requests need. Returns name and version, such as `redis
- * 7.0.15`.
+ * Counts a request in a test window, to verify that Redis grants all permissions that requests need. Resolves to the
+ * name and version of the server, such as `redis 7.0.15`.
  */
 async function checkPermissions(redis: Redis): Promise<string> {
   await redis.countInWindow(`itsm:limits:proof:${randomUUID()}`, maxConnectMs, 1, 1);
-  // HELLO returns alternating names and values. INFO would need another permission.
+  // HELLO returns alternating names and values. The command INFO would need another permission.
   const hello = (await redis.call('HELLO')) as unknown[];
   return ['server', 'version'].map((name) => hello[hello.indexOf(name) + 1]).join(' ');
 }
 
-/** Rejects if there is no response in time, unless it arrived while this process was busy. */
+/**
+ * Rejects if no response arrives in time. `setImmediate` accepts responses that arrived while this process was busy.
+ */
 function within<T>(ms: number, response: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timeOut = () => reject(noResponseWithin(ms));

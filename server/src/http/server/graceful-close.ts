@@ -6,14 +6,15 @@ import type { Lifecycle } from '../../shared/lifecycle.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 
 /**
- * Maximum time, after the server starts to close, for a request to arrive and for a response to finish. Milliseconds.
+ * Maximum times after the server starts to close: for the rest of a request to arrive, and for a response to finish.
+ * Milliseconds.
  */
 const maxArrivalMs = 1000;
 const maxResponseMs = 11_000;
 
 /**
- * Closes connections during a graceful shutdown. Responses carry `Connection: close` (RFC 9112 §9.6), and the server
- * closes within `maxResponseMs`.
+ * Closes connections during a graceful shutdown, within `maxResponseMs`. Until then, responses have the header
+ * `Connection: close` (RFC 9112 §9.6).
  */
 export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Lifecycle): void {
   const close = createClose(app.server);
@@ -28,8 +29,8 @@ export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Life
 }
 
 /**
- * Returns a function that closes the server: it stops accepting connections, finishes complete requests and closes the
- * other connections. Node alone would wait for clients that are idle or have sent only part of a request.
+ * Returns a function that closes the server: it stops accepting connections, finishes complete requests and closes all
+ * other connections. Without it, Node.js would wait for clients that are idle or have sent only part of a request.
  */
 function createClose(server: Server): () => Promise<void> {
   /** The pending requests of each connection. */
@@ -54,7 +55,7 @@ function createClose(server: Server): () => Promise<void> {
   }
 
   return async () => {
-    // The callback also runs if the server never listened.
+    // `close` also calls the callback if the server never listened.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     if (await endsWithin(maxResponseMs, Promise.race([closed, closeIncomplete(closed)]))) return;
     server.closeAllConnections();

@@ -1,19 +1,19 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Maximum requests of one connection that the server processes concurrently. */
+/** Maximum number of requests of one connection that the server processes concurrently. */
 const maxConcurrentRequests = 64;
 
-/** The requests of one connection. */
+/** The pipelined requests of one connection. */
 interface Pipeline {
   pending: number;
-  /** Starts the requests beyond the limit. */
+  /** Functions that start the requests beyond the limit, in the order of arrival. */
   waiting: (() => void)[];
 }
 
 /**
- * Limits the concurrent requests of one connection (docs/decisions/api-conventions.md). Further requests from the same
- * packet wait for a response to finish. Until then, the server reads nothing from the connection.
+ * Limits the concurrent requests of one connection (docs/decisions/api-conventions.md). Requests beyond the limit wait
+ * until an earlier response ends. While requests wait, the server reads nothing from the connection.
  */
 export function limitPipelining(handler: RequestListener): RequestListener {
   const pipelines = new WeakMap<Socket, Pipeline>();
@@ -22,7 +22,7 @@ export function limitPipelining(handler: RequestListener): RequestListener {
     const pipeline: Pipeline = pipelines.get(socket) ?? { pending: 0, waiting: [] };
     if (!pipelines.has(socket)) {
       pipelines.set(socket, pipeline);
-      // Node resumes the socket to read a body, and after it sends a response.
+      // Node.js resumes the socket to read a body and after it sends a response. Pause it again while requests wait.
       socket.on('resume', () => pipeline.waiting.length > 0 && socket.pause());
     }
     return pipeline;

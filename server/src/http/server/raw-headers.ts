@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns every value of a request header. Node keeps only the first value of some repeated headers and joins the
- * values of others.
- * @param name in lower case
+ * Returns all values of a request header. For repeated headers, Node.js keeps only the first value or joins the values.
+ * @param name the name in lower case
  */
 export function headerValues({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];

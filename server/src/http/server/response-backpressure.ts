@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Counts the response bytes of each tenant that its clients have not read. They stay in memory until the client reads
- * them or the connection closes. Returns a function that reads the count.
+ * Counts the response bytes of each tenant that its clients have not read yet. These bytes stay in memory until the
+ * client reads them or the connection closes. Returns a function that returns the count of a tenant.
  * @param tenantOf returns the tenant of a request, or undefined if the request is not authenticated
  */
 export function countUnsentBytes(
@@ -21,7 +21,9 @@ export function countUnsentBytes(
     else unread.set(tenantId, sum);
   }
 
-  /** Callbacks to run when a connection closes. Pipelined responses that are not yet sent emit no `close` event. */
+  /**
+   * Callbacks to run when a connection closes. Pipelined responses that the server hasn't sent emit no `close` event.
+   */
   const handlersBySocket = new WeakMap<Socket, Set<() => void>>();
 
   function track(socket: Socket): Set<() => void> {
@@ -45,7 +47,7 @@ export function countUnsentBytes(
     raw.once('close', end);
   }
 
-  /** Counts a streamed file chunk by chunk. The next chunk is produced when the client has read the one before. */
+  /** Counts a streamed file chunk by chunk. Produces the next chunk only after the client has read the previous one. */
   function countChunks(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
     const closed = Promise.withResolvers<void>();
     async function* chunks(): AsyncGenerator<string | Buffer> {

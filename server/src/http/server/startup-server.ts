@@ -12,9 +12,9 @@ import { closeConnectionsGracefully } from './graceful-close.ts';
 import { createHttpServer } from './http-server.ts';
 
 export interface StartupServer {
-  /** Listens on the public port. */
+  /** The Fastify instance that listens on the public port. */
   app: FastifyInstance;
-  /** Routes all requests to the API from now on. */
+  /** Routes all further requests to the API. */
   lead(api: FastifyInstance): void;
 }
 
@@ -25,8 +25,8 @@ interface StartupServerOptions {
 }
 
 /**
- * Opens the public port for the lifetime of the process. Until the API is ready, which can include a migration, the
- * server responds to health checks and returns 503 for all other requests (docs/decisions/errors.md).
+ * Opens the public port for the lifetime of the process. Until the API is ready, the server responds to health checks
+ * and returns 503 for all other requests (docs/decisions/errors.md). A migration can delay the API.
  */
 export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServerOptions): StartupServer {
   let api: RequestListener | undefined;
@@ -48,10 +48,10 @@ export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServe
   addRequestLog(app);
   addHostCheck(app);
   addHealth(app, lifecycle);
-  // Runs before the body is read.
+  // Rejects the request before the server reads its body.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    // The unread rest of the body would be parsed as the next request.
+    // If the connection stayed open, the server would parse the unread body as the next request.
     reply.header('connection', 'close');
     done(new ApiError('SERVICE_UNAVAILABLE', 'The server is starting. Retry in 5 seconds.', { retryAfterSeconds: 5 }));
   });

@@ -2,11 +2,11 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Closes a connection if its client reads no byte of a response within `timeoutMs`. Slow readers stay connected. Node's
- * own socket timeout does not work here, because it restarts with each byte that the client sends.
+ * Closes a connection if its client reads no byte of a response within `timeoutMs`. Clients that read slowly stay
+ * connected. The socket timeout of Node.js doesn't work here, because it restarts with each byte that the client sends.
  */
 export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
-  /** The queued bytes of each connection, and when that number last changed. */
+  /** The queued bytes of each connection, and when this number last changed. */
   const stalled = new Map<Socket, { bytes: number; since: number }>();
 
   function checkSocket(socket: Socket, now: number): void {
@@ -30,9 +30,9 @@ export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
 }
 
 /**
- * Returns the bytes that the operating system has not yet accepted. The number changes with any progress, because Node
- * passes on the next chunk only after the system accepts the whole previous one. Node's own timeouts read the same
- * property, which has no public name.
+ * Returns the number of bytes that the operating system has not accepted yet. The number changes whenever the client
+ * reads, because Node.js passes on the next chunk only after the operating system has accepted the whole previous
+ * chunk. The timeouts of Node.js read the same property, which has no public name.
  */
 function getQueuedBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
   return socket._handle?.writeQueueSize ?? 0;
