@@ -35,7 +35,7 @@ import { createTimeFormatter } from './ui/format-time.ts';
 
 export interface AreaOptions extends ErrorSources {
   accounts: AccountStore;
-  /** Returns a client for the data of a workspace, with the database role of requests. */
+  /** Returns a client for the data of a workspace. It uses the database role of API requests. */
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
@@ -44,24 +44,24 @@ export interface AreaOptions extends ErrorSources {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the session of the request is known. */
+    /** The context of the request. Undefined until the server has looked up the session. */
     visit: RequestContext | undefined;
-    /** Whether the body was parsed completely. */
+    /** Whether the server has parsed the whole body. */
     isBodyRead: boolean;
   }
 }
 
 /**
- * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages of `pages.ts` share these routes,
- * so they share the checks of session, role and CSRF token. Visitors without a session are redirected to the sign-in page.
- * Missing resources and resources of other workspaces return the same 404 page, byte for byte.
+ * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages share these routes, so the
+ * checks of session, role and CSRF token apply to all of them. Visitors without a session are redirected to the sign-in
+ * page. Missing resources and resources of other workspaces return exactly the same 404 page.
  */
 export async function addDeveloperArea(app: FastifyInstance, options: AreaOptions): Promise<void> {
   const { services, settings } = options;
   await addStaticFiles(app);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // `querystring.parse` reads at most 1000 fields, which no form of the area exceeds.
+    // `querystring.parse` ignores fields after the first 1000. No form of the developer area has more.
     await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes, parser: (text) => parseQuery(text) });
     await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
@@ -71,7 +71,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       timeWindow: 60_000,
       cache: 50_000,
       keyGenerator: ({ session }) => session.get('token') ?? '',
-      // Requests without a session: sign-in attempts have their own limits.
+      // Requests without a session are not counted here, because sign-in attempts have their own limits.
       allowList: (_request, token) => token === '',
       errorResponseBuilder: (_request, { ttl }) => sessionLimitError(Math.ceil(ttl / 1000)),
     });
@@ -82,7 +82,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     });
     scope.decorateRequest('visit');
     scope.decorateRequest('isBodyRead', false);
-    // Fastify rejects malformed paths before the `onRequest` hook sets the headers.
+    // Sets the headers again, because Fastify rejects malformed paths before the `onRequest` hook sets them.
     scope.setErrorHandler((thrown, request, reply) =>
       sendError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
     );
@@ -99,10 +99,13 @@ function sessionLimitError(retryAfterSeconds: number): ApiError {
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
-/** Maximum size of a form that needs no session, such as sign-in. Bytes. */
+/** Maximum size of the body of a form that needs no session, such as sign-in. Bytes. */
 const maxPublicFormBytes = 16 * 1024;
 
-/** Headers of all pages. Only resources and form targets of this host are allowed, nothing inline, and no framing. */
+/**
+ * Headers of all pages. The policy allows only resources and form targets of this host. It forbids inline scripts,
+ * inline styles and frames.
+ */
 const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -114,7 +117,7 @@ const pageHeaders = {
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; '),
-  // With `no-referrer`, browsers send `Origin: null` with forms.
+  // Not `no-referrer`, because browsers would then send `Origin: null` with forms.
   'referrer-policy': 'same-origin',
 };
 
@@ -132,7 +135,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     return sendResponse(response, { visit, request, reply });
   });
   if (page.forms === undefined) return;
-  // Checks session and role before the body is parsed, so that unauthorized requests can't fill the memory.
+  // Checks session and role before the server parses the body, so that unauthorized requests can't fill the memory.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await createRequestContext(request, reply, options);
     if (!isFromSite(request, visit.site))
@@ -153,7 +156,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const runAuthorized = (response: () => Promise<ReceivedForm>) =>
       runLimited(visit, async () => {
         if (visit.user !== undefined) {
-          // The session may have ended or the role may have changed while the body was received or the request waited.
+          // While the server received the body, the session may have ended or the role of the user may have changed.
           const user = await (visit as UserContext).reloadUser();
           if (user === undefined) return { response: { redirect: getSignInUrl(getPath(request)) }, status: 303 };
           assertRole(findForm(page, request).form.roles ?? page.roles, { ...visit, user });
@@ -163,7 +166,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const { response, status, retryAfterSeconds } = await runAuthorized(() => handleForm(page, submission)).catch(
       async (error: unknown) => {
         if (!(error instanceof TenantLimitExceeded)) throw error;
-        // Retries once after a second to render the form again, so that the typed values are not lost.
+        // Waits a second and renders the form again with the typed values, so that the user doesn't lose them.
         await sleep(1000);
         return runAuthorized(() => renderRejectedForm(page, submission, error));
       },
@@ -178,7 +181,10 @@ interface PageInput {
   request: FastifyRequest;
 }
 
-/** Renders a page. The flash is consumed after rendering, so that a page that fails doesn't lose it. */
+/**
+ * Renders a page. Consumes the flash (a value to show once) after rendering, so that the user can still see it if
+ * rendering fails.
+ */
 async function renderPage(page: AnyPage, { visit, request }: PageInput): Promise<PageResponse> {
   const pageRequest = parsePageRequest(page, { visit, request });
   const flash = request.method === 'GET' ? findFlash(request) : undefined;
@@ -199,11 +205,13 @@ function markBodyRead(request: FastifyRequest, _reply: FastifyReply, done: () =>
 }
 
 function assertNoFile({ headers }: FastifyRequest): void {
-  // The multipart parser also ignores case.
+  // Ignores case, because the multipart parser does the same.
   if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw unsupportedFormError();
 }
 
-/** Creates the context of a request. @throws ApiError NOT_FOUND if the area is not available at the requested host */
+/**
+ * Creates the context of a request. @throws ApiError NOT_FOUND if the requested host doesn't serve the developer area
+ */
 async function createRequestContext(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -242,12 +250,14 @@ async function createRequestContext(
   } as UserContext;
 }
 
-/** Runs work for a signed-in visitor within the concurrency limit of the workspace. */
+/**
+ * Runs the work of a signed-in user within the concurrency limit of the workspace. Without a session, no limit applies.
+ */
 function runLimited<Result>(visit: RequestContext, work: () => Promise<Result>): Promise<Result> {
   return visit.user === undefined ? work() : (visit as UserContext).runLimited(work);
 }
 
-/** Returns the URL of the sign-in page, which redirects to the requested page afterwards. */
+/** Returns the URL of the sign-in page. After the sign-in, that page redirects to the requested page. */
 function getSignInUrl(url: string): string {
   return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
 }

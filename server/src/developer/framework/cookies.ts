@@ -13,11 +13,11 @@ import {
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { BrowserCookies } from './request-context.ts';
 
-/** How long a challenge is valid. Users may need minutes to find their security key. Milliseconds. */
+/** How long a passkey challenge is valid. Users may need minutes to find their security key. Milliseconds. */
 const challengeMs = 5 * 60_000;
-/** Maximum number of open pages with a challenge each. */
+/** Maximum number of stored passkey challenges. Each open sign-in page of the browser has one. */
 const maxChallenges = 5;
-/** Maximum number of accounts that the device cookie remembers. */
+/** Maximum number of accounts that the cookie `device` stores. */
 const maxKnownAccounts = 20;
 const yearSeconds = 365 * 86_400;
 
@@ -26,52 +26,52 @@ type Reference = Pick<Account, 'tenantId' | 'userId'>;
 interface Flash {
   /** The path of the page that shows the flash. */
   path: string;
-  /** Identifies the flash in the row of the session, which records whether it was shown. */
+  /** The ID of the flash in the session row, which records whether a page has shown the flash. */
   id: string;
   value: unknown;
-  /** The sentence that confirms what the form did. */
+  /** The message that confirms the change. */
   confirmation: string | undefined;
 }
 
-/** A challenge and when it expires, in milliseconds since 1970. */
+/** A passkey challenge, and its expiry in milliseconds since 1970. */
 type Challenge = [challenge: string, until: number];
 
 interface Offered {
-  /** The reference of each account, and a value that changes with its password. */
+  /** For each account: its reference, and a value that changes with its password. */
   found: [name: string, password: string][];
-  /** When the offer expires. Milliseconds since 1970. */
+  /** When the list of accounts expires. Milliseconds since 1970. */
   until: number;
 }
 
 declare module '@fastify/secure-session' {
   interface SessionData {
-    /** Identifies the row of the session. */
+    /** The token that identifies the session in the database. */
     token: string;
     challenges: Challenge[];
     offered: Offered;
     flash: Flash | undefined;
-    /** The accounts that have signed in with this browser. */
+    /** References of the accounts that have signed in with this browser. */
     known: string[];
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The cookie that remembers for a year which accounts have signed in with this browser. */
+    /** The cookie `device`. For one year, it stores which accounts have signed in with this browser. */
     device: Cookie;
   }
 }
 
 /**
- * Registers two encrypted `HttpOnly` cookies: `session` with the token of the session, and `device` with the accounts that
- * have signed in with this browser.
- * @param keys 32 bytes each; the first encrypts, all of them decrypt
+ * Registers two encrypted `HttpOnly` cookies. `session` contains the token of the session; `device` contains the
+ * accounts that have signed in with this browser.
+ * @param keys keys of 32 bytes; the first key encrypts, and all keys decrypt
  */
 export async function addCookies(
   scope: FastifyInstance,
   { keys, secure }: { keys: Buffer[]; secure: boolean },
 ): Promise<void> {
-  // Other hosts of the domain and plain HTTP can't set a cookie with this prefix (RFC 6265bis §4.1.3.2).
+  // Other hosts of the domain and plain HTTP can't set cookies with this prefix (RFC 6265bis §4.1.3.2).
   const prefix = secure ? '__Host-' : '';
   const cookie = { path: secure ? '/' : '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
   await scope.register(secureSession, [
@@ -86,12 +86,12 @@ export async function addCookies(
   ]);
 }
 
-/** Returns the session of the request, or undefined if it has none or the session has ended. */
+/** Returns the session of the request. Returns undefined if the request has no session or the session has ended. */
 export function findCurrentSession(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
   return findSession(accounts, request.session.get('token'));
 }
 
-/** Returns access to the cookies of the request. */
+/** Returns functions that read and change the cookies of the request. */
 export function createBrowserCookies(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
   const { session, device } = request;
   const getKnownAccounts = () => device.get('known') ?? [];
@@ -99,7 +99,7 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
   return {
     async signIn(account) {
       const token = await beginSession(accounts, account, from);
-      // Prevents session fixation: a planted session and its CSRF secret are replaced.
+      // Prevents session fixation: replaces a session and a CSRF secret that an attacker may have set.
       session.regenerate();
       session.set('token', token);
       device.set('known', [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts));
@@ -129,7 +129,10 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
   };
 }
 
-/** Stores a flash in the cookie and its id in the session, so that a copied cookie can't show it again. */
+/**
+ * Stores a flash (a value to show once) in the cookie and its ID in the session row. A copy of the cookie can't show
+ * the flash again.
+ */
 export async function storeFlash(
   accounts: AccountStore,
   request: FastifyRequest,
@@ -140,13 +143,13 @@ export async function storeFlash(
   request.session.set('flash', { ...shown, id });
 }
 
-/** Returns the stored flash if it belongs to the requested page. It may have been shown already. */
+/** Returns the stored flash if it belongs to the requested page. Doesn't check whether a page has already shown it. */
 export function findFlash(request: FastifyRequest): Flash | undefined {
   const flash = request.session.get('flash');
   return flash?.path === request.url.split('?')[0] ? flash : undefined;
 }
 
-/** Consumes the flash. @returns whether it was not shown before */
+/** Marks the flash as shown. @returns false if a page has already shown it */
 export async function tryConsumeFlash(
   accounts: AccountStore,
   request: FastifyRequest,

@@ -17,14 +17,14 @@ interface Submission {
   errors: ErrorSources;
 }
 
-/** The response to a form: a redirect, or the page with the errors. */
+/** The response to a submitted form: a redirect, or the page with the errors. */
 export interface ReceivedForm {
   response: PageResponse;
   status: number;
   retryAfterSeconds?: number | undefined;
 }
 
-/** Returns the form of the page that the request names. @throws ApiError NOT_FOUND */
+/** Returns the form that the query parameter `form` names. @throws ApiError NOT_FOUND */
 export function findForm(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
   const name = String((request.query as Record<string, unknown>).form ?? '');
   const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
@@ -32,7 +32,10 @@ export function findForm(page: AnyPage, request: FastifyRequest): { name: string
   return { name, form };
 }
 
-/** Validates and runs a form. If it fails, renders the page again with the typed values and the errors. */
+/**
+ * Validates the fields of a form and runs the form. On an error, renders the page again with the typed values and the
+ * errors.
+ */
 export async function handleForm(page: AnyPage, submission: Submission): Promise<ReceivedForm> {
   const { visit, request } = submission;
   const { form } = findForm(page, request);
@@ -51,7 +54,7 @@ export async function handleForm(page: AnyPage, submission: Submission): Promise
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
-        // A flash is its own confirmation.
+        // A page with a flash shows no other confirmation.
         confirmation: flash === undefined ? (confirmation ?? toConfirmation(form.audit, subject)) : undefined,
       });
     }
@@ -61,13 +64,16 @@ export async function handleForm(page: AnyPage, submission: Submission): Promise
   }
 }
 
-/** Turns an audit action into a confirmation, such as `Key changed: nightly export`. */
+/** Converts an audit action to a confirmation, such as `Key changed: nightly export`. */
 function toConfirmation(action: string, subject: string | null | undefined): string {
   const [first = '', ...rest] = action.replaceAll('.', ' ');
   return `${first.toUpperCase()}${rest.join('')}${subject == null ? '' : `: ${subject}`}`;
 }
 
-/** Renders the page with the typed values and the errors. @throws the given error if the form can't fix it */
+/**
+ * Renders the page with the typed values and the errors. @throws the given error if the user can't correct it in the
+ * form
+ */
 export async function renderRejectedForm(
   page: AnyPage,
   submission: Submission,
@@ -86,13 +92,13 @@ function renderAgain(page: AnyPage, { visit, request }: Submission, sent: FormSt
   return page.show({ ...parsePageRequest(page, { visit, request }), sent: { [name]: sent } });
 }
 
-/** Returns the fields of the body without the CSRF token. */
+/** Returns the submitted fields without the CSRF token. */
 function getValues({ body }: FastifyRequest): Record<string, unknown> {
   const { _csrf, ...values } = (body ?? {}) as Record<string, unknown>;
   return values;
 }
 
-/** Runs a form and records its audit entry in the same transaction. */
+/** Runs a form, and writes its audit entry in the same transaction. */
 async function runWithAudit(
   form: AnyForm,
   pageRequest: PageRequest<RequestContext> & { fields: unknown },
@@ -100,13 +106,13 @@ async function runWithAudit(
   const { visit } = pageRequest;
   const { audit: action } = form;
   const checked = await form.check?.(pageRequest);
-  // Sign-in forms write their own audit entry, since the signed-in account may be a different one.
+  // Sign-in forms write their own audit entry, because the browser may be signed in with a different account.
   if (action === null || !('context' in visit)) return form.run({ ...pageRequest, checked });
   const signedIn = visit as UserContext;
   const { accounts, user, context: ofRequest } = signedIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
-    // The session may have ended during the check, which runs before the transaction.
+    // Checks the session again, because it may have ended during `form.check`, which runs before the transaction.
     if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...pageRequest, checked, visit: { ...signedIn, context } });
@@ -115,7 +121,7 @@ async function runWithAudit(
   });
 }
 
-/** Returns the text values to render again. Files are dropped; `textField` never renders passwords. */
+/** Returns the typed text values, to render them again. Drops files. `textField` never renders passwords. */
 function getTextValues(values: Record<string, unknown>): FormState['values'] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,

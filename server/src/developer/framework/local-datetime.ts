@@ -1,13 +1,14 @@
 import * as z from 'zod';
 
-/** Parses a local time without a time zone, as `<input type="datetime-local">` sends it. */
+/** Parses a local time without a time zone, in the format of `<input type="datetime-local">`. */
 export const LocalTime = z.iso
   .datetime({ local: true, error: 'must be a date and a time, such as 2026-11-20T10:00' })
   .refine((time) => time > '1970-01-02', 'must be after 1970');
 
 /**
- * Converts a local time in a time zone to a date, to the second. When clocks are set back, returns the first of the two dates.
- * @param timeZone IANA name; unknown names count as UTC
+ * Converts a local time in a time zone to a date, and rounds it down to a second. If clocks are set back, a local time
+ * can occur twice; then returns the first date.
+ * @param timeZone an IANA name; null and unknown names mean UTC
  */
 export function parseLocalTime(wallTime: string, timeZone: string | null): Date {
   const asIfUtc = Math.floor(Date.parse(`${wallTime.replace(/Z$/, '')}Z`) / 1000) * 1000;
@@ -20,11 +21,11 @@ export function parseLocalTime(wallTime: string, timeZone: string | null): Date 
 /** Returns the local time of a date in a time zone, such as `2026-11-20T10:00:00`. */
 export function formatLocalTime(moment: Date, timeZone: string | null): string {
   const options = { dateStyle: 'short', timeStyle: 'medium' } as const;
-  // The Swedish locale formats times as ISO 8601.
+  // Uses the Swedish locale, because it formats times like ISO 8601.
   return inZone(timeZone, (zone) => moment.toLocaleString('sv-SE', { ...options, timeZone: zone })).replace(' ', 'T');
 }
 
-/** Returns the canonical name of a time zone, for the label of a field. */
+/** Returns the canonical name of a time zone, for the label of a form field. */
 export function getZoneName(timeZone: string | null): string {
   return inZone(timeZone, (zone) => new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone);
 }

@@ -5,19 +5,19 @@ import { etagOf } from '../../shared/etag.ts';
 import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
- * Optimistic concurrency of forms: each form sends the ETag of the resource that its page has shown, so that it can't
- * overwrite later changes of other users (docs/decisions/optimistic-concurrency.md).
+ * Optimistic concurrency of forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag of the resource
+ * as the page showed it. Therefore, a form can't overwrite later changes of other users.
  */
 
 /** Parses the ETag that a form sends. */
 export const Etag = z.string().max(200);
 
-/** Renders the ETag of a resource as a hidden field. */
+/** Renders a hidden field with the ETag of a resource. */
 export function etagField(resource: object): SafeHtml {
   return html`<input type="hidden" name="state" value="${etagOf(resource) ?? ''}">`;
 }
 
-/** Changes a resource if its ETag is still the one that the form sent. @throws ApiError PRECONDITION_FAILED */
+/** Changes a resource only if its ETag equals the ETag that the form sent. @throws ApiError PRECONDITION_FAILED */
 export async function changeIfUnchanged<Given extends Context, Result>(
   context: Given,
   state: string,

@@ -5,31 +5,31 @@ import type * as z from 'zod';
 import type { RequestContext, UserContext } from './request-context.ts';
 
 /*
- * Declarations of pages and forms. `plugin.ts` adds what all of them share: session, role, CSRF token, tenant, audit log and
- * errors (docs/decisions/developer-area.md).
+ * The types that declare pages and forms. `plugin.ts` implements what all of them share: session, role, CSRF token,
+ * tenant, audit log and errors (docs/decisions/developer-area.md).
  */
 
-/** A request for a page, with parsed parameters. */
+/** A request for a page, with the parsed path parameters and query. */
 export interface PageRequest<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
   visit: Visiting;
   params: Params;
   query: Query;
-  /** The path of the page with its query, which is the target of its forms. */
+  /** The path and query of the page, which are the target of its forms. */
   address: string;
-  /** The submitted forms to render again, by form name. */
+  /** The submitted forms that the page renders again, by form name. */
   sent: Readonly<Record<string, FormState | undefined>>;
 }
 
-/** A submitted form: its values and its errors. */
+/** The values and the errors of a submitted form. */
 export interface FormState {
   values: Readonly<Record<string, readonly string[]>>;
   /** Error messages by field name. */
   errors: Readonly<Record<string, string>>;
-  /** The labels of rendered fields, by field name. */
+  /** The labels of the rendered fields, by field name. */
   labels?: Map<string, string>;
-  /** The error of the form as a whole. */
+  /** The error message for the form as a whole. */
   message?: string | undefined;
-  /** The result of a form that changes nothing. */
+  /** The result of a form that only reads data, such as a preview. */
   found?: unknown;
 }
 
@@ -38,11 +38,14 @@ export interface View {
   /** The heading and the window title. */
   title: string;
   body: SafeHtml;
-  /** The refresh interval while work is pending. Seconds. */
+  /** The refresh interval of the page while work is pending. Seconds. */
   reload?: number | undefined;
-  /** Whether a reload loses content. Then only the script refreshes the page, which replaces single parts. */
+  /**
+   * Whether the page has content that a reload would lose. If so, only the script refreshes the page, because it
+   * replaces single elements.
+   */
   shownOnce?: boolean;
-  /** The confirmation of the form that redirected here. `plugin.ts` sets it. */
+  /** The message of the form that redirected to this page. `plugin.ts` sets it. */
   confirmation?: string | undefined;
 }
 
@@ -55,20 +58,20 @@ export interface File {
 
 export type PageResponse = View | { file: File } | { redirect: string };
 
-/** The result of a form. */
+/** The result of a form that succeeded. */
 export type FormResult =
   | {
-      /** The subject of the audit entry. */
+      /** The subject of the audit entry, such as the name of the resource. */
       subject?: string | null;
-      /** The path to redirect to. */
+      /** The path to redirect the browser to. */
       redirect: string;
-      /** A value that the target page shows once, and not after a reload. */
+      /** A value that the target page shows only once. */
       flash?: unknown;
-      /** The confirmation on the target page. By default, it is derived from the audit action. */
+      /** The confirmation message on the target page. By default, it is the audit action as text. */
       confirmation?: string;
     }
   | {
-      /** The result of a form that changed nothing, for the page to show. */
+      /** The result of a form that only read data. The page shows it. */
       found: unknown;
     };
 
@@ -78,28 +81,31 @@ export interface Form<
   Fields = unknown,
   Checked = unknown,
 > {
-  /** Parses the fields: strings, or arrays of strings for repeated names. */
+  /** The schema of the submitted fields. Fields are strings, or arrays of strings for repeated names. */
   fields: z.ZodType<Fields>;
-  /** The audit action, or null if the form writes no audit entry. */
+  /** The action in the audit log, or null if the form writes no audit entry. */
   audit: string | null;
-  /** The roles that may send the form, if not all roles of the page. */
+  /** The roles that may submit the form. By default, all roles of the page. */
   roles?: readonly UserRole[];
-  /** Whether the form contains a file. Only such forms accept multipart bodies. */
+  /** Whether the form uploads a file. Other forms don't accept multipart bodies. */
   upload?: boolean;
-  /** Whether the form changes credentials or sessions. Its transaction then uses a database role with these permissions. */
+  /** Whether the form changes credentials or sessions. Its transaction uses the database role of the account store. */
   ofAccount?: boolean;
-  /** Runs before the transaction, for slow checks and for writes that must survive a rollback. */
+  /** Runs before the transaction. Use it for slow checks, and for writes that must remain after a rollback. */
   check?(request: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
-  /** Runs in one transaction with the audit entry. @throws ApiError whose details are shown next to the fields */
+  /**
+   * Runs the form, in one transaction with its audit entry. @throws ApiError; the page shows its details next to the
+   * fields
+   */
   run(request: PageRequest<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<FormResult>;
 }
 
 export interface Page<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
-  /** The absolute path, with `:name` for parameters. */
+  /** The absolute path of the page, with `:name` for parameters. */
   path: string;
-  /** The label in the navigation. Pages without it are linked from other pages. */
+  /** The label in the navigation. Pages without a label are only linked from other pages. */
   menu?: string;
-  /** The roles that may open the page. */
+  /** The roles that may open the page. `everyone` means that the page needs no session. */
   roles: readonly UserRole[] | 'everyone';
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
@@ -112,7 +118,7 @@ type PageSpecific = any;
 export type AnyForm = Form<PageSpecific, PageSpecific, PageSpecific, PageSpecific>;
 export type AnyPage = Page<PageSpecific, PageSpecific, PageSpecific>;
 
-/** Defines a page for signed-in users with one of its roles. */
+/** Defines a page for signed-in users that have one of the given roles. */
 export function page<Params, Query>(
   definition: Page<UserContext, Params, Query> & { roles: readonly UserRole[] },
 ): AnyPage {
@@ -124,7 +130,7 @@ export function openPage<Params, Query>(definition: Omit<Page<RequestContext, Pa
   return { ...definition, roles: 'everyone' };
 }
 
-/** Defines a form for signed-in users. `params` are the parameters of the page. */
+/** Defines a form for signed-in users. `params` is the schema of the path parameters of the page. */
 export function form<Fields, Params>(
   definition: Form<UserContext, Params, Fields> & { params?: z.ZodType<Params> },
 ): AnyForm {

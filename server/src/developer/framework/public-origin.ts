@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { RelyingParty } from '../../auth/accounts/passkeys.ts';
 
 /**
- * Returns the origin of the area: `PUBLIC_URL`, or `localhost` with any port. Other hosts return undefined, because the
- * `Host` header must not decide for which site passkeys are created.
+ * Returns the origin of the developer area: the setting `PUBLIC_URL`, or by default `localhost` with any port. Returns
+ * undefined for other hosts, because a client could otherwise choose the site of new passkeys with the `Host` header.
  */
 export function findSite(
   { host }: Pick<FastifyRequest, 'host'>,
@@ -15,8 +15,9 @@ export function findSite(
 }
 
 /**
- * Returns the URL of the page at the public origin if the request uses a different host. Browsers reject passkeys on IP
- * addresses, so these redirect to `localhost`. Returns undefined if the host is right or the public origin is unknown.
+ * Returns the URL to redirect to if the request uses a host other than the public host. Requests to an IP address are
+ * redirected to `localhost`, because browsers reject passkeys on IP addresses. Returns undefined if the host is correct
+ * or the public host is unknown.
  */
 export function findRedirectUrl(
   { host, url }: Pick<FastifyRequest, 'host' | 'url'>,
@@ -30,12 +31,12 @@ export function findRedirectUrl(
   return `http://localhost${requested.port === '' ? '' : `:${requested.port}`}${url}`;
 }
 
-/** Returns the host without the default port, as the `Host` header contains it. */
+/** Returns the host without the default port, in the format of the `Host` header. */
 function getHost(publicUrl: string): string {
   return new URL(publicUrl).host;
 }
 
-/** Returns whether a page of this site sent the form. Uses `Sec-Fetch-Site` if the browser sent no `Origin`. */
+/** Returns whether a page of this site sent the form. If the browser sent no `Origin`, checks `Sec-Fetch-Site`. */
 export function isFromSite({ headers }: Pick<FastifyRequest, 'headers'>, { origin }: RelyingParty): boolean {
   if (headers.origin !== undefined) return headers.origin === origin;
   return headers['sec-fetch-site'] === 'same-origin';

@@ -9,15 +9,15 @@ import type { Context } from '../../resources/shared/context.ts';
 export interface RequestContext {
   /** The IP address and the user agent of the request. */
   from: Origin;
-  /** The origin of the area, for which passkeys are created. */
+  /** The origin of the developer area, for which browsers create passkeys. */
   site: RelyingParty;
-  /** Whether a program on this machine sent the request without a proxy. */
+  /** Whether the request comes from this machine without a proxy. */
   isLocal: boolean;
-  /** The CSRF token for forms. */
+  /** The CSRF token, which forms send in a hidden field. */
   csrf: string;
-  /** Access to the cookies of the browser. */
+  /** Functions that read and change the cookies of the browser. */
   browser: BrowserCookies;
-  /** The store of accounts and sessions. The data of the workspace is in `context`. */
+  /** The store of accounts and sessions. The other data of the workspace is in `context` of `UserContext`. */
   accounts: AccountStore;
   user?: SignedIn;
 }
@@ -25,13 +25,16 @@ export interface RequestContext {
 /** The context of a request with a session. */
 export interface UserContext extends RequestContext {
   user: SignedIn;
-  /** Access to the data of the workspace, with the database role of requests. */
+  /** The context for queries of the workspace. It uses the database role of API requests. */
   context: Context & { userId: bigint };
-  /** Runs work within the concurrency limit of the workspace, for queries after the response has started, such as downloads. */
+  /**
+   * Runs work within the concurrency limit of the workspace. Use it for queries after the response has started, such as
+   * in downloads.
+   */
   runLimited<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Loads the user again. Returns undefined if the session has ended since the request started. */
+  /** Loads the signed-in user again. Returns undefined if the session has ended since the request started. */
   reloadUser(): Promise<SignedIn | undefined>;
-  /** The value that the previous form left for this page to show once. */
+  /** The value that the previous form stored for this page to show once. */
   flash: unknown;
   /** Renders a time in the time zone of the user, or `none` if it is null. */
   time(moment: string | null, none?: string): SafeHtml;
@@ -42,18 +45,18 @@ export interface SignedIn {
   account: Account;
 }
 
-/** The encrypted cookies of the browser. */
+/** Functions that read and change the encrypted cookies of the browser. */
 export interface BrowserCookies {
-  /** Starts a session and remembers the account in the device cookie. */
+  /** Starts a session, and stores the account in the cookie `device`. */
   signIn(account: Account): Promise<void>;
   signOut(): void;
   /** Returns whether the account has signed in with this browser. */
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
   /** Stores a passkey challenge for 5 minutes. */
   addChallenge(challenge: string): void;
-  /** Removes a challenge. Returns whether it was stored, has not expired and was not used. */
+  /** Removes a passkey challenge. Returns whether it was stored, has not expired and was never used. */
   takeChallenge: ConsumeChallenge;
-  /** Stores for 5 minutes the accounts with a matching password, for the user to choose one. */
+  /** Stores for 5 minutes the accounts that match the password, so that the user can choose one of them. */
   offerAccounts(found: readonly PasswordSignIn[]): void;
   readonly offeredAccounts: readonly PasswordSignIn[];
 }

@@ -19,7 +19,7 @@ export function sendResponse(response: PageResponse, { visit, request, reply }: 
   if ('redirect' in response) return reply.redirect(response.redirect, 303);
   if ('file' in response) {
     const { name, type, content } = response.file;
-    // HEAD requests must not start to read the file.
+    // For HEAD, sends an empty stream, because the server must not start to read the file.
     return reply
       .header('content-disposition', attachment(name))
       .type(type)
@@ -39,7 +39,7 @@ interface ErrorTarget {
   errors: ErrorSources;
 }
 
-/** Sends an error page. It contains nothing about the user or the path, so all 404 pages are identical. */
+/** Sends an error page. The page contains nothing about the user or the path, so all 404 pages are identical. */
 export function sendError(thrown: unknown, { request, reply, errors }: ErrorTarget): FastifyReply {
   const { status, message, retryAfterSeconds } = toPageError(thrown, request) ?? apiErrorOf(thrown, request, errors);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);

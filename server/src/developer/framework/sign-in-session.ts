@@ -5,8 +5,8 @@ import { ApiError } from '../../shared/errors.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * Signs an account in and records the audit entry, in one transaction.
- * @param how describes the sign-in method in the audit entry
+ * Starts a session for an account and writes the audit entry, in one transaction.
+ * @param how the sign-in method, for the audit entry
  * @param prepare runs first in the transaction; resolves to false if the credential is no longer valid
  * @throws ApiError VALIDATION_ERROR if the account or the credential is no longer valid
  */
@@ -19,7 +19,7 @@ export async function signInAccount(
   const { userId } = account;
   const db = workspaceOf(accounts, account);
   await inTransaction(db, async () => {
-    // The lock makes a concurrent deactivation wait, so that it also ends this session.
+    // The lock makes a concurrent deactivation of the user wait. The deactivation then also ends this session.
     if (!(await lockAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'The sign-in method of this account was changed. Sign in again.');
     }

@@ -5,14 +5,16 @@ import { serveSharedFiles } from '../../http/shared-files.ts';
 
 const readText = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
-/** The area extends the style sheet and the script of the documentation site. */
+/** The developer area extends the style sheet and the script of the documentation site. */
 const style = (await readText('../../docs-site/frame.css')) + (await readText('../ui/style.css'));
 const script = (await readText('../../docs-site/frame.js')) + (await readText('../ui/script.js'));
 
 export const stylePath = toPath(style, 'css');
 export const scriptPath = toPath(script, 'js');
 
-/** Registers the style sheet and the script. Their paths contain a hash, so that browsers can cache them forever. */
+/**
+ * Serves the style sheet and the script. Their paths contain a hash of the content, so browsers can cache them forever.
+ */
 export async function addStaticFiles(app: FastifyInstance): Promise<void> {
   await app.register(async (scope) => {
     serveSharedFiles(scope, 'public, max-age=31536000, immutable');

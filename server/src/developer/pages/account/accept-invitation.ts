@@ -12,8 +12,8 @@ import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html, notice } from '../../ui/html.ts';
 
 /**
- * The page of an invitation link, where the user chooses how to sign in. Opening the page changes nothing, because mail
- * scanners open links. Submitting a form uses the link up.
+ * The page of an invitation link, where the user chooses a sign-in method. Opening the page changes nothing, because
+ * mail scanners open links. After the user submits a form, the link is no longer valid.
  */
 export const join = openPage({
   path: '/developer/join',
@@ -88,16 +88,19 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
   },
 });
 
-/** Returns the invitation of a token. First-start links work only on the machine of the server. */
+/**
+ * Returns the valid invitation of a token, or undefined. Links of the first start work only on the machine of the
+ * server.
+ */
 async function findValidInvitation(visit: RequestContext, token: string): Promise<Invitation | undefined> {
   const invitation = await findInvitation(visit.accounts, token);
   return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
 }
 
 /**
- * Uses up an invitation link, stores the chosen credential and signs the account in. Previous credentials may be lost or
- * stolen, so they are deleted and their sessions end.
- * @param check validates the credential while the link still works, and returns a function that saves it
+ * Accepts an invitation: invalidates the link, stores the chosen credential and signs the account in. Deletes all
+ * earlier credentials and ends their sessions, because the user may have lost them.
+ * @param check validates the credential while the link is still valid, and returns a function that stores it
  */
 async function acceptInvitation(
   visit: RequestContext,
@@ -132,7 +135,7 @@ function getToken(address: string): string {
   return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
 }
 
-/** Returns the name of a new passkey: the operating system in the user agent. */
+/** Returns the name of a new passkey, which contains the operating system from the user agent. */
 export function toPasskeyName({ from }: RequestContext): string {
   const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['an unknown device'];
   return `Created on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;

@@ -73,7 +73,9 @@ ${submit('Sign in', 'plain')}`,
   },
 });
 
-/** The page where users choose a workspace if their email address and password match accounts in several. */
+/**
+ * The page where the user chooses a workspace, if the email address and password match accounts in several workspaces.
+ */
 export const workspaces = openPage({
   path: '/developer/workspaces',
   query: Query,
@@ -118,7 +120,10 @@ async function findOfferedAccounts({
   return offers.flatMap(({ account, password }) => (account === undefined ? [] : [{ account, password }]));
 }
 
-/** Returns the path to redirect to after sign-in. Only pages of the area are allowed, which prevents open redirects. */
+/**
+ * Returns the path to redirect to after the sign-in. Accepts only pages of the developer area, to prevent open
+ * redirects.
+ */
 function getNextPath({ next }: z.output<typeof Query>): string {
   const to = next?.startsWith('/developer/') ? URL.parse(next, 'http://area') : null;
   const own = to !== null && /^(?!.*\/\/)\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);

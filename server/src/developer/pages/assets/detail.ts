@@ -40,7 +40,7 @@ ${assetInputs(sent)}${submit('Create')}`;
   },
 });
 
-/** The page of an asset, with its activity. */
+/** The page of an asset, with its fields and its activity. */
 export const asset = page({
   path: `${path}/:id`,
   roles,
@@ -73,7 +73,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
           ...fields,
           assignedToId,
           customFields: toPatch(before.customFields, customFields),
-          // An unchanged status is left out, so that it can follow the assignee.
+          // Omits an unchanged status, so that the server can derive a new status from the assignee.
           ...(status !== before.status && { status }),
         };
         return toResult(
@@ -88,7 +88,10 @@ function toResult({ id, assetTag }: Asset) {
   return { redirect: `${path}/${id}`, subject: assetTag };
 }
 
-/** Returns the assignee for the form: the email address, or the ID of an inactive user, whose email address is not accepted. */
+/**
+ * Returns the value of the assignee field. For an active user, returns the email address. For an inactive user, returns
+ * the ID, because the field accepts only email addresses of active users.
+ */
 async function getAssignee(context: Context, { assignedToId }: Asset): Promise<string> {
   if (assignedToId === null) return '';
   const { active, email } = await getUser(context, assignedToId);

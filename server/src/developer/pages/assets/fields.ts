@@ -8,11 +8,11 @@ import { html, type SafeHtml } from '../../ui/html.ts';
 
 const { shape } = NewAsset;
 
-/** Converts a date to the start of the day in UTC. */
+/** Converts a date to a timestamp at the start of the day in UTC. */
 const moment = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
 
-/** The fields of the forms that create and change an asset. */
+/** The schema of the forms that create or change an asset. */
 export const AssetFields = z.strictObject({
   name: shape.name,
   type: AssetType,
@@ -29,7 +29,7 @@ export const AssetFields = z.strictObject({
   customFields: CustomFieldLines,
 });
 
-/** Renders the fields of an asset. @param holder email address or ID of the assignee */
+/** Renders the form fields of an asset. @param holder email address or ID of the assignee */
 export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
   const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };

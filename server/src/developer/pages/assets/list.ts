@@ -20,7 +20,7 @@ import { csvImport, importedNotice } from '../csv/csv-upload.ts';
 
 const path = '/developer/assets';
 
-/** The list of assets. */
+/** The page that lists assets. */
 export const assets = page({
   path,
   menu: 'Assets',

@@ -7,7 +7,7 @@ import { html, pager, table, withQuery } from '../../ui/html.ts';
 
 const perPage = 50;
 
-/** The audit log of the developer area. */
+/** The page that shows the audit log of the developer area. */
 export const audit = page({
   path: '/developer/audit',
   menu: 'Audit log',

@@ -12,7 +12,9 @@ import type { UserContext } from '../../framework/request-context.ts';
 const roles = ['ADMIN'] as const;
 const type = 'text/csv; charset=utf-8';
 
-/** Defines the downloads of a resource: an export of all rows and a template, both in the format of the import. */
+/**
+ * Defines the download pages of a resource: an export of all rows, and a template. Both have the format of the import.
+ */
 export function csvFiles<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
 ): AnyPage[] {
@@ -24,7 +26,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       roles,
       async show({ visit }) {
         const format = await csvFile(visit.context.db, csv);
-        // Disables read-ahead: each batch is queried when the client is ready for it.
+        // Disables read-ahead, so that the stream queries each batch only when the client is ready to read it.
         const content = Readable.from(streamLines(visit, csv.rows, format), { highWaterMark: 0 });
         return { file: { name, type, content } };
       },
@@ -44,7 +46,8 @@ async function* streamLines<Row extends { id: number }>(
 ): AsyncGenerator<string> {
   yield head;
   const batches = batchesOf(db, rows);
-  // A slow client must not hold a database connection between batches, and its session may end before the last one.
+  // Each batch is limited separately, so that a slow client doesn't hold a database connection between batches. Checks
+  // the session again for each batch, because it may end during the download.
   const next = () =>
     runLimited(async () => {
       const now = await reloadUser();
@@ -56,7 +59,10 @@ async function* streamLines<Row extends { id: number }>(
   for (let text = await retryOverLimit(next); text !== undefined; text = await retryOverLimit(next)) yield text;
 }
 
-/** Retries while the workspace is over its concurrency limit, because the response status is already sent. */
+/**
+ * Retries while the workspace exceeds its concurrency limit. The download can't fail with 429, because the server has
+ * already sent the status.
+ */
 async function retryOverLimit<Result>(query: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

@@ -16,7 +16,7 @@ import type { UserContext } from '../../framework/request-context.ts';
 import { fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
-/** Limits of a file. The command line accepts 20 times as much. */
+/** Limits of a CSV file on this page. The command line accepts 20 times as many lines. */
 const limits = { lines: 5000, bytes: 2 ** 20 };
 
 const CsvFile = z
@@ -27,12 +27,15 @@ const CsvFile = z
     'must be at most 1 MiB. Split the file, or import it with the command line.',
   );
 
-/** Identifies the uploaded file that the page shows, so that the form can't import a newer upload. */
+/**
+ * The upload time of the file that the page shows. With it, the form can't import a file that another user uploads
+ * later.
+ */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**
- * Defines the page that imports a CSV file in two steps: upload with a preview, then import. The server stores the file in
- * between, so that the user doesn't upload it twice and the page stays small (docs/decisions/data-model.md#csv).
+ * Defines the page that imports a CSV file in two steps: upload with a preview, then import. The server stores the file
+ * between the steps, so that the user doesn't upload it again (docs/decisions/data-model.md#csv).
  * @param shown the columns of the preview, by their headers
  */
 export function csvImport<Row extends { id: number }, Line extends object, New>(
@@ -53,10 +56,10 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     roles: ['ADMIN'],
     async show(request) {
       const { visit, sent } = request;
-      // An import that failed after a successful check has new errors, so the stored file is checked again.
+      // If the import failed after a successful check, the stored file has new errors. Check it again to show them.
       const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
       const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
-      // An earlier release also stored files with errors.
+      // An earlier release also stored files with errors. For such a file, show the upload form.
       const body =
         kept === undefined || kept.preview.problems > 0
           ? upload(request, columns, invalid as Preview | undefined)
@@ -82,7 +85,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
           const content = await takeUpload(visit.context, resource, fields.file);
           if (content === undefined) throw await missingFile(visit);
           const { entries, problems } = await importFile(visit.context, csv, content, limits.lines);
-          // The error rolls the transaction back, which restores the stored file.
+          // The error rolls the transaction back, so that the file stays stored.
           if (problems.length > 0) {
             throw new ApiError(
               'VALIDATION_ERROR',
@@ -112,7 +115,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     return new ApiError('VALIDATION_ERROR', message);
   }
 
-  /** Checks the stored file again. If it has errors, deletes the file and returns the errors. */
+  /** Checks the stored file again. If the file has errors, deletes it and returns the errors. */
   async function checkAgain(visit: UserContext): Promise<Preview | undefined> {
     const content = await findUpload(visit.context, resource);
     if (content === undefined) return undefined;
@@ -127,13 +130,13 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   }
 }
 
-/** Renders the number of imported rows, once after the import. */
+/** Renders a notice with the number of imported rows, or null if no import has just succeeded. */
 export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
   const { data } = z.object({ imported: z.int() }).safeParse(flash);
   return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
 }
 
-/** Renders the upload form, after the errors of the previous file. */
+/** Renders the upload form below the errors of the previous file. */
 function upload<Line extends object>(
   request: PageRequest<UserContext>,
   columns: CsvColumns<Line>,

@@ -8,12 +8,14 @@ export function stateBadge(state: DeliveryState): SafeHtml {
   return badge(state.toLowerCase(), kinds[state]);
 }
 
-/** Renders when the next attempt is due. After that time, the delivery waits for a worker or for its webhook. */
+/**
+ * Renders the time of the next attempt, or `due` after that time. A due delivery waits for a worker or for its webhook.
+ */
 export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
-/** Refresh interval of pages with pending deliveries. Seconds. */
+/** Refresh interval of pages that show pending deliveries. Seconds. */
 export const pendingReload = 10;
 
 export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
@@ -22,7 +24,7 @@ export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
 
 interface Options {
   empty: Cell;
-  /** Renders the name of a webhook. Without it, the table has no webhook column. */
+  /** Renders the name of a webhook. Without this function, the table has no webhook column. */
   names?: (webhookId: number) => Cell;
 }
 

@@ -14,25 +14,25 @@ import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } f
 import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
 import { getOwnerFilter } from './list.ts';
 
-/** Maximum rendered size of a body, and of a response unless the full response is requested. Bytes. */
+/** Maximum number of rendered bytes of a request body, and of a response without the query parameter `answer`. */
 const maxBodyBytes = 16 * 1024;
 const maxResponseBytes = 300;
 const shownAttempts = 20;
-/** If the next attempt is at most this far away, the page refreshes more often. Milliseconds. */
+/** If the next attempt is due within this time, the page refreshes more often. Milliseconds. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });
 const Query = z.strictObject({
-  /** Downloads the body exactly as it is sent. */
+  /** `file` downloads the request body exactly as the server sends it. */
   body: optional(z.literal('file')),
-  /** The number of attempts to show. */
+  /** The number of attempts that the page shows. */
   attempts: optional(z.literal(String(maxShownAttempts))),
-  /** The position of the attempt whose full response is shown. */
+  /** The position of the attempt whose response the page shows in full. */
   answer: optional(integerFromText()),
 });
 type Query = z.output<typeof Query>;
 
-/** The page of a delivery, with its body and its attempts. */
+/** The page of a delivery, with its request body and its attempts. */
 export const delivery = page({
   path: '/developer/deliveries/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -85,7 +85,7 @@ function outcome(visit: UserContext, found: Awaited<ReturnType<typeof getDeliver
   });
 }
 
-/** Renders a link to the ticket of the event, or null for other events. */
+/** Renders a link to the ticket of the event. Returns null for events of other resources and for test events. */
 function renderTicketLink({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
   if (events[event].key !== 'ticket' || eventId.startsWith('evt_test_')) return null;
   const { data } = z
@@ -100,7 +100,10 @@ function replayForm(request: PageRequest<UserContext>): SafeHtml {
   return renderForm(request, 'replay', () => submit('Replay delivery', 'plain'));
 }
 
-/** Renders the last attempts, newest first, numbered across replays. @param before number of earlier attempts */
+/**
+ * Renders the last attempts, newest first. The numbers continue across replays.
+ * @param before the number of attempts before the last replay
+ */
 function attempts(
   { visit, address, query }: PageRequest<UserContext, unknown, Query>,
   { id, attempts }: DeliveryDetail,
@@ -131,7 +134,7 @@ function attempts(
   );
 }
 
-/** Renders the result of an attempt. */
+/** Renders the result of a delivery attempt: the status or the error. */
 export function renderResult({ status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): SafeHtml {
   if (status === null) return html`${badge('failed', 'bad')} ${error}`;
   return badge(String(status), status >= 200 && status < 300 ? 'good' : 'bad');
@@ -147,7 +150,7 @@ function renderResponse(
   return html`${code(cut, `Response to attempt ${number}`)}${rest}`;
 }
 
-/** Renders the body as indented JSON, with a link that downloads it unchanged. */
+/** Renders the request body as indented JSON, with a link that downloads the unchanged body. */
 function body({ body }: DeliveryDetail): SafeHtml {
   const parsed = tryParseJson(body);
   const text = parsed === undefined ? body : JSON.stringify(parsed, null, 2);
@@ -172,7 +175,7 @@ function tryParseJson(text: string): unknown {
   }
 }
 
-/** Truncates a text to a number of bytes, without splitting a character. */
+/** Truncates a text to a number of bytes, but doesn't split characters. */
 function truncate(text: string, bytes: number): string {
   const all = Buffer.from(text);
   return all.length <= bytes ? text : new TextDecoder().decode(all.subarray(0, bytes), { stream: true });

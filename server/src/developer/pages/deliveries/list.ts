@@ -10,7 +10,7 @@ import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 
 const perPage = 50;
-/** Maximum page number. Time filters reach older deliveries. */
+/** Maximum page number. To find older deliveries, users can filter by time. */
 const maxPage = 2000;
 
 const Query = z.strictObject({
@@ -23,7 +23,7 @@ const Query = z.strictObject({
 });
 type Query = z.output<typeof Query>;
 
-/** The list of deliveries, with filters. */
+/** The page that lists deliveries, with filters. */
 export const deliveries = page({
   path: '/developer/deliveries',
   menu: 'Deliveries',
@@ -56,7 +56,10 @@ ${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${pag
   },
 });
 
-/** Returns the user whose webhooks' deliveries are visible to the visitor, or undefined for all. */
+/**
+ * Returns the user whose deliveries are visible. Agents see only the deliveries of their own webhooks. Returns
+ * undefined for administrators, because they see all deliveries.
+ */
 export function getOwnerFilter({ user, context }: UserContext): bigint | undefined {
   return user.account.role === 'ADMIN' ? undefined : context.userId;
 }
@@ -81,7 +84,7 @@ ${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, va
 ${submit('Filter', 'plain')}</form>`;
 }
 
-/** Returns a function that renders the name of a webhook, with a link for administrators. */
+/** Returns a function that renders the name of a webhook. For administrators, the name is a link to the webhook. */
 function createNameRenderer({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
   const names = new Map(webhooks.map(({ id, url }) => [id, shortenUrl(url)]));
   return (id: number) => {
@@ -90,14 +93,14 @@ function createNameRenderer({ user }: UserContext, webhooks: readonly TrackedWeb
   };
 }
 
-/** Shortens a URL to its host and path, at most 32 characters. */
+/** Shortens a URL to its host and path, with at most 32 characters. */
 export function shortenUrl(url: string): string {
   const { host, pathname } = new URL(url);
   const text = host + (pathname === '/' ? '' : pathname);
   return text.length > 32 ? `${text.slice(0, 31)}…` : text;
 }
 
-/** Renders the pagination without a total, because counting is slow. */
+/** Renders links to newer and older deliveries. Omits the total count, because counting is slow. */
 function pagination(page: number, hasMore: boolean, address: string): SafeHtml | null {
   if (page === 1 && !hasMore) return null;
   const to = (other: number) => withQuery(address, { page: other === 1 ? undefined : other });

@@ -26,7 +26,7 @@ import { Life, lifeOptions } from './new-key.ts';
 const Params = z.strictObject({ id: integerFromText() });
 type KeyRequest = PageRequest<UserContext, z.output<typeof Params>>;
 
-/** The flash of the forms that create or rotate a key. */
+/** The value that a form stores after it creates or rotates an API key, to show the key once. */
 const ShownOnce = z.object({ id: z.int(), key: z.string() });
 
 const managers = ['ADMIN'] as const;
@@ -100,7 +100,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
   },
 });
 
-/** Normalizes whitespace, because a single-line field can't contain line breaks. */
+/** Replaces line breaks and repeated spaces by one space, because a single-line field can't contain line breaks. */
 function normalizeSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
@@ -109,7 +109,7 @@ function toResult({ id, name }: Key) {
   return { subject: name, redirect: `/developer/keys/${id}` };
 }
 
-/** Renders a new key, which is shown only once. */
+/** Renders a new API key with examples of its use. The page shows the key only once. */
 function renderNewKey(key: string, origin: string): SafeHtml {
   const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
   const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
@@ -126,7 +126,10 @@ ${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
 </section>`;
 }
 
-/** Returns the settings of AI agents (docs/guides/agents.md). Files that may be shared don't contain the key. */
+/**
+ * Returns the settings to paste into AI agents (docs/guides/agents.md). Settings for files that users may share don't
+ * contain the API key.
+ */
 function agentSettings(key: string, origin: string): [program: string, settings: string][] {
   const url = `${origin}/mcp`;
   const inputs = [{ type: 'promptString', id: 'itsm-key', description: 'ITSM API key', password: true }];
@@ -146,9 +149,9 @@ function agentSettings(key: string, origin: string): [program: string, settings:
 }
 
 interface KeyDetails {
-  /** Requests of the last 24 hours, per hour. */
+  /** The number of requests in each of the last 24 hours. */
   requests: readonly number[] | undefined;
-  /** The IDs of the keys that replaced this one. */
+  /** The IDs of the API keys that replaced this API key. */
   successors: readonly number[];
 }
 
@@ -171,7 +174,7 @@ function keyLink(id: number): SafeHtml {
   return html`<a href="/developer/keys/${id}">key ${id}</a>`;
 }
 
-/** Renders the forms for administrators. */
+/** Renders the forms that manage an API key. Only administrators see them. */
 function renderForms(request: KeyRequest, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
   const hint = 'You can only remove scopes. To add scopes, create another API key.';

@@ -9,7 +9,7 @@ import { selectField, textField, withoutBlanks } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
 
-/** The list of API keys. Agents see only their own. */
+/** The page that lists API keys. Agents see only their own API keys. */
 export const keys = page({
   path: '/developer/keys',
   menu: 'API keys',
@@ -42,7 +42,7 @@ ${pager(meta, address)}</div>`,
   },
 });
 
-/** Returns the filter for visible keys: all for administrators, their own for agents. */
+/** Returns the filter for the visible API keys. Administrators see all keys, and agents see only their own. */
 export function getOwnKeysFilter({ user: { account } }: UserContext): { user?: number } {
   return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
 }
@@ -53,7 +53,7 @@ export function stateBadge(state: KeyStatus): SafeHtml {
   return badge(state, kinds[state]);
 }
 
-/** Summarizes the scopes of a key. */
+/** Returns a summary of the scopes of an API key, such as `tickets:read, tickets:write, 2 more`. */
 export function summarizeScopes({ scopes }: Pick<Key, 'scopes'>): string {
   if (scopes.length === Scope.options.length) return 'All scopes';
   const [first, second, ...more] = scopes;
@@ -84,7 +84,7 @@ const renderArrow = (path: string, description: string) =>
 const sortedUp = renderArrow('M0 7h8L4 1z', 'sorted ascending');
 const sortedDown = renderArrow('M0 1h8L4 7z', 'sorted descending');
 
-/** Renders the column headers. Headers of sortable columns are links. */
+/** Renders the column headers. The headers of sortable columns are links that change the sort order. */
 function renderHeaders({ sort = '-created' }: KeyQuery, address: string) {
   const sortable = (label: string, name: 'name' | 'used' | 'created' | 'expires', first: '' | '-') => {
     const [up, down] = [name, `-${name}`];
@@ -110,5 +110,5 @@ function emptyList(isAdmin: boolean): SafeHtml {
   return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : emptyListOfAgent;
 }
 
-/** The empty list for agents. */
+/** The text that replaces an empty list of API keys for agents. */
 export const emptyListOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;

@@ -47,7 +47,7 @@ ${inputs(sent)}${submit('Create')}`;
   },
 });
 
-/** The page of a project. */
+/** The page of a project, with its fields. */
 export const project = page({
   path: `${path}/:id`,
   roles,
@@ -100,7 +100,10 @@ function toResult({ id, key }: Project) {
   return { redirect: `${path}/${id}`, subject: key };
 }
 
-/** Returns the manager for the form: the email address, or the ID of an inactive user, whose email address is not accepted. */
+/**
+ * Returns the value of the manager field. For an active user, returns the email address. For an inactive user, returns
+ * the ID, because the field accepts only email addresses of active users.
+ */
 async function getManager(context: Context, { managerId }: Project): Promise<string> {
   if (managerId === null) return '';
   const { active, email } = await getUser(context, managerId);

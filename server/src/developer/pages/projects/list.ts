@@ -20,7 +20,7 @@ import { csvImport, importedNotice } from '../csv/csv-upload.ts';
 
 const path = '/developer/projects';
 
-/** The list of projects. */
+/** The page that lists projects. */
 export const projects = page({
   path,
   menu: 'Projects',

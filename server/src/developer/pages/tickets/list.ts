@@ -10,13 +10,15 @@ import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
 
-/** Comments and activities per page. */
+/** Numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
 
-/** Maximum lengths of ticket texts and of comments before they are truncated. UTF-16 units. */
+/**
+ * Maximum rendered length of the texts of a ticket, and of a comment. The page truncates longer texts. UTF-16 units.
+ */
 const [longText, shortText] = [16_384, 2048];
 
-/** The read-only page of a ticket, found by ID or ticket number. Deliveries link to it. */
+/** The read-only page of a ticket. The URL contains the ID or the ticket number. Deliveries link to this page. */
 export const ticket = page({
   path: '/developer/tickets/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -24,7 +26,7 @@ export const ticket = page({
   query: z.strictObject({
     comments: PageNumber,
     page: PageNumber,
-    /** The text to show in full: a field of the ticket, or the ID of a comment. */
+    /** The text that the page shows in full: the name of a ticket field, or the ID of a comment. */
     whole: z.string().max(20).optional(),
   }),
   async show({ visit, params, query, address }) {
@@ -50,7 +52,10 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
   },
 });
 
-/** Renders a text, or its beginning and a link to the full text. @param name value of the parameter `whole` */
+/**
+ * Renders a text. If it is too long, renders its beginning and a link to the full text.
+ * @param name value of the query parameter `whole` in the link
+ */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
 function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
@@ -76,7 +81,7 @@ function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<numb
 function formatCustomFields(fields: CustomFields): Record<string, string> {
   const entries = Object.entries(fields).map(([name, value]): [string, string] => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    // Quotes prevent a conflict with the names of other facts.
+    // Quotes the names of custom fields, so that they can't collide with the names of ticket fields.
     return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
   });
   return Object.fromEntries(entries);

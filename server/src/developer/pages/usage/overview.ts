@@ -29,7 +29,7 @@ const roles = ['ADMIN', 'AGENT'] as const;
 const rangeNames: Record<Range, string> = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' };
 const stepNames: Record<Range, string> = { '1h': 'minute', '24h': 'hour', '7d': 'hour' };
 
-/** The query of the page. */
+/** The URL query parameters of the usage page. */
 const Shown = z.strictObject({
   range: z.enum(Object.keys(ranges) as [Range, ...Range[]]).default('24h'),
   key: optional(integerFromText(Id)),
@@ -38,7 +38,7 @@ type Shown = z.output<typeof Shown>;
 
 type CountsChart = (counts: UsageCounts, zone: string | null) => Chart;
 
-/** The usage of the API keys of the workspace. Agents see only their own keys. */
+/** The page that shows the usage of API keys. Agents see only the usage of their own keys. */
 export const usage = page({
   path: here,
   menu: 'Usage',
@@ -72,12 +72,12 @@ function isAdmin({ user }: UserContext): boolean {
   return user.account.role === 'ADMIN';
 }
 
-/** Returns the keys whose usage the visitor may see. */
+/** Returns the API keys whose usage the user may see. */
 function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
-/** Returns the selected keys and range. @throws ApiError NOT_FOUND if the visitor may not see the key */
+/** Returns the selected API keys and time range. @throws ApiError NOT_FOUND if the user may not see the key */
 async function getUsageFilter(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
   if (key !== undefined) {
     const owner = isAdmin(visit) ? {} : { user: serializeId(visit.context.userId) };
@@ -140,7 +140,7 @@ interface Report {
   counts: UsageCounts;
 }
 
-/** Renders the charts over time. */
+/** Renders the charts of requests over time. */
 function renderCharts({ visit, query, counts }: Report): SafeHtml[] {
   const zone = visit.user.account.timeZone;
   const step = stepNames[query.range];
@@ -160,7 +160,7 @@ function figure(title: string, chart: Chart): SafeHtml {
   return barChart(chart, `${title}. The table below lists the values.`);
 }
 
-/** Renders the values of a chart as a table, without empty steps. */
+/** Renders the values of a chart as a table. Skips steps without requests. */
 function chartTable(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
   const rows = counts.steps.flatMap((step, place) => {
     const values = bars.map(({ values }) => values[place] ?? 0);

@@ -4,7 +4,7 @@ import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../../../u
 import type { Bars, Chart } from '../../ui/bar-chart.ts';
 import { createAxisFormatter } from '../../ui/format-time.ts';
 
-/** The series of the chart by status. */
+/** The series of the chart of requests by status. */
 const statusSeries: { name: string; color: string; of: readonly Outcome[] }[] = [
   { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
   { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
@@ -64,12 +64,12 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   };
 }
 
-/** Rounds to two significant digits, the resolution of the latency buckets. */
+/** Rounds to two significant digits, because the buckets of the latency histogram are not more precise. */
 function round(milliseconds: number): number {
   return Number(milliseconds.toPrecision(2));
 }
 
-/** Returns a column chart without empty series. */
+/** Returns a column chart. Skips series without values. */
 function columns(steps: Date[], zone: string | null, bars: Bars[]): Chart {
   const labels = steps.map(createAxisFormatter(zone, { days: steps.length > 60 }));
   return { form: 'columns', labels, bars: bars.filter(({ values }) => values.some((value) => value > 0)) };

@@ -13,7 +13,7 @@ import { badge, code, facts, html, notice, type SafeHtml, section } from '../../
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
 
-/** The select field of the role. */
+/** The select field for the role of a user. */
 const role = {
   ...{
     name: 'role',
@@ -23,7 +23,7 @@ const role = {
   hint: "An ADMIN manages the workspace. An AGENT sees their own API keys and deliveries. A REQUESTER can't open the developer area.",
 };
 
-/** The page that creates a user and an invitation link. */
+/** The page that creates a user and shows an invitation link. */
 export const newUser = page({
   path: `${path}/new`,
   roles,
@@ -51,7 +51,7 @@ ${renderForm(request, 'create', fields)}`,
   },
 });
 
-/** The page of a user, with their details and access. */
+/** The page of a user, with the forms that change the user and their access. */
 export const user = page({
   path: `${path}/:id`,
   roles,
@@ -127,7 +127,7 @@ ${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint:
 ${submit('Save')}`;
 }
 
-/** Renders the API keys that a change revokes, with a checkbox that keeps them. */
+/** Renders the API keys that a change of the user would revoke, with a checkbox to keep them. */
 function keysField(sent: FormState | undefined, keys: UserKey[], what: string): SafeHtml | null {
   if (keys.length === 0) return null;
   const items = keys.map(
@@ -152,7 +152,7 @@ ${renderForm(request, 'invite', () => submit('Create link', 'plain'))}`;
 ${renderForm(request, 'deactivate', deactivation)}`;
 }
 
-/** Renders whether a user is active. */
+/** Renders a badge: `active` or `inactive`. */
 export function renderStatus({ active }: User): SafeHtml {
   return active ? badge('active', 'good') : badge('inactive');
 }
@@ -161,7 +161,10 @@ function toResult({ id, email }: User) {
   return { redirect: `${path}/${id}`, subject: email };
 }
 
-/** Redirects to the page of the user, which shows the invitation link once. A REQUESTER gets no link. */
+/**
+ * Returns a redirect to the page of the user, which shows a new invitation link once. Users with the role REQUESTER get
+ * no link, because they can't sign in.
+ */
 async function inviteUser(visit: UserContext, user: User) {
   if (user.role === 'REQUESTER') return toResult(user);
   const token = await createInvitation(visit.context, user.id);

@@ -18,7 +18,7 @@ import { renderStatus } from './detail.ts';
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
 
-/** The list of users. */
+/** The page that lists users. */
 export const users = page({
   path,
   menu: 'Users',

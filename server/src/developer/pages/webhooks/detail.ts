@@ -27,9 +27,9 @@ import { renderHealth } from './webhook-health.ts';
 import { describeProgress } from './webhook-replay.ts';
 
 const Params = z.object({ id: integerFromText() });
-/** The delivery of the test event that was just sent. */
+/** The URL query parameters of the page. `test` is the ID of the delivery of a test event. */
 const Query = z.strictObject({ test: optional(integerFromText()) });
-/** A new signing secret, shown once. */
+/** A new signing secret, which the page shows only once. */
 const Flash = z.object({ secret: z.string() });
 
 const shownDeliveries = 10;
@@ -150,7 +150,7 @@ function newSecretNotice(secret: string): SafeHtml {
 <a href="/docs/guides/verify-signatures">verifies deliveries</a> with it.</p>${code(secret, 'Signing secret')}`);
 }
 
-/** Renders the result of a test event. */
+/** Renders the result of a test event, with a link to its delivery. */
 async function getTestResult(visit: UserContext, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
   const { attempts, state } = await getDelivery(visit.context, id);
   const last = attempts.at(-1);
@@ -179,7 +179,7 @@ function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
   });
 }
 
-/** Renders the forms without fields. */
+/** Renders the buttons that send a test event, resume or pause the webhook. */
 function controls(request: WebhookRequest, { health }: TrackedWebhook): SafeHtml {
   const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
   return html`<div class="actions">${renderForm(request, 'test', () => submit('Send test event', 'plain'))}

@@ -7,16 +7,16 @@ import { html, type SafeHtml } from '../../ui/html.ts';
 
 const { url, secret, filter } = NewWebhook.shape;
 
-/** The fields of the forms that create and change a webhook. */
+/** The schema of the forms that create or change a webhook. */
 export const WebhookFields = z.object({
   url,
   events: several(NewWebhook.shape.events),
   filter: FilterText.pipe(filter),
 });
-/** A signing secret, or undefined to generate one. */
+/** The schema of the signing secret. If the field is empty, the server generates a secret. */
 export const SecretField = optional(secret);
 
-/** Renders the fields of a webhook. @param webhook initial values; omitted for a new webhook */
+/** Renders the form fields of a webhook. @param webhook the initial values; omitted for a new webhook */
 export function webhookFields(
   sent: FormState | undefined,
   webhook?: Pick<Webhook, 'url' | 'events' | 'filter'>,

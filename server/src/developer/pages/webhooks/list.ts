@@ -11,14 +11,14 @@ import { renderHealth } from './webhook-health.ts';
 
 const perPage = 50;
 
-/** The list of webhooks with their health. */
+/** The page that lists webhooks with their health. */
 export const webhooks = page({
   path: '/developer/webhooks',
   menu: 'Webhooks',
   roles: ['ADMIN'],
   query: z.strictObject({
     page: PageNumber,
-    /** Includes deactivated webhooks. */
+    /** Whether the list includes deactivated webhooks. */
     all: optional(z.literal('yes')),
   }),
   async show({ visit, query, address }) {
@@ -51,7 +51,7 @@ ${meta.totalCount === 0 ? null : pager(meta, address)}`,
   },
 });
 
-/** The page that creates a webhook and sends it a test event. */
+/** The page that creates a webhook and sends a test event to its URL. */
 export const newWebhook = page({
   path: '/developer/webhooks/new',
   roles: ['ADMIN'],

@@ -5,7 +5,7 @@ import { maxReplayCounted } from '../../../webhooks/maintenance/replay.ts';
 import { page } from '../../framework/page.ts';
 import { facts, html, linkButton, type SafeHtml } from '../../ui/html.ts';
 
-/** The page with the progress of a replay. */
+/** The page that shows the progress of a replay. */
 export const webhookReplay = page({
   path: '/developer/webhooks/:id/replays/:replay',
   roles: ['ADMIN'],
@@ -24,14 +24,14 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
   },
 });
 
-/** Describes the progress of a replay. */
+/** Returns the progress of a replay as a sentence. */
 export function describeProgress({ matching, sent, finishedAt }: ReplayProgress): string {
   if (finishedAt !== null) return sent === 0 ? 'No failed deliveries to replay.' : `${sent} deliveries queued again.`;
   if (matching === null) return 'Counting failed deliveries.';
   return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} deliveries queued again.`;
 }
 
-/** Returns whether counting stopped at the maximum. */
+/** Returns whether the count of failed deliveries reached `maxReplayCounted`, so that there can be more. */
 function isCapped(matching: number): boolean {
   return matching >= maxReplayCounted;
 }
