@@ -3,12 +3,12 @@ import { namesOf } from '../../resources/users/queries.ts';
 import type { UserContext } from '../framework/request-context.ts';
 import { html, type SafeHtml, table } from './html.ts';
 
-/** Maximum length of a rendered value. UTF-16 units. */
+/** Maximum length of a rendered value in the activity table. UTF-16 units. */
 const maxValueLength = 200;
 
 type Activity = TicketActivity | AssetActivity;
 
-/** Renders the activity of a resource: time, user, action and changes. */
+/** Renders the activity of a ticket or an asset as a table: time, user, action and changes. */
 export async function activityTable(visit: UserContext, activities: readonly Activity[]): Promise<SafeHtml> {
   const names = await namesOf(
     visit.context,

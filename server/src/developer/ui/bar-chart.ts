@@ -1,26 +1,26 @@
 import { html, type SafeHtml } from './html.ts';
 
-/** One series of bars. */
+/** A series of a bar chart, with one value per label. */
 export interface Bars {
   name: string;
-  /** A color with enough contrast in the light and the dark theme. */
+  /** A CSS color with enough contrast in the light and the dark theme. */
   color: string;
   values: readonly number[];
 }
 
 export interface Chart {
-  /** `columns` are stacked, `rows` are grouped. */
+  /** The direction of the bars: stacked vertical `columns`, or grouped horizontal `rows`. */
   form: 'columns' | 'rows';
-  /** The label below each column, or empty; or above each group of rows. */
+  /** The labels: below each column, where a label can be empty, or above each group of rows. */
   labels: readonly string[];
   bars: readonly Bars[];
-  /** The unit of the values, such as ms. */
+  /** The unit of the values, such as `ms`. */
   unit?: string;
 }
 
 /*
- * Widths are percentages and heights are pixels, so text has the same size on every screen. The style sheet sets the colors
- * of text and lines for each theme.
+ * In the charts, widths are percentages and heights are pixels, so that text has the same size on every screen. The
+ * style sheet sets the colors of text and lines for each theme.
  */
 
 /** Renders a chart and its legend as inline SVG. @param label describes the chart to screen readers */
@@ -32,7 +32,7 @@ export function barChart(chart: Chart, label: string): SafeHtml {
   )}</ul></figure>`;
 }
 
-/** Heights of the columns and of the labels below them. Pixels. */
+/** Height of the columns, and height of the labels below them. Pixels. */
 const [plotHeight, labelHeight] = [200, 24];
 const maxLines = 5;
 const maxLabels = 12;
@@ -62,7 +62,9 @@ ${axisLabels(labels)}</svg>`;
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
-/** Renders at most `maxLabels` labels below the columns. Narrow screens hide every second label. */
+/**
+ * Renders at most `maxLabels` labels below the columns. On narrow screens, the style sheet hides every second label.
+ */
 function axisLabels(labels: readonly string[]): SafeHtml[] {
   const named = labels.flatMap((label, place) => (label === '' ? [] : [{ label, place }]));
   const every = Math.ceil(named.length / maxLabels);
@@ -74,13 +76,13 @@ function axisLabels(labels: readonly string[]): SafeHtml[] {
     });
 }
 
-/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, and at least 1. */
+/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, at least 1. */
 function lineStep(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max / maxLines)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= max) ?? power;
 }
 
-/** Heights of the label of a group, of each bar, and of the gap below a group. Pixels. */
+/** Height of a group label, of each bar, and of the gap below a group. Pixels. */
 const [nameHeight, barHeight, gap] = [22, 18, 10];
 
 function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {

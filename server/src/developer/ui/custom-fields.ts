@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Custom fields as editable lines, `name = value`. Only single-line strings can be edited this way. Other values, such as
- * numbers, lists and multi-line strings, stay unchanged; the API can change them.
+ * Custom fields as lines of text, such as `name = value`, which users can edit. Only single-line strings can be edited
+ * this way. Forms don't change other values, such as numbers, lists and multi-line strings; the API can change them.
  */
 
 function isLine([name, value]: [string, unknown]): boolean {
@@ -18,7 +18,7 @@ function isLine([name, value]: [string, unknown]): boolean {
   );
 }
 
-/** Formats the editable custom fields as lines. */
+/** Formats the custom fields that users can edit as lines, `name = value`. */
 export function toLines(fields: CustomFields): string {
   return Object.entries(fields)
     .filter(isLine)
@@ -26,7 +26,7 @@ export function toLines(fields: CustomFields): string {
     .join('\n');
 }
 
-/** Renders the names of the custom fields that can't be edited as lines, or null if there are none. */
+/** Renders the names of the custom fields that users can't edit as lines. Returns null if there are none. */
 export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
     .filter((field) => !isLine(field))
@@ -35,14 +35,14 @@ export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   return html`<p class="hint">Only the API can change these fields: ${names.join(', ')}.</p>`;
 }
 
-/** Parses lines to custom fields. */
+/** The schema that parses lines such as `name = value` to custom fields. */
 export const CustomFieldLines = z
   .string()
   .transform((text, { addIssue }): CustomFields => {
     const pairs: [string, string][] = [];
     for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
       if (line.trim() === '') continue;
-      // Without the `s` flag, `.` doesn't match line separators such as U+2028.
+      // The flag `s` is necessary because `.` doesn't match line separators such as U+2028 without it.
       const [, name = '', value = ''] = (/^([^=]+)=(.*)$/s.exec(line) ?? []).map((part) => part.trim());
       if (name === '' || name === '__proto__') {
         addIssue({
@@ -57,7 +57,7 @@ export const CustomFieldLines = z
   })
   .pipe(CustomFields);
 
-/** Returns the changed custom fields, with null for each removed line. */
+/** Returns a patch with the changed custom fields. The value is null for each line that the user removed. */
 export function toPatch(before: CustomFields, lines: CustomFields): CustomFields {
   const shown = Object.entries(before).filter(isLine);
   const removed = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);

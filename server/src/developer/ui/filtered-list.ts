@@ -6,9 +6,7 @@ import type { FormState } from '../framework/page.ts';
 import { submit, textField } from './form-fields.ts';
 import { type Cell, html, type SafeHtml } from './html.ts';
 
-/*
- * Lists with a full-text search and filters, which are query parameters of the page.
- */
+/* Functions for lists with a full-text search and filters. Both are query parameters of the page. */
 
 /** Number of rows per page. */
 export const perPage = 25;
@@ -19,16 +17,19 @@ export const PageNumber = integerFromText(z.int(pageNumbers).min(1, pageNumbers)
   1,
 );
 
-/** Parses the search text without validation. `searched` reports invalid text next to the field. */
+/** The schema of the search text. Accepts any text; `searchList` validates it and returns the error for the field. */
 export const SearchText = z.string().max(1000).optional();
 
 interface Searched<Row> {
   list: Page<Row>;
-  /** The search text and its error. */
+  /** The search text and its validation error. */
   words: FormState;
 }
 
-/** Searches a list. If the search text is invalid or too broad, returns an empty page and the error. */
+/**
+ * Returns a page of a list that matches the search text. If the text is invalid or too broad, returns an empty page and
+ * the error.
+ */
 export async function searchList<Row>(
   q: string | undefined,
   schema: z.ZodType<string | undefined>,
@@ -49,18 +50,18 @@ export async function searchList<Row>(
   }
 }
 
-/** Returns the content of an empty list: the error of the search text, or `none`. */
+/** Returns the text for an empty list: the error of the search text, or otherwise `none`. */
 export function renderEmptyList({ errors }: FormState, none: Cell): Cell {
   return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }
 
-/** Renders the search form of a list. @param placeholder names the searched fields */
+/** Renders the search form of a list. @param placeholder names the fields that the search covers */
 export function searchForm(path: string, words: FormState, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
   return html`<form class="filters" role="search" method="get" action="${path}" data-live="found">
 ${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>`;
 }
 
-/** Returns select options for the values, after one that matches any value. */
+/** Returns an option for each value, after an option that matches all values. */
 export function withAnyOption(values: readonly string[], any: string): { value: string; label: string }[] {
   return [{ value: '', label: any }, ...values.map((value) => ({ value, label: value }))];
 }

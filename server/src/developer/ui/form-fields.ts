@@ -3,11 +3,12 @@ import type { FormState, PageRequest } from '../framework/page.ts';
 import type { RequestContext } from '../framework/request-context.ts';
 import { html, type SafeHtml } from './html.ts';
 
-/*
- * Forms and their fields. Each field has a label, a hint, an error and the typed value.
- */
+/* Functions that render forms and their fields. Each field has a label, a hint, an error and the typed value. */
 
-/** Renders a form of the current page. @param fields renders the fields with the submitted values and errors */
+/**
+ * Renders a form of the current page.
+ * @param fields renders the fields of the form, with the submitted values and errors
+ */
 export function renderForm(
   { visit, address, sent }: Pick<PageRequest<RequestContext>, 'visit' | 'address' | 'sent'>,
   name: string,
@@ -18,7 +19,7 @@ export function renderForm(
   const credential =
     passkey &&
     html`<input type="hidden" name="response" value="" data-passkey="${passkey.what}" data-options="${JSON.stringify(passkey.options)}">`;
-  // Rendering the fields first collects the labels for the summary.
+  // Renders the fields before the error summary, because the summary needs the labels of the fields.
   const renderedFields = fields(sent[name]);
   const errors = summary(sent[name]);
   return html`<form method="post" action="${action}" ${upload ? html`enctype="multipart/form-data"` : ''} id="form-${name}">
@@ -26,7 +27,7 @@ export function renderForm(
 ${errors}${renderedFields}</form>`;
 }
 
-/** Renders all errors of a form. It comes before the fields, so that screen readers announce it first. */
+/** Renders all errors of a form. The summary is above the fields, so that screen readers announce it first. */
 export function summary(sent: FormState | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);
@@ -44,9 +45,9 @@ export function summary(sent: FormState | undefined): SafeHtml | null {
 export interface Field {
   name: string;
   label: string;
-  /** The purpose or the format of the field. */
+  /** Explains the purpose or the format of the field. */
   hint?: string | SafeHtml | undefined;
-  /** The initial value. */
+  /** The value before the user has typed. */
   value?: string | number | null | undefined;
   required?: boolean;
 }
@@ -54,12 +55,12 @@ export interface Field {
 type InputType = 'text' | 'email' | 'password' | 'url' | 'number' | 'search' | 'date' | 'datetime-local';
 interface TextField extends Field {
   type?: InputType;
-  /** The autofill token of the field (HTML §4.10.18.7). */
+  /** The value of the attribute `autocomplete` (HTML §4.10.18.7). */
   autocomplete?: string;
   placeholder?: string;
 }
 
-/** Renders a single-line text field. The value of a password is never rendered. */
+/** Renders a single-line text field. Never renders the value of a password. */
 export function textField(sent: FormState | undefined, field: TextField): SafeHtml {
   const { name, type = 'text', autocomplete = 'off', required = false, placeholder } = field;
   const value = type === 'password' ? '' : getTypedValue(sent, field);
@@ -75,7 +76,7 @@ export function textArea(sent: FormState | undefined, field: Field & { rows?: nu
   return renderField(
     sent,
     field,
-    // Browsers drop the first line break after the tag.
+    // Starts the content on a new line, because browsers drop the first line break after the tag.
     (attributes) => html`<textarea name="${field.name}" rows="${field.rows ?? 4}" ${attributes}>
 ${getTypedValue(sent, field)}</textarea>`,
   );
@@ -122,7 +123,7 @@ export function checkbox(name: string, value: string, label: string | SafeHtml, 
 <span>${label}</span></label>`;
 }
 
-/** Renders a file field. Its form needs `upload: true`. */
+/** Renders a file field. Call `renderForm` with `upload: true` for its form. */
 export function fileField(sent: FormState | undefined, field: Field & { accept: string }): SafeHtml {
   return renderField(
     sent,
@@ -162,21 +163,19 @@ function getTypedValue(sent: FormState | undefined, { name, value }: Field): str
   return sent === undefined ? String(value ?? '') : (sent.values[name]?.[0] ?? '');
 }
 
-/*
- * Schemas for submitted values. Browsers send empty fields as empty strings.
- */
+/* Schemas for submitted form fields. Browsers send an empty field as an empty string. */
 
-/** Parses an optional field: an empty string becomes undefined. */
+/** Returns the schema of an optional field. It converts an empty string to undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 }
 
-/** Parses a nullable field: an empty string becomes null. */
+/** Returns the schema of a nullable field. It converts an empty string to null. */
 export function emptyAsNull<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? null : value), schema);
 }
 
-/** Parses the filters of a list: empty filters are removed. */
+/** Returns the schema of the filters of a list. It removes empty filters. */
 export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (query: object) => Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')),
@@ -184,15 +183,15 @@ export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
-/** Parses multi-line text: browsers send line breaks as CRLF. */
+/** Returns the schema of a multi-line text. It converts the line breaks of browsers, CRLF, to LF. */
 export function unixLines<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
 }
 
-/** Parses checkboxes with the same name to an array. */
+/** Returns the schema of checkboxes with the same name. It converts them to an array. */
 export function several<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);
 }
 
-/** Parses a single checkbox to a boolean: browsers omit unchecked boxes. */
+/** The schema of a single checkbox. It converts the field to a boolean, because browsers omit unchecked checkboxes. */
 export const checked = z.preprocess((value) => value !== undefined, z.boolean());

@@ -2,8 +2,8 @@ import { getZoneName } from '../framework/local-datetime.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /**
- * Returns a function that renders times in a time zone, with its short name.
- * @param timeZone IANA name; null and unknown names count as UTC, as in local-datetime.ts
+ * Returns a function that renders times in a time zone, followed by the short name of the zone.
+ * @param timeZone an IANA name; null and unknown names mean UTC
  */
 export function createTimeFormatter(timeZone: string | null): (moment: string | null, none?: string) => SafeHtml {
   const zone = getZoneName(timeZone);
@@ -17,7 +17,10 @@ export function createTimeFormatter(timeZone: string | null): (moment: string | 
   };
 }
 
-/** Returns a function that formats axis labels: the time of day, or with `days` the date at the start of each day. */
+/**
+ * Returns a function that formats the axis labels of a chart: the time of day, or with `days` the date at the start of
+ * each day.
+ */
 export function createAxisFormatter(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
   const zone = { timeZone: getZoneName(timeZone) };
   const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...zone });

@@ -3,15 +3,13 @@ import { html, type SafeHtml } from '@remix-run/html-template';
 
 export { html, type SafeHtml } from '@remix-run/html-template';
 
-/*
- * Components of pages. `html` escapes all values except its own results.
- */
+/* Functions that render components of pages. `html` escapes all values except the results of `html`. */
 
 export type Cell = SafeHtml | string | number | null;
 
 /**
- * Renders a table. On a narrow screen, each row is a block of labelled lines, so the cells repeat their ARIA roles. If the
- * cells of a column start with a time, its header contains the time zone.
+ * Renders a table. On a narrow screen, each row becomes a block of lines with labels, so the cells need explicit ARIA
+ * roles. If the cells of a column start with a time, the column header shows the time zone.
  * @param empty replaces a table without rows
  */
 export function table(
@@ -32,13 +30,13 @@ export function table(
 </table></div>`;
 }
 
-/** Renders a column header. Columns without a name contain buttons and need no header. */
+/** Renders a column header. Returns an empty cell for columns without a name, which contain buttons. */
 function renderHeader(cell: Cell, zone: string | undefined): SafeHtml {
   if (cell === '') return html`<td role="cell"></td>`;
   return html`<th role="columnheader" scope="col">${cell}${zone && html` <span class="zone">(${zone})</span>`}</th>`;
 }
 
-/** Returns the text of a column header, without the sort arrow. */
+/** Returns the text of a column header, without HTML tags and without the sort arrow. */
 function getHeaderText(cell: Cell): string {
   return String(cell ?? '')
     .replace(/<svg.*/s, '')
@@ -55,7 +53,7 @@ export function emptyState(what: Cell): SafeHtml {
   return html`<div class="empty">${what}</div>`;
 }
 
-/** Renders name and value pairs as a description list. Null values are left out. */
+/** Renders pairs of names and values as a description list. Omits pairs with the value null. */
 export function facts(lines: Record<string, Cell>): SafeHtml {
   const entries = Object.entries(lines).filter(([, value]) => value !== null);
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
@@ -71,12 +69,12 @@ export function section(title: string, body: SafeHtml | readonly SafeHtml[]): Sa
   return html`<section><h2>${title}</h2>${[body].flat() as SafeHtml[]}</section>`;
 }
 
-/** Renders a collapsible section. @param open expands it, for example if its form has errors */
+/** Renders a collapsible section. @param open whether it is expanded, for example because its form has errors */
 export function folded(title: string, open: boolean, body: SafeHtml): SafeHtml {
   return html`<details class="fold" ${open ? html`open` : ''}><summary><h2>${title}</h2></summary>${body}</details>`;
 }
 
-/** Renders a notice. */
+/** Renders a notice, such as a confirmation or an error. */
 export function notice(body: Cell, kind: 'good' | 'warn' | 'bad' = 'good'): SafeHtml {
   return html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${body}</div>`;
 }
@@ -91,7 +89,10 @@ export function linkButton(href: string, text: string, kind: 'main' | 'plain' = 
   return html`<a class="button ${kind}" href="${href}">${text}</a>`;
 }
 
-/** Renders the pagination of a list. @param address path and query of the page; the parameter `name` is the page number */
+/**
+ * Renders the pagination of a list.
+ * @param address the path and query of the page; its query parameter `name` is the page number
+ */
 export function pager(
   { page, perPage, totalCount, totalCountCapped }: PageMeta,
   address: string,
@@ -109,7 +110,7 @@ export function pager(
 <span class="count">Page ${page} of ${last}, ${all}</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 
-/** Returns a path with the given query parameters replaced. Undefined values are removed. */
+/** Returns a path with changed query parameters. Removes parameters whose value is undefined. */
 export function withQuery(address: string, values: Record<string, string | number | undefined>): string {
   const url = new URL(address, 'http://localhost');
   for (const [name, value] of Object.entries(values)) {

@@ -6,14 +6,16 @@ import { scriptPath, stylePath } from '../framework/static-files.ts';
 import { html, type SafeHtml } from './html.ts';
 
 interface Frame extends View {
-  /** All pages; the navigation shows those with a `menu`. */
+  /** All pages. The navigation shows the pages with a `menu`. */
   pages: readonly AnyPage[];
   /** The path and query of the current page. */
   url: string;
   visit?: RequestContext | undefined;
 }
 
-/** Longest refresh interval without a script, since a reload loses typed text. Seconds. */
+/**
+ * Maximum refresh interval of pages without a script. A longer interval would lose text that the user types. Seconds.
+ */
 const maxRefreshWithoutScript = 2;
 
 /** Renders the HTML document of a page. */
@@ -59,7 +61,7 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 `);
 }
 
-/** Renders when a page with pending work was loaded. */
+/** Renders the time when the page was loaded, and how often the script refreshes it. */
 function renderLoadTime({ context, time }: UserContext, reload: number, url: string): SafeHtml {
   const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
   return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;
@@ -87,7 +89,7 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
 </nav>`;
 }
 
-/** Returns whether a role may use a page or form. */
+/** Returns whether users with a role may use a page or form. */
 export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
   return roles === 'everyone' || roles.includes(role);
 }

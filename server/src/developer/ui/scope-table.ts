@@ -3,7 +3,7 @@ import type { FormState } from '../framework/page.ts';
 import { checkbox, renderError, renderHint } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';
 
-/** An endpoint, such as `GET`, `/tickets/{id}`, `Get a ticket`. */
+/** An endpoint that a scope allows, such as `GET`, `/tickets/{id}`, `Get a ticket`. */
 interface AllowedEndpoint {
   method: string;
   path: string;
@@ -12,7 +12,7 @@ interface AllowedEndpoint {
 
 const endpoints = Object.values(contract).flatMap((routes) => Object.values(routes as Record<string, Endpoint>));
 
-/** Returns the endpoints of a scope. `any` returns those that every API key can call. */
+/** Returns the endpoints that a scope allows. For `any`, returns the endpoints that every API key can call. */
 export function listEndpoints(scope: Scope | 'any'): AllowedEndpoint[] {
   return endpoints
     .filter(({ metadata }) => metadata.scope === scope)
@@ -33,7 +33,7 @@ const resources = {
 /**
  * Renders a checkbox for each scope, in a table with one row per resource.
  * @param offered the scopes that the user can select
- * @param chosen the scopes that are selected initially
+ * @param chosen the initially selected scopes
  */
 export function scopeTable(
   sent: FormState | undefined,
@@ -66,7 +66,9 @@ export function scopeTable(
 </table></fieldset>`;
 }
 
-/** Renders the endpoints of each scope. With scripts, only selected scopes are visible (script.js). */
+/**
+ * Renders the endpoints that each scope allows. If scripts are enabled, script.js shows only those of selected scopes.
+ */
 export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
   const groups = offered.map(
     (scope) => html`<div data-scope="${scope}"><h3><code>${scope}</code></h3>

@@ -1,6 +1,7 @@
-// Adds passkeys, live filters and automatic refresh to pages. Pages also work without scripts, except for passkeys.
+// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, everything except passkeys
+// works.
 (() => {
-  // Preselects the time zone of the browser until the user has chosen one.
+  // Selects the time zone of the browser in select fields, if the user has not chosen a time zone.
   function suggestZone(within) {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
     for (const select of within.querySelectorAll('select[name=timeZone]')) {
@@ -9,7 +10,7 @@
     }
   }
 
-  // Creates or uses the passkey before the form is submitted.
+  // Asks the browser for the passkey before it submits the form.
   function addPasskeys(within) {
     for (const input of within.querySelectorAll('input[data-passkey]')) {
       const { form } = input;
@@ -46,11 +47,11 @@
     form.append(paragraph);
   }
 
-  // Reloads a list while the user types into its filters, and updates the URL.
+  // Reloads a list while the user types into its filters, and puts the filters into the URL.
   function followFilters(within) {
     for (const form of within.querySelectorAll('form[data-live]')) {
       const shown = document.getElementById(form.dataset.live);
-      // Screen readers announce changes of the list.
+      // Makes screen readers announce changes of the list.
       shown.setAttribute('aria-live', 'polite');
       let last = 0;
       form.addEventListener('input', async () => {
@@ -76,7 +77,7 @@
     return paragraph;
   }
 
-  // Shows the endpoints of the selected scopes.
+  // Shows only the endpoints of the selected scopes.
   function followScopes(within) {
     for (const shown of within.querySelectorAll('[data-allowed]')) {
       const fields = document.getElementById(shown.dataset.allowed);
@@ -94,7 +95,7 @@
     }
   }
 
-  // Refreshes the watched parts of a page while its work is pending.
+  // Refreshes the elements with `data-watched` until the page no longer has `data-reload`.
   async function watch() {
     const seconds = document.querySelector('main[data-reload]')?.dataset.reload;
     if (seconds === undefined) return;
@@ -102,7 +103,7 @@
     const { page, isOver = false } = document.hidden ? {} : await load(location.href);
     if (isOver) return;
     const parts = [...document.querySelectorAll('main [data-watched][id]')];
-    // Replacing the focused element would lose the focus.
+    // Skips the refresh if one of the elements has the focus, because replacing the element would lose the focus.
     if (page !== undefined && !parts.some((part) => part.contains(document.activeElement))) {
       const { reload } = page.querySelector('main').dataset;
       const shown = document.querySelector('main');
@@ -112,9 +113,10 @@
     watch();
   }
 
-  // Loads a page. If it fails, returns an error message, and `isOver` if a retry is pointless.
+  // Loads a page. On failure, returns an error message, and the flag `isOver` if a retry can't succeed.
   async function load(address) {
-    // Doesn't follow the redirect to the sign-in page, which would evict the passkey challenge of another window.
+    // Doesn't follow the redirect to the sign-in page: loading that page would evict the passkey challenge of another
+    // window.
     const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
     const response = await fetch(address, options).catch(() => undefined);
     if (response === undefined) return { errorMessage: 'The server is unreachable. Try again.' };

@@ -6,8 +6,8 @@ const step = 4;
 const none = new Array<number>(24).fill(0);
 
 /**
- * Renders the requests of a day as a bar chart and their sum as text.
- * @param counts requests per hour, oldest first; all zero by default
+ * Renders the number of requests per hour as a small bar chart, and their sum as text.
+ * @param counts the requests in each hour, oldest first; by default, all are zero
  */
 export function sparkLine(counts: readonly number[] = none): SafeHtml {
   const max = Math.max(1, ...counts);

@@ -27,10 +27,7 @@ const CsvFile = z
     'must be at most 1 MiB. Split the file, or import it with the command line.',
   );
 
-/**
- * The upload time of the file that the page shows. With it, the form can't import a file that another user uploads
- * later.
- */
+/** The upload time of the file that the page shows. The form imports only this file, not a later upload. */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**

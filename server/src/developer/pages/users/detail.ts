@@ -163,7 +163,7 @@ function toResult({ id, email }: User) {
 
 /**
  * Returns a redirect to the page of the user, which shows a new invitation link once. Users with the role REQUESTER get
- * no link, because they can't sign in.
+ * no link, because they can't open the developer area.
  */
 async function inviteUser(visit: UserContext, user: User) {
   if (user.role === 'REQUESTER') return toResult(user);
