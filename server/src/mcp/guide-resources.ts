@@ -3,19 +3,19 @@ import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server
 import { listOfPages, sourceOf, withLinksToMarkdown } from '../docs-site/page-source.ts';
 import { markdownPath, pages } from '../docs-site/site-pages.ts';
 
-/** A text that agents can read. */
+/** An MCP resource: a text that agents can read. */
 interface Resource {
   uri: string;
   name: string;
   description: string;
   mimeType: 'text/markdown' | 'text/plain';
-  /** Returns the text as the site serves it. */
+  /** Returns the text as the documentation site serves it. */
   read(): Promise<string>;
 }
 
 /**
- * The guides and the list of all pages. The URIs use the paths of the site, so that links between pages also work for
- * agents.
+ * The guides and the list of all pages. The URIs contain the paths of the documentation site, so that agents can follow
+ * the links between pages.
  */
 const resources: readonly Resource[] = [
   {
@@ -38,7 +38,7 @@ const resources: readonly Resource[] = [
     ),
 ];
 
-/** Adds the handlers that list and read the resources. */
+/** Adds the handlers of the MCP server that list and read the resources. */
 export function offerResources(server: Server): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ read, ...described }) => described),

@@ -1,10 +1,10 @@
 import { type Endpoint, hasBody } from '@itsm-api/contract';
 import * as z from 'zod';
 
-/** The part of a JSON Schema that an agent needs to fill in arguments. The API validates the values. */
+/** The keywords of JSON Schema that an agent needs to fill in arguments. The API validates the values. */
 export interface InputSchema {
   type?: string;
-  /** Alternative types, because some models don't support a list of types. */
+  /** Alternative types. Not a list of types in `type`, because some models don't support that. */
   anyOf?: InputSchema[];
   description?: string;
   enum?: unknown[];
@@ -16,25 +16,25 @@ export interface InputSchema {
 
 type Json = z.core.JSONSchema.JSONSchema;
 
-/** The context of a schema. */
+/** The context in which a schema is simplified: its definitions and the kind of endpoint. */
 interface SchemaContext {
   defs: Record<string, Json>;
-  /** Whether null clears a field, in contrast to a missing field. */
+  /** Whether null clears a field. If not, the arguments omit the type null. */
   clearsWithNull: boolean;
 }
 
-/** Returns the arguments of an endpoint from the contract: path parameters, then query or body. */
+/** Returns the arguments of an endpoint: path parameters, and query parameters or fields of the body. */
 export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
   const body = hasBody(route) ? route.body : undefined;
   return { ...shapeOf(route.pathParams), ...shapeOf(route.query), ...shapeOf(body) };
 }
 
-/** Returns the fields of an object schema, or an empty object if there is no schema. */
+/** Returns the fields of an object schema by name, or an empty object if there is no schema. */
 export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
 }
 
-/** Returns the JSON Schema of an endpoint's arguments. */
+/** Returns the JSON Schema of the arguments of an endpoint. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
   const fields = Object.entries(argumentsOf(route));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
@@ -51,7 +51,7 @@ function toSmallSchema(schema: z.ZodType, clearsWithNull: boolean): InputSchema 
   return simplify(json, { defs: json.$defs ?? {}, clearsWithNull });
 }
 
-/** Removes limits, examples and names. The API reports invalid values. */
+/** Simplifies a JSON Schema: removes limits, examples and names. The API reports invalid values. */
 function simplify(json: Json, context: SchemaContext): InputSchema {
   if (json.$ref !== undefined) {
     return simplify({ ...context.defs[json.$ref.replace('#/$defs/', '')], ...withoutRef(json) }, context);
@@ -72,7 +72,7 @@ function propertiesOf({ properties = {}, required }: Json, context: SchemaContex
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
 
-/** A union keeps its own description, or that of its only type other than null. */
+/** Simplifies a union. The result has the description of the union, or else of its only type other than null. */
 function simplifyUnion(json: Json, choices: Json[], context: SchemaContext): InputSchema {
   const parts = choices
     .map((choice) => simplify(choice, context))

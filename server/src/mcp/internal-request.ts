@@ -2,12 +2,13 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { FastifyInstance } from 'fastify';
 import inject, { type InjectOptions } from 'light-my-request';
 
-/** Sends a request to an endpoint within the process and resolves to the response. */
+/** Sends a request to an endpoint of the API within the process. Resolves to the response. */
 export type InternalRequest = (options: InjectOptions) => Promise<{ headers: OutgoingHttpHeaders; body: unknown }>;
 
 /**
- * Takes the body before it is serialized, because parsing the JSON again would be wasteful. Call it before the
- * endpoints and any hook that serializes responses are registered.
+ * Creates the function that sends internal requests. It takes the response body before the server serializes it, so
+ * that nothing parses the JSON again. Call this function before you register the endpoints and any hook that serializes
+ * responses.
  */
 export function internalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
@@ -18,7 +19,7 @@ export function internalRequest(app: FastifyInstance): InternalRequest {
     done(null, null);
   });
 
-  // `app.inject` rejects requests during a graceful shutdown, but accepted requests must finish.
+  // Doesn't use `app.inject`, because it rejects requests during a graceful shutdown. Accepted requests must finish.
   const dispatch = (request: IncomingMessage, response: ServerResponse) => {
     bodies.set(request, undefined);
     app.routing(request, response);
@@ -26,7 +27,7 @@ export function internalRequest(app: FastifyInstance): InternalRequest {
 
   return async (options) => {
     const { headers, raw, json } = await inject(dispatch, options);
-    // Fastify's fallback error handler sends serialized JSON.
+    // If the fallback error handler of Fastify responds, the body is already serialized JSON, so it is parsed.
     return { headers, body: bodies.get(raw.req) ?? json() };
   };
 }

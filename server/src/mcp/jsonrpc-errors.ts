@@ -3,14 +3,14 @@ import { localhostAllowedOrigins, ProtocolErrorCode, validateOriginHeader } from
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { apiErrorOf, type ErrorSources, envelopeOf, rejectRequest } from '../http/error-handler.ts';
 
-/** The JSON-RPC error for a message that no MCP server has processed. */
+/** A JSON-RPC error for a message that the API rejects before an MCP server processes it. */
 export interface JsonRpcError {
   jsonrpc: '2.0';
   error: { code: number; message: string; data?: Omit<ErrorEnvelope['error'], 'message'> };
   id: string | number | null;
 }
 
-/** JSON-RPC codes of errors that occur before the message is read. */
+/** The JSON-RPC codes of errors that occur before an MCP server processes the message. */
 const codes: Partial<Record<ErrorCode, number>> = {
   INVALID_JSON: ProtocolErrorCode.ParseError,
   PAYLOAD_TOO_LARGE: ProtocolErrorCode.InvalidRequest,
@@ -19,15 +19,15 @@ const codes: Partial<Record<ErrorCode, number>> = {
   INTERNAL_ERROR: ProtocolErrorCode.InternalError,
 };
 
-/** The code for all other errors: the first one that is reserved for servers (JSON-RPC 2.0 §5.1). */
+/** The JSON-RPC code of all other errors: the first code that is reserved for servers (JSON-RPC 2.0 §5.1). */
 const serverError = -32_000;
 
-/** Creates an error that belongs to no message. */
+/** Creates a JSON-RPC error that refers to no message. */
 export function jsonRpcError(message: string, code: number = serverError): JsonRpcError {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/** Returns an error handler that responds with JSON-RPC errors. `data` contains the error of the API. */
+/** Returns an error handler that responds with JSON-RPC errors. Their `data` contains the error of the API. */
 export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
@@ -43,8 +43,8 @@ export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorth
 }
 
 /**
- * Counts a message with a valid key in the rate limits, unless it is already counted. Resolves to the error if a limit
- * is exceeded.
+ * Counts a message with a valid API key in the rate limits, unless the message is already counted. If a limit is
+ * exceeded, resolves to the error.
  */
 async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (request.identity === undefined || request.rateLimit !== undefined) return undefined;
@@ -60,8 +60,8 @@ function getMessageId({ body }: FastifyRequest): string | number | null {
 }
 
 /**
- * Returns 403 for pages of other origins, as the protocol requires. This prevents DNS rebinding attacks on a local
- * server. Only browsers send `Origin`.
+ * Returns a hook that responds with 403 to pages of other origins, as MCP requires. This prevents DNS rebinding attacks
+ * on a local server. Requests without `Origin` are accepted, because only browsers send this header.
  * @param publicUrl the URL at which browsers reach the server
  */
 export function refuseForeignPages(publicUrl: string | undefined) {

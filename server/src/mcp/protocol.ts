@@ -14,18 +14,18 @@ import {
 import type { FastifyRequest } from 'fastify';
 
 /*
- * MCP over HTTP, implemented with its library. The server is stateless: each message gets its own MCP server, which takes
- * 13 µs to create.
+ * MCP over HTTP, with the MCP library. The server is stateless: it creates an MCP server for each message, which takes
+ * 13 µs.
  */
 
-/** The supported revisions, newest first. */
+/** The supported revisions of MCP, newest first. */
 const newestRevisions = ['2026-07-28'];
 const legacyRevisions = ['2025-11-25', '2025-06-18'];
 
-/** The response to a message. */
+/** The HTTP response to an MCP message. */
 export interface ProtocolResponse {
   status: number;
-  /** JSON, or empty if the response has no body. */
+  /** The body as JSON. Empty if the response has no body. */
   text: string;
 }
 
@@ -54,13 +54,13 @@ function getStandardHeaders({ headers }: FastifyRequest) {
 }
 
 /**
- * Returns whether a message is a tool call that meets all requirements of its revision. The library reports errors of
- * all other messages.
+ * Returns whether a message is a tool call that meets all requirements of its revision. For other messages, the library
+ * creates the errors.
  */
 function isPlainCall({ headers, body }: FastifyRequest, route: InboundClassificationOutcome): boolean {
   const { id, method, params } = (body ?? {}) as { id?: unknown; method?: unknown; params?: { name?: unknown } };
   const version = headers['mcp-protocol-version'];
-  // Messages without an id get no response.
+  // Excludes messages without an id, because they get no response.
   if (id === undefined || method !== 'tools/call' || !isJsonContentType(headers['content-type'])) return false;
   if (route.kind === 'modern') {
     const isNamed = headers['mcp-method'] === method && headers['mcp-name'] === params?.name;
@@ -73,8 +73,8 @@ function isPlainCall({ headers, body }: FastifyRequest, route: InboundClassifica
 }
 
 /**
- * Passes a call directly to the MCP server. The HTTP layer of the library converts to web requests and streams, which
- * takes three times as long as the rest of the call.
+ * Passes a tool call directly to the MCP server. The HTTP layer of the library would take three times as long as the
+ * rest of the call, because it converts requests and streams.
  */
 async function runCall(
   { body }: FastifyRequest,
@@ -88,7 +88,7 @@ async function runCall(
   return { status: 200, text: JSON.stringify(await exchange.response.promise) };
 }
 
-/** Transports one call and its response without HTTP. */
+/** Transports one tool call and its response without HTTP. */
 class Exchange extends PerRequestHTTPServerTransport {
   readonly response = Promise.withResolvers<JSONRPCMessage>();
 
@@ -97,12 +97,12 @@ class Exchange extends PerRequestHTTPServerTransport {
   }
 }
 
-/** Processes any message with the HTTP layer of the library. */
+/** Processes any MCP message with the HTTP layer of the library. */
 async function respond(request: FastifyRequest, serverOf: (revisions: string[]) => Server): Promise<Response> {
   const message = toWebRequest(request);
   const parsed = { parsedBody: request.body };
   if (!(await isLegacyRequest(message, request.body))) {
-    // The server sends no notifications; clients use webhooks instead.
+    // Allows no subscriptions, because the server sends no notifications. Clients use webhooks instead.
     const handler = createMcpHandler(() => serverOf(newestRevisions), { legacy: 'reject', maxSubscriptions: 0 });
     return handler.fetch(message, parsed);
   }

@@ -1,10 +1,8 @@
 import type { Names } from '../resources/shared/display-names.ts';
 
-/*
- * Adds names to ids. Otherwise, an agent that reads `assigneeId 2` would request the user next.
- */
+/* Adds names to the ids in a result. Without names, an agent that reads `assigneeId 2` would request the user next. */
 
-/** Fields with user ids or lists of user ids. */
+/** Names of fields that contain a user id or a list of user ids. */
 const ofUsers = new Set([
   'assigneeId',
   'requesterId',
@@ -15,23 +13,23 @@ const ofUsers = new Set([
   'watcherUserIds',
 ]);
 
-/** Fields with ticket ids. */
+/** Names of fields that contain a ticket id. */
 const ofTickets = new Set(['parentId', 'ticketId']);
 
-/** The ids in a response. */
+/** The user ids and ticket ids in a response. */
 export interface ReferencedIds {
   users: Set<number>;
   tickets: Set<number>;
 }
 
-/** Returns the ids in a response at any depth. */
+/** Returns the user ids and ticket ids in a response at any depth. */
 export function referredIn(response: unknown): ReferencedIds {
   const ids: ReferencedIds = { users: new Set(), tickets: new Set() };
   mapIds('', response, (kind, id) => ids[kind].add(id));
   return ids;
 }
 
-/** Returns the value of a field with names next to its ids, such as `2 Jonas Weber`. */
+/** Returns the value of a field with a name after each id, such as `2 Jonas Weber`. */
 export function withNames(field: string, value: unknown, known: Names): unknown {
   return mapIds(field, value, (kind, id) => {
     const name = known[kind].get(id);
@@ -41,7 +39,10 @@ export function withNames(field: string, value: unknown, known: Names): unknown 
 
 const maxNameLength = 60;
 
-/** Maps the ids of a value. Skips custom fields, because the workspace defines their names. */
+/**
+ * Calls `change` for each id in a value and replaces the id by the result. Skips custom fields, because each workspace
+ * defines their names.
+ */
 function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {
     if (ofUsers.has(field)) return change('users', value);
@@ -51,7 +52,7 @@ function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedId
   if (Array.isArray(value)) return value.map((each) => mapIds(field, each, change));
   const mapped: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    // `from` and `to` of an activity contain values of the changed field.
+    // In an activity, `from` and `to` contain values of the changed field.
     const name = key === 'from' || key === 'to' ? field : key;
     mapped[key] = mapIds(name, (value as Record<string, unknown>)[key], change);
   }

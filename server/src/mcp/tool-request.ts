@@ -7,23 +7,23 @@ import { idempotencyArgument, shapeOfHeaders, type Tool, textFromArgument } from
 
 export type Arguments = Record<string, unknown>;
 
-/** The API request of a tool call. */
+/** The API request of an MCP tool call. */
 export interface ToolRequest {
   method: Endpoint['method'];
   /** The path and the query. */
   url: string;
   headers: Record<string, string>;
   body: Arguments | undefined;
-  /** Where truncated texts continue. UTF-16 units. */
+  /** The offset at which the result continues truncated texts. UTF-16 units. */
   textFrom: number;
 }
 
-/** Maximum size of path and query, as for requests over HTTP. Bytes. */
+/** Maximum size of path and query, which is the same for requests over HTTP. Bytes. */
 const maxUrlBytes = 16_384;
 
 /**
- * Converts a tool call to a request. The endpoint validates query and body. The path parameters are validated here,
- * because they select the endpoint.
+ * Converts a tool call to an API request. Validates the path parameters, because they select the endpoint. The endpoint
+ * validates query and body.
  * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE
  */
 export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
@@ -51,7 +51,7 @@ export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
   };
 }
 
-/** Parses the arguments that the tool adds to those of the contract. */
+/** Parses the arguments that the tool has in addition to the contract: the idempotency key and the text offset. */
 function parseOwnArguments(route: Endpoint, args: Arguments) {
   const key = shapeOfHeaders(route)[idempotencyKeyHeader];
   const headers: Record<string, string> = {};
@@ -77,7 +77,7 @@ function pick(args: Arguments, isIncluded: (name: string) => boolean): Arguments
   return Object.fromEntries(Object.entries(args).filter(([name]) => isIncluded(name)));
 }
 
-/** Adds a query. Lists become repeated parameters; objects become JSON, which the endpoint rejects. */
+/** Returns a path with a query. Lists become repeated parameters. Objects become JSON, which the endpoint rejects. */
 function withQuery(path: string, fields: Arguments): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((each) => [name, typeof each === 'object' ? JSON.stringify(each) : String(each)]),

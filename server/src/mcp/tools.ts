@@ -2,23 +2,23 @@ import { type AgentTool, contract, type Endpoint, idempotencyKeyHeader, type Sco
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
 import { type InputSchema, inputSchemaOf, shapeOf } from './input-schema.ts';
 
-/** An endpoint that agents can call. */
+/** An MCP tool: an endpoint of the API that agents can call. */
 export interface Tool extends AgentTool {
   route: Endpoint;
   scope: Scope | 'any';
-  /** Whether the tool only reads. */
+  /** Whether the tool only reads data. */
   isRead: boolean;
-  /** The entry in `tools/list`. */
+  /** The entry of the tool in the response to `tools/list`. */
   definition: ToolDefinition;
 }
 
-/** The argument with the idempotency key of a write. */
+/** The name of the argument for the idempotency key of a write. */
 export const idempotencyArgument = 'idempotencyKey';
 
-/** The argument that says where truncated texts continue. */
+/** The name of the argument for the offset at which truncated texts continue. */
 export const textFromArgument = 'textFrom';
 
-/** Every endpoint of the contract with `agent` metadata (docs/decisions/mcp-server.md). */
+/** All MCP tools: the endpoints of the contract that have `agent` metadata (docs/decisions/mcp-server.md). */
 export const tools: readonly Tool[] = Object.values(contract)
   .flatMap((routes) => Object.values(routes as Record<string, Endpoint>))
   .flatMap((route) => {
@@ -38,7 +38,7 @@ function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinitio
 }
 
 /**
- * Returns the arguments that a tool adds to those of the contract: the idempotency key, and the offset in long texts.
+ * Returns the arguments that a tool has in addition to the contract: the idempotency key, or the offset in long texts.
  */
 function ownArguments(route: Endpoint): Record<string, InputSchema> {
   if (idempotencyKeyHeader in shapeOfHeaders(route)) {
@@ -54,13 +54,14 @@ function ownArguments(route: Endpoint): Record<string, InputSchema> {
     : {};
 }
 
-/** Returns the headers of an endpoint by name. */
+/** Returns the schemas of the request headers of an endpoint, by name. */
 export function shapeOfHeaders(route: Endpoint): Record<string, unknown> {
   return (route.headers ?? {}) as Record<string, unknown>;
 }
 
 /**
- * Derives the hints from the method: GET is read-only, POST is not destructive, and the other methods are idempotent.
+ * Derives the MCP annotations from the HTTP method. GET is read-only, POST is not destructive, and all other methods
+ * are destructive and idempotent.
  */
 function annotationsOf({ method }: Endpoint): ToolDefinition['annotations'] {
   if (method === 'GET') return { readOnlyHint: true };

@@ -14,7 +14,8 @@ interface Frame extends View {
 }
 
 /**
- * Maximum refresh interval of pages without a script. A longer interval would lose text that the user types. Seconds.
+ * Maximum refresh interval of pages without a script. If a page refreshes less often, users may type text that a
+ * refresh would lose. Seconds.
  */
 const maxRefreshWithoutScript = 2;
 

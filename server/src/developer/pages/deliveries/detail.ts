@@ -102,7 +102,7 @@ function replayForm(request: PageRequest<UserContext>): SafeHtml {
 
 /**
  * Renders the last attempts, newest first. The numbers continue across replays.
- * @param before the number of attempts before the last replay
+ * @param before the number of earlier attempts, which `attempts` doesn't contain
  */
 function attempts(
   { visit, address, query }: PageRequest<UserContext, unknown, Query>,
