@@ -6,12 +6,12 @@ import { hrefOf } from './page-source.ts';
 import { footer, renderLayout } from './site-layout.ts';
 import { landing, type Page, pages } from './site-pages.ts';
 
-/** Renders a page from its Markdown. */
+/** Renders the HTML of a page from its Markdown. */
 export function toPage(page: Page, markdown: string): string {
   return page === landing ? landingPage(markdown) : article(page, markdown);
 }
 
-/** Renders a page of text, with the list of pages on one side and its headings on the other. */
+/** Renders a text page, with the list of all pages on one side and the list of headings on the other. */
 function article(page: Page, markdown: string): string {
   const sections = sectionsOf(markdown);
   const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');

@@ -1,7 +1,10 @@
 import { errors, requestLimits } from '@itsm-api/contract';
 import type { OpenApi, Operation } from '@itsm-api/contract/openapi';
 
-/** Describes each error code below an anchor of its name, to which the `docs` of an error links. */
+/**
+ * Returns the Markdown of the page of error codes. Each code has an anchor, which is the target of the `docs` link of
+ * an error.
+ */
 export function describeErrors(): string {
   const entries = Object.entries(errors).map(
     ([code, { status, when, remedy }]) => `## ${code}\n\nStatus ${status}. ${when}\n\n**What to do:** ${remedy}`,
@@ -17,7 +20,7 @@ ${entries.join('\n\n')}
 `;
 }
 
-/** Describes webhook deliveries: rules, headers, and the body of each event. */
+/** Returns the Markdown of the page of webhook events: rules, headers, and the body of each event. */
 export function describeEvents({ tags, webhooks = {}, components }: OpenApi): string {
   const rules = tags.find(({ name }) => name === 'events')?.description;
   const headers = Object.entries(components.parameters).filter(([name]) => name.startsWith('Event-'));
@@ -47,7 +50,7 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
   return `## ${type}\n\n${summary}. ${description}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
 }
 
-/** Describes all operations in Markdown. The schemas are only in the OpenAPI document. */
+/** Returns the Markdown that lists all operations. The schemas are only in the OpenAPI document. */
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 
@@ -68,7 +71,7 @@ interface DocumentedOperation {
   operation: Operation;
 }
 
-/** Returns every operation in the order of the document. */
+/** Returns all operations of an OpenAPI document, in the order of the document. */
 export function operationsOf({ paths }: OpenApi): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

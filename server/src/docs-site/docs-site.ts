@@ -9,9 +9,9 @@ import { addReference } from './reference.ts';
 import { linkToMarkdown, markdownPath, type Page, pages, reference } from './site-pages.ts';
 
 /**
- * Serves the documentation (docs/decisions/api-documentation.md): the OpenAPI document in three formats, all pages as
- * HTML and as Markdown, the reference, and the search index. Everything that takes time or memory to build is built on
- * its first request.
+ * Serves the documentation: the OpenAPI document in three formats, all pages as HTML and as Markdown, the reference,
+ * and the search index. If a file takes time or memory to build, the server builds it on its first request
+ * (docs/decisions/api-documentation.md).
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
@@ -43,7 +43,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
     withLinksToMarkdown(page, await sourceOf(page, () => document)),
   );
-  // reference.ts serves the HTML of the reference.
+  // Skips the HTML of the reference, which reference.ts serves.
   if (page === reference) return;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -57,7 +57,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   });
 }
 
-/** Serves a text that is built once. */
+/** Serves a text that the server builds on the first request and then keeps. */
 function serve(
   scope: FastifyInstance,
   path: string,

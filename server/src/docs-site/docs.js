@@ -1,6 +1,6 @@
-// Script of the documentation: server URL in examples, and search.
+// Script of the documentation site: replaces the server URL in examples, highlights the current heading, and searches.
 (() => {
-  // Replaces the example URL with the URL of this server.
+  // Replaces the example URL in the text with the URL of this server.
   function nameServer() {
     const texts = document.createTreeWalker(document.querySelector('#content'), NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
@@ -16,7 +16,7 @@
     for (const theme of ['light', 'dark']) document.body.classList.toggle(`${theme}-mode`, theme === chosen);
   }
 
-  // Marks the visible heading in the list of headings.
+  // Highlights the visible heading in the list of headings.
   function followHeadings() {
     const links = [...document.querySelectorAll('.contents a')];
     const seen = new IntersectionObserver(
@@ -108,7 +108,8 @@
     button.hidden = false;
   }
 
-  // Finds entries that contain all words as prefixes. If there are none, finds entries that contain some of them.
+  // Finds entries that contain all words as prefixes. If there are none, finds entries that contain at least one of the
+  // words.
   function search(entries, words) {
     const patterns = words.map(toPrefixPattern);
     const matches = entries.map((entry) => ({
@@ -117,7 +118,8 @@
     }));
     const complete = matches.filter(({ weights }) => weights.every((weight) => weight > 0));
     const isPartial = complete.length === 0;
-    // Common words, such as "the", carry little information. For partial matches, rare words have a higher weight.
+    // For partial matches, rare words have a higher weight, because common words such as "the" carry little
+    // information.
     const rarity = patterns.map((_, at) => {
       const count = matches.filter(({ weights }) => weights[at] > 0).length;
       return isPartial ? Math.log(entries.length / (count || 1)) : 1;
@@ -134,7 +136,8 @@
     return { found: found.slice(0, 12).map(({ entry }) => entry), isPartial };
   }
 
-  // A match in the title counts most, then one in the place, then one in the text.
+  // Returns the weight of a match: high in the title, medium in `place` (such as the title of the page), low in the
+  // text.
   function computeWeight({ title, place, text }, pattern) {
     if (pattern.test(title)) return 9;
     if (pattern.test(place)) return 5;

@@ -1,9 +1,9 @@
-// Script that the site and the developer area share: theme and copy buttons.
+// Script that the documentation site and the developer area share: color theme and copy buttons.
 // biome-ignore lint/correctness/noUnusedVariables: script.js, which follows it in the same script, uses it.
 const frame = (() => {
   const root = document.documentElement;
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  // The reference stores the theme under the same name.
+  // Uses the same storage key as the reference, so that both have the same theme.
   const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
   const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
 

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { escapeHtml } from './escape-html.ts';
 
-/** The part of highlight.js that is used. */
+/** The functions of highlight.js that the server uses. */
 interface Highlighter {
   registerLanguage(name: string, language: unknown): void;
   getLanguage(name: string): object | undefined;
@@ -15,11 +15,11 @@ const highlighter: Highlighter = require('highlight.js/lib/core');
 highlighter.registerLanguage('sh', require('highlight.js/lib/languages/bash'));
 highlighter.registerLanguage('json', require('highlight.js/lib/languages/json'));
 highlighter.registerLanguage('python', require('highlight.js/lib/languages/python'));
-// Includes the aliases `js` and `mjs`.
+// The language also has the aliases `js` and `mjs`.
 highlighter.registerLanguage('javascript', require('highlight.js/lib/languages/javascript'));
 highlighter.registerLanguage('typescript', require('highlight.js/lib/languages/typescript'));
 
-/** Returns code as HTML with the classes of highlight.js. Unknown languages are only escaped. */
+/** Returns code as HTML with the CSS classes of highlight.js. If the language is unknown, only escapes the code. */
 export function highlight(code: string, language: string): string {
   if (highlighter.getLanguage(language) === undefined) return escapeHtml(code);
   return highlighter.highlight(code, { language }).value;

@@ -2,19 +2,23 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 /*
- * Each page contains its script and styles, so a browser sends one request for a page. The policy allows them by their hashes.
+ * Each page contains its script and styles, so a browser loads each page with one request. The content security policy
+ * allows script and styles by their hashes.
  */
 export const script = (await read('frame.js')) + (await read('docs.js'));
 
 const frameStyles = await read('frame.css');
 
-/** The styles of text pages. */
+/** The styles of text pages, such as guides. */
 export const styles = frameStyles + (await read('text.css'));
 
-/** The styles of the reference. */
+/** The styles of the API reference. */
 export const referenceStyles = frameStyles + (await read('reference.css'));
 
-/** Allows this script, these styles, and requests of the script to this server, and nothing else. */
+/**
+ * The content security policy of text pages. It allows only this script, these styles, and requests of the script to
+ * this server.
+ */
 export const policy = [
   "default-src 'none'",
   `script-src ${sourceOf(script)}`,

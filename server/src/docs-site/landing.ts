@@ -5,7 +5,9 @@ import { hrefOf } from './page-source.ts';
 import { footer, renderLayout } from './site-layout.ts';
 import { groups, landing, type Page } from './site-pages.ts';
 
-/** Renders the landing page. Each section has text on one side and code on the other. A list of all pages follows. */
+/**
+ * Renders the landing page. Each section has text on one side and code on the other. The last section lists all pages.
+ */
 export function landingPage(markdown: string): string {
   const [head, ...steps] = sectionsOf(markdown);
   const body = `<main id="content" class="landing" tabindex="-1">

@@ -4,20 +4,20 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { escapeHtml } from './escape-html.ts';
 import { highlight } from './highlight.ts';
 
-/** A heading and its content, up to the next heading. */
+/** A section of a page: a heading and its content, up to the next heading. */
 export interface Section {
   /** The anchor of the heading. */
   id: string;
-  /** 1 for the title of the page. */
+  /** The level of the heading. The title of the page has level 1. */
   depth: number;
   title: string;
   tokens: Token[];
 }
 
-/** Returns the target of a link on the site, or undefined to omit the link. */
+/** Returns the URL of a link on the site, or undefined to omit the link. */
 type Resolve = (link: string) => string | undefined;
 
-/** Splits a page into sections. The first one contains the title. */
+/** Splits the Markdown of a page into sections. The first section contains the title. */
 export function sectionsOf(markdown: string): Section[] {
   const sections: Section[] = [];
   for (const token of new Marked().lexer(markdown)) {
@@ -31,12 +31,12 @@ export function sectionsOf(markdown: string): Section[] {
   return sections;
 }
 
-/** Renders tokens as HTML without scripts and styles. */
+/** Renders Markdown tokens as HTML without scripts and styles. */
 export function toHtml(tokens: Token[], resolve: Resolve): string {
   return createRenderer(resolve).parser(tokens);
 }
 
-/** Returns the visible text of tokens. */
+/** Returns the visible text of Markdown tokens. */
 export function textOf(tokens: Token[]): string {
   return tokens.map(visibleText).join('').replace(/\s+/g, ' ').trim();
 }
@@ -63,7 +63,10 @@ function trailingSpace({ type }: Token): string {
   return type === 'paragraph' || type === 'code' ? ' ' : '';
 }
 
-/** Creates the same anchors as GitHub, so that links work in both places. Error codes stay in upper case. */
+/**
+ * Returns the anchor of a heading. Uses the algorithm of GitHub, so that links work on both sites, except that error
+ * codes stay in upper case.
+ */
 function toAnchor(title: string): string {
   if (/^[A-Z]+(_[A-Z]+)*$/.test(title)) return title;
   return title
@@ -82,10 +85,10 @@ function createRenderer(resolve: Resolve): Marked {
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
       },
       code({ text, lang = '' }) {
-        // A caption can follow the language, such as a file name or where to run the code.
+        // In Markdown, a caption can follow the language of a code block, such as a file name.
         const [language = '', ...words] = lang.split(' ');
         const caption = words.length === 0 ? '' : `<figcaption>${escapeHtml(words.join(' '))}</figcaption>`;
-        // `tabindex` makes the code scrollable with the keyboard.
+        // With `tabindex`, users can scroll the code with the keyboard.
         const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
         return `<figure class="code">${caption}${code}</figure>\n`;
       },
@@ -108,6 +111,6 @@ function createRenderer(resolve: Resolve): Marked {
 }
 
 function renderCell({ header }: Tokens.TableCell, words: string): string {
-  // An empty cell is no header.
+  // Renders an empty header cell as `<td>`, because it is not a header for screen readers.
   return header && words !== '' ? `<th scope="col">${words}</th>` : `<td>${words}</td>`;
 }

@@ -6,8 +6,8 @@ import { groups, landing, markdownPath, type Page, pages } from './site-pages.ts
 const root = new URL('../../../', import.meta.url);
 
 /**
- * Returns the Markdown of a page, with the links of the repository.
- * @param document builds the OpenAPI document, which takes a few hundred milliseconds; called only if the page needs it
+ * Returns the Markdown of a page. Its links refer to files of the repository.
+ * @param document builds the OpenAPI document; called only if necessary, because it takes a few hundred milliseconds
  * @throws Error if the file of the page doesn't exist
  */
 export async function sourceOf({ source, title, about }: Page, document: () => OpenApi): Promise<string> {
@@ -17,8 +17,8 @@ export async function sourceOf({ source, title, about }: Page, document: () => O
 }
 
 /**
- * Replaces links to files of the repository with links to the Markdown on this site. Links to other files become plain
- * text.
+ * Replaces links to files of the repository with links to the Markdown on this site. Converts links to files that are
+ * not on this site to plain text.
  */
 export function withLinksToMarkdown(page: Page, markdown: string): string {
   return markdown.replace(/\[([^\]]+)\]\((\.{0,2}[\w/.-]+\.(?:md|ts))(#[\w-]+)?\)/g, (_, text, file, anchor = '') => {
@@ -27,7 +27,7 @@ export function withLinksToMarkdown(page: Page, markdown: string): string {
   });
 }
 
-/** Returns the target of a link on this site, or undefined if its file is not on the site. */
+/** Returns the URL of a link on this site. Returns undefined if the link refers to a file that is not on this site. */
 export function hrefOf(page: Page, link: string): string | undefined {
   if (/^(\/|#|https?:)/.test(link)) return link;
   const [file = '', anchor] = link.split('#');
@@ -35,14 +35,14 @@ export function hrefOf(page: Page, link: string): string | undefined {
   return target && target.path + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-/** Returns the page of a file, whose path is relative to another page. */
+/** Returns the page of a file. @param file path relative to the file of the first page */
 function findPage({ source }: Page, file: string): Page | undefined {
   if (typeof source !== 'string') return undefined;
   const path = posix.join(posix.dirname(source), file);
   return pages.find((each) => each.source === path);
 }
 
-/** Lists all pages with their Markdown and a description for programs (llmstxt.org). */
+/** Returns the content of `llms.txt` (llmstxt.org): all pages with a description and a link to their Markdown. */
 export function listOfPages(): string {
   const line = (page: Page) => `- [${page.title}](${markdownPath(page)}): ${page.about}`;
   return `# ${landing.title}

@@ -7,12 +7,13 @@ import { referenceStyles } from './inlined-assets.ts';
 import { renderLayout } from './site-layout.ts';
 import { linkToMarkdown, reference } from './site-pages.ts';
 
-/** Replaced with the nonce of each response, because the page is cached. */
+/** The server replaces this placeholder with the nonce of each response, because the HTML of the page is cached. */
 const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
 
 /**
- * Adds the reference, which is Scalar served from this host. Its requests to other hosts are disabled, and the policy forbids
- * them. The module has 4 MB, so it is loaded with the first request for the reference.
+ * Adds the API reference. It is Scalar, served from this host. The configuration disables its requests to other hosts,
+ * and the content security policy blocks them. The module has 4 MB, so the server loads it with the first request for
+ * the reference.
  */
 export async function addReference(app: FastifyInstance): Promise<void> {
   const script = lazy(readScript);
@@ -39,7 +40,7 @@ export async function addReference(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Reads the script from the plugin. Its path contains a hash of its content. */
+/** Reads the script of Scalar from its Fastify plugin. The path contains a hash of the content. */
 async function readScript(): Promise<{ path: string; text: string }> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');
   const server = Fastify();
@@ -50,7 +51,8 @@ async function readScript(): Promise<{ path: string; text: string }> {
 }
 
 function render(script: string): string {
-  // Scalar treats the content of its element as rendered by a server, so the loading message is next to the element.
+  // The loading message is not in the element of Scalar, because Scalar would treat it as content that a server
+  // rendered.
   const body = `<div id="content" tabindex="-1">
 <div id="reference"></div>
 <div class="coming"><h1>API reference</h1><p>Loading operations and fields …</p></div>
@@ -69,10 +71,10 @@ const configuration = {
   withDefaultFonts: false,
   defaultOpenAllTags: true,
   hideClientButton: true,
-  // The document has its own samples.
+  // Hides the generated code samples, because the OpenAPI document contains samples.
   hiddenClients: true,
   hideDarkModeToggle: true,
-  // The search in the header also finds guides and errors.
+  // Hides the search of Scalar, because the search in the header also finds guides and errors.
   hideSearch: true,
   showDeveloperTools: 'never',
   agent: { disabled: true },
@@ -83,7 +85,7 @@ function policy(nonce: string): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
-    // Scalar and its dependencies add styles without the nonce.
+    // Allows all styles, because Scalar and its dependencies add styles without the nonce.
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",

@@ -6,16 +6,19 @@ import { sectionsOf, textOf } from './markdown.ts';
 import { sourceOf } from './page-source.ts';
 import { type Page, pages, reference } from './site-pages.ts';
 
-/** A section or an operation that the search can find. */
+/** An entry of the search index: a section of a page or an operation of the API. */
 export interface SearchEntry {
   title: string;
-  /** The title of the page, or the method and path of the operation. */
+  /** The title of the page that contains the section, or the method and path of the operation. */
   place: string;
   href: string;
   text: string;
 }
 
-/** Returns an entry for each section of each page, and for each operation. The script in the page searches them. */
+/**
+ * Builds the search index: an entry for each section of each page, and for each operation. The script docs.js searches
+ * it.
+ */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
   const written = pages.filter((page) => page !== reference);
   const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, () => document))));

@@ -8,15 +8,18 @@ import { groups, landing, markdownPath, type Page, reference } from './site-page
 interface Content {
   page: Page;
   styles: string;
-  /** The HTML between header and footer. */
+  /** The HTML of the page between header and footer. */
   body: string;
-  /** Shows the list of all pages next to the content on wide screens. Otherwise a button opens it. */
+  /** Whether wide screens show the list of all pages next to the content. If not, a button opens the list. */
   listed: boolean;
-  /** Allows the scripts of a page whose policy doesn't list their hashes. */
+  /**
+   * The nonce for the scripts of the page. Necessary if the policy of the page doesn't contain the hashes of the
+   * scripts.
+   */
   nonce?: string;
 }
 
-/** Renders a page with header, navigation, search and content. */
+/** Renders the HTML document of a page: header, navigation, search and content. */
 export function renderLayout({ page, styles, body, listed, nonce }: Content): string {
   const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
   const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
@@ -48,7 +51,7 @@ ${searchDialog}
 `;
 }
 
-/** Renders the header. On the reference it is a `section`, because Scalar renders a banner of its own. */
+/** Renders the header. On the reference page, `tag` is `section`, because Scalar renders its own `header`. */
 function header(page: Page, tag: 'header' | 'section'): string {
   return `<${tag} class="bar" aria-label="Site">
 <button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
@@ -66,7 +69,7 @@ const searchDialog = `<dialog class="search" aria-label="Search">
 <p class="none" role="status"></p>
 </dialog>`;
 
-/** Renders the footer. */
+/** Renders the footer, with links to the Markdown of the page and to other formats. */
 export function footer(page: Page): string {
   return `<footer class="end">
 <a href="${markdownPath(page)}">View as Markdown</a>

@@ -2,19 +2,19 @@ import { errorDocsPath } from '@itsm-api/contract';
 import { changelogPath, type OpenApi } from '@itsm-api/contract/openapi';
 import { describeErrors, describeEvents, describeReference } from './contract-pages.ts';
 
-/** A page of the site. */
+/** A page of the documentation site. */
 export interface Page {
-  /** The path, which starts with `/`. `markdownPath()` returns the path of the Markdown. */
+  /** The path of the page, which starts with `/`. `markdownPath()` returns the path of its Markdown. */
   path: string;
-  /** The label in the navigation. */
+  /** The title of the page, also in the navigation. */
   title: string;
   /** A description in one line, for lists of pages. */
   about: string;
-  /** The path of its file in the repository, or a function that builds Markdown from the OpenAPI document. */
+  /** The path of the source file in the repository, or a function that builds Markdown from the OpenAPI document. */
   source: string | ((document: OpenApi) => string);
 }
 
-/** Pages of one subject, in reading order. */
+/** A group of pages about one subject, in reading order. */
 export interface Group {
   title: string;
   pages: Page[];
@@ -118,12 +118,12 @@ export const groups: Group[] = [
 
 export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages)];
 
-/** Returns the path of a page's Markdown: its own with `.md`, or `index.md` in a folder. */
+/** Returns the path of the Markdown of a page: the path of the page with `.md`, or `index.md` in a folder. */
 export function markdownPath({ path }: Page): string {
   return path.endsWith('/') ? `${path}index.md` : `${path}.md`;
 }
 
-/** Returns the `Link` header (RFC 8288) for a page's Markdown. */
+/** Returns the value of the `Link` header (RFC 8288) that refers to the Markdown of a page. */
 export function linkToMarkdown(page: Page): string {
   return `<${markdownPath(page)}>; rel="alternate"; type="text/markdown"`;
 }

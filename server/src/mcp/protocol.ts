@@ -29,7 +29,7 @@ export interface ProtocolResponse {
   text: string;
 }
 
-/** Processes a message. @param serverOf creates the MCP server that supports these revisions */
+/** Processes an MCP message. @param serverOf creates the MCP server that supports the given revisions */
 export async function protocolResponseOf(
   request: FastifyRequest,
   serverOf: (revisions: string[]) => Server,

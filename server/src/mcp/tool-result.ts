@@ -3,9 +3,9 @@ import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
 import type { Names } from '../resources/shared/display-names.ts';
 import { withNames } from './reference-names.ts';
 
-/** Maximum size of a result if the agent set no page size, about 2,000 tokens. Bytes. */
+/** Maximum size of a tool result if the agent sets no page size. Equals about 2,000 tokens. Bytes. */
 const defaultBytes = 5000;
-/** Maximum size of any tool result. A token has at least one byte, so a result has less than 20,000 tokens. Bytes. */
+/** Maximum size of any tool result. A token has at least one byte, so a result has fewer than 20,000 tokens. Bytes. */
 const maxBytes = 18_000;
 /** Maximum length of a text field in a tool result. UTF-16 units. */
 const maxTextLength = 4000;
