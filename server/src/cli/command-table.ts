@@ -1,7 +1,7 @@
 import type { Entry } from './lib/command.ts';
 
 /**
- * All commands, in the order of the help. The parser, the help, completions and the command reference
+ * The table of all commands, in the order of the help. The parser, the help, completions and the command reference
  * (docs/command-line.md) use this table.
  */
 export const commands: Readonly<Record<string, Entry>> = {

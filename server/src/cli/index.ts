@@ -4,12 +4,13 @@ import { type Command, CommanderError } from 'commander';
 import { loadEnvFile } from '../config/env-file.ts';
 import { buildProgram } from './program.ts';
 
-// Prisma plans queries in WebAssembly. Optimizing that code takes longer than the few queries of a command.
+// Disables optimization of WebAssembly: Prisma plans queries in WebAssembly, and a command runs too few queries to
+// benefit.
 setFlagsFromString('--liftoff-only');
 
 const words = process.argv.slice(2);
 
-// A reader such as `head` can close stdout early, which is not a failure. A closed stderr must not end the command.
+// Exits with 0 if a reader such as `head` closes stdout early. Ignores a closed stderr.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 process.stderr.on('error', () => undefined);
 
@@ -28,11 +29,11 @@ try {
     await program.parseAsync();
   }
 } catch (error) {
-  // Commander has printed the requested help.
+  // Exits without an error, because Commander has printed the requested help.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
-  // Loaded late, because it imports the errors of many modules.
+  // Imports this module only after an error, because it imports the errors of many modules.
   const { Interrupted, reportError } = await import('./lib/cli-errors.ts');
   process.exitCode = reportError(error, { command: started, json: words.includes('--json') });
-  // Pending work must not open connections again.
+  // Exits immediately, so that pending work doesn't open connections again.
   if (error instanceof Interrupted) process.exit();
 }

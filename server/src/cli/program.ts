@@ -5,8 +5,8 @@ import { examples, programName } from './lib/help.ts';
 import { readLine } from './lib/standard-input.ts';
 
 /**
- * Builds the commander program from the command table.
- * @param isRequested which entries to load; the others have only a name and a summary
+ * Builds the Commander program from the command table.
+ * @param isRequested returns whether to load a command; other commands have only a name and a summary
  */
 export async function buildProgram(isRequested: (name: string) => boolean): Promise<Command> {
   const program = new Command(programName)
@@ -25,7 +25,7 @@ ${examples([
 ])}`,
     )
     .exitOverride()
-    // reportError prints errors.
+    // Prints no errors here, because `reportError` prints them.
     .configureOutput({ outputError: () => undefined });
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(`${summary}.`);
@@ -59,7 +59,7 @@ function fill(command: Command, verb: Verb, findAction: () => Promise<Action | u
   });
 }
 
-/** Replaces the option value `-` by a line of standard input. */
+/** If an option has the value `-`, replaces the value by a line of standard input. */
 async function readSecret(command: Command, option: Option): Promise<void> {
   const name = option.attributeName();
   if (command.getOptionValue(name) === '-') command.setOptionValue(name, await readLine(option.long ?? name));

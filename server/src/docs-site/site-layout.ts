@@ -51,7 +51,7 @@ ${searchDialog}
 `;
 }
 
-/** Renders the header. On the reference page, `tag` is `section`, because Scalar renders its own `header`. */
+/** Renders the header. On the reference page, `tag` is `section`, because Scalar renders its own banner landmark. */
 function header(page: Page, tag: 'header' | 'section'): string {
   return `<${tag} class="bar" aria-label="Site">
 <button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>

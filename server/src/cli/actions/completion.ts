@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { UsageError } from '../lib/cli-errors.ts';
 
 /*
- * Each script calls `itsm complete` with the words up to the cursor. The command prints one completion per line, with a
- * tab before its description.
+ * Completion scripts for shells. Each script calls `itsm complete` with the words up to the cursor. That command prints
+ * one completion per line, with a tab before its description.
  */
 
 const bash = `_itsm() {
@@ -64,7 +64,7 @@ complete -c itsm -f -a '(__itsm_complete)'
 
 const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
-/** Prints the script of a shell. */
+/** Prints the completion script of a shell. */
 export async function run(this: Command): Promise<void> {
   const script = scripts[this.args[0] ?? ''];
   if (script === undefined) {

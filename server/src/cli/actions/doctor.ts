@@ -8,12 +8,12 @@ import { checks, type Finding, type Installation } from '../lib/doctor-checks.ts
 import { assertDatabaseExists, createAction } from '../lib/run-command.ts';
 
 interface Report {
-  /** Whether no finding has the level `wrong`. */
+  /** Whether no finding requires an action. */
   ok: boolean;
   findings: ({ check: string } & Finding)[];
 }
 
-/** Runs the checks, which change nothing. */
+/** Runs the checks of `itsm doctor`. The checks don't change the database. */
 export const run = createAction({
   open: openInstallation,
   input: z.strictObject({}),
@@ -22,7 +22,10 @@ export const run = createAction({
   failed: ({ ok }) => !ok,
 });
 
-/** Opens the database without checking its schema, because other commands stop at the problems that this one reports. */
+/**
+ * Opens the database without checking its schema. Other commands stop if the schema is outdated, but this command
+ * reports it.
+ */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
   await assertDatabaseExists(settings);
   const { url, stop } = await findDatabase(settings, { type: 'command' });
@@ -43,7 +46,7 @@ async function openInstallation(settings: Settings): Promise<Installation & { cl
   };
 }
 
-/** Runs all checks in sequence. A check that throws becomes a finding. */
+/** Runs all checks in sequence. If a check throws an error, the error becomes a finding. */
 async function runChecks(installation: Installation): Promise<Report> {
   const findings: Report['findings'] = [];
   for (const { name, essential, check } of checks) {

@@ -32,7 +32,7 @@ const Options = z
   });
 type Options = z.output<typeof Options>;
 
-/** Receives webhooks until a signal ends the command. */
+/** Receives webhooks until the process gets a signal. */
 export async function run(this: Command): Promise<void> {
   const options = Options.safeParse(this.opts());
   if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
@@ -43,9 +43,9 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
   const { subscribe, tenant } = options;
   const interrupt = new AbortController();
   const end = () => interrupt.abort();
-  // `on`, because a process can get a signal twice: from the terminal and from its package manager.
+  // Uses `on`, not `once`, because a process can get a signal twice: from the terminal and from its package manager.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  // A reader such as `head` can close stdout. Deactivate the subscription before the exit.
+  // If a reader such as `head` closes stdout, deactivates the subscription before the exit.
   process.stdout.removeAllListeners('error').on('error', end);
 
   const secret = options.secret ?? (subscribe === undefined ? undefined : newSecret());
@@ -70,7 +70,7 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
 
 async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
-    // Ignore requests that the client aborts.
+    // Ignores requests that the client aborts.
     const received = await text(request).catch(() => undefined);
     if (received === undefined) return;
     response.end();

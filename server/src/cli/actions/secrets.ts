@@ -33,7 +33,10 @@ function formatCount(reencrypted: number): string {
   return reencrypted === 1 ? 'Re-encrypted 1 webhook secret.' : `Re-encrypted ${reencrypted} webhook secrets.`;
 }
 
-/** Returns what to do next. Servers that started before the change of the setting still encrypt with an older key. */
+/**
+ * Returns what the administrator must do next. Servers that started before the setting changed still encrypt with an
+ * older key.
+ */
 function nextSteps(keys: KeyUse[]): string[] {
   const older = keys.filter(isOlder);
   if (older.length === 0) return ['WEBHOOK_SECRET_KEY contains one key, and all secrets are encrypted with it.'];

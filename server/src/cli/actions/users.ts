@@ -99,7 +99,7 @@ export const deactivate = action({
     [`The user ${name} <${email}> (ID ${id}) is inactive.`, ...formatRevoked(revokedKeys)].join('\n'),
 });
 
-/** Asks for confirmation in a terminal before API keys are revoked. @throws CommandError if the user declines */
+/** In a terminal, asks for confirmation before a change revokes API keys. @throws CommandError if the user declines */
 async function confirmRevocation(context: Context, { id }: User, change: string): Promise<void> {
   if (!process.stdin.isTTY) return;
   const keys = await listUserKeys(context, id);

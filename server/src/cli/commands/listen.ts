@@ -2,7 +2,9 @@ import { EventType } from '@itsm-api/contract';
 import { common, type Single } from '../lib/command.ts';
 import { eventsHelp } from '../lib/event-list.ts';
 
-/** Receives webhooks during development, and prints each delivery and whether its signatures are valid. */
+/**
+ * The command that receives webhooks during development. It prints each delivery and whether its signatures are valid.
+ */
 export const listen: Single = {
   verb: {
     summary: 'Receive webhooks on this machine, verify their signatures and print them',

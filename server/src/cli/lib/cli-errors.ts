@@ -3,11 +3,11 @@ import { type Command, CommanderError } from 'commander';
 import { SettingsError } from '../../config/env.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** Exit codes: 0 success, 1 failure, 2 usage error, 128 plus the signal number after a signal. */
+/** Exit codes of all commands: 0 success, 1 failure, 2 usage error, 128 plus the signal number after a signal. */
 const failure = 1;
 const usageError = 2;
 
-/** An option or argument is invalid. Thrown before the command opens the database. */
+/** An option or argument is invalid. Actions throw this error before they open the database. */
 export class UsageError extends Error {
   override name = 'UsageError';
   readonly details: readonly ErrorDetail[];
@@ -18,11 +18,11 @@ export class UsageError extends Error {
   }
 }
 
-/** The command failed because of its environment, such as a missing file. Each line describes one problem. */
+/** The command failed because of its environment, such as a missing file. Each of the `lines` describes one problem. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly lines: readonly string[];
-  /** The same problems as JSON. */
+  /** The problems in `lines` as objects, for the option `--json`. */
   readonly details: readonly object[] | undefined;
 
   constructor(lines: string | string[], details?: object[]) {
@@ -32,7 +32,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command received a signal to end. */
+/** A signal ended the command. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
   readonly exitCode: number;
@@ -51,12 +51,12 @@ interface Report {
 }
 
 interface ReportOptions {
-  /** The command that failed, or undefined if parsing failed. */
+  /** The command that failed. Undefined if Commander couldn't parse the command line. */
   command: Command | undefined;
   json: boolean;
 }
 
-/** Prints an error on stderr, as one line per problem or as JSON, and returns the exit code. */
+/** Prints an error on stderr, either one line per problem or JSON. Returns the exit code. */
 export function reportError(error: unknown, { command, json }: ReportOptions): number {
   const { exitCode, code, lines, details } = describe(error, command);
   const text = json
@@ -66,7 +66,7 @@ export function reportError(error: unknown, { command, json }: ReportOptions): n
   return exitCode;
 }
 
-/** Replaces control characters by spaces, because a terminal would interpret them. */
+/** Replaces control characters in a text by spaces, because a terminal would interpret them. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
@@ -74,7 +74,7 @@ export function printable(text: string): string {
 function describe(error: unknown, command: Command | undefined): Report {
   if (error instanceof CommanderError) {
     const exitCode = error.exitCode === 0 ? 0 : usageError;
-    // Commander has already printed the help.
+    // Prints no line for the help, because Commander has already printed it.
     const isHelp = error.exitCode === 0 || error.code === 'commander.help';
     return {
       exitCode,
@@ -99,7 +99,10 @@ function describe(error: unknown, command: Command | undefined): Report {
   return { exitCode: failure, code: 'FAILED', lines: [messageOf(error)] };
 }
 
-/** Returns the option or argument of a field: `--asset-tag` for `assetTag`, `--manager` for `managerId`. */
+/**
+ * Returns the option or argument of an invalid field, such as `--asset-tag` for `assetTag` and `--manager` for
+ * `managerId`.
+ */
 function findLabel(path: string, command: Command | undefined): string {
   const [field, ...rest] = path.split('.');
   const option = command?.options.find((each) =>
@@ -110,9 +113,9 @@ function findLabel(path: string, command: Command | undefined): string {
   return label === undefined ? path : [label, ...rest.filter((part) => !/^\d+$/.test(part))].join(' ');
 }
 
-/** Returns the message of an unexpected error without Prisma's code location. */
+/** Returns the message of an unexpected error, without the code location that Prisma adds. */
 function messageOf(error: unknown): string {
-  // Node.js throws this when the connection to each address of a host fails.
+  // Node.js throws an AggregateError without a message if the connections to all addresses of a host fail.
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   if (!(error instanceof Error)) return String(error);
   return error.message.replace(/^\s*Invalid `prisma[^`]*` invocation:/, '').trim();

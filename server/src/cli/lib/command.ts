@@ -1,47 +1,54 @@
 import type { Command } from 'commander';
 
-/** A kind of value that completions look up in the database (completion-values.ts). */
+/** A kind of value that completions read from the database (completion-values.ts). */
 export type Known = 'tenants' | 'users' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
 
-/** An option or argument, as the parser, help, completions and command reference use it. */
+/** The description of an option or argument. The parser, help, completions and command reference use it. */
 export interface Parameter {
-  /** In the syntax of commander: `--asset-tag <tag>`, `<id>`, `[file]`. */
+  /** The syntax of Commander, such as `--asset-tag <tag>`, `<id>` or `[file]`. */
   flags: string;
   about?: string;
   /** Whether the option is mandatory. */
   required?: boolean;
-  /** Whether the option is secret. Process lists show arguments, so `-` reads a secret from standard input. */
+  /**
+   * Whether the value is secret. The value `-` then reads it from standard input, because other users can see the
+   * arguments of a process.
+   */
   secret?: boolean;
   /** The default value. */
   fallback?: string;
-  /** The values that completions offer, for a single value or a comma-separated list. */
+  /** The values that completions offer. They work for a single value and for comma-separated lists. */
   values?: readonly string[] | Known;
 }
 
-/** The description of a command. Its action is loaded separately. */
+/** The description of a command without its action. Actions are loaded on demand. */
 export interface Verb {
-  /** One line for lists: starts with an imperative and has no full stop. */
+  /** A summary in one line for lists. It starts with an imperative and has no full stop. */
   summary: string;
-  /** Further paragraphs of the help, with full stops. */
+  /** Further paragraphs for the help, with full stops. */
   details?: string;
   arguments?: readonly Parameter[];
   options?: readonly Parameter[];
-  /** Calls without the name of the program. */
+  /** Example calls, without the name of the program. */
   examples: readonly string[];
-  /** Whether the command prints no result, and has no option `--json`. */
+  /**
+   * Whether the command prints plain text instead of a result. Such a command doesn't have the common option `--json`.
+   */
   plain?: boolean;
 }
 
-/** Runs a command. Commander binds `this` and has parsed the arguments and options. */
+/** The function that runs a command. Commander has parsed the arguments and options, and sets `this` to the command. */
 export type Action = (this: Command) => Promise<void>;
 
-/** A command with verbs. Actions are loaded on demand, so help doesn't load the code of the database. */
+/**
+ * A command with subcommands, such as `tenants list`. Actions are loaded on demand, so help doesn't load database code.
+ */
 export interface Noun {
   verbs: Readonly<Record<string, Verb>>;
   findAction(verb: string): Promise<Action | undefined>;
 }
 
-/** A command without verbs. */
+/** A command without subcommands, such as `migrate`. */
 export interface Single {
   verb: Verb;
   actions(): Promise<{ run: Action }>;
@@ -52,11 +59,11 @@ type Actions<Name extends string> = () => Promise<Readonly<Record<Name, Action>>
 interface Given<Name extends string, Quick extends Name> {
   verbs: Record<Name, Verb>;
   actions: Actions<Exclude<Name, NoInfer<Quick>>>;
-  /** Actions without a database, in a module of their own, because the database code takes long to load. */
+  /** Actions that need no database. They are in a separate module, because the database code takes long to load. */
   withoutDatabase?: Actions<Quick>;
 }
 
-/** Creates a noun, and checks by types that each verb has an action of the same name. */
+/** Creates a command with subcommands. The types require an action of the same name for each subcommand. */
 export function noun<Name extends string, Quick extends Name = never>(given: Given<Name, Quick>): Noun {
   const { verbs, actions, withoutDatabase } = given;
   return {
@@ -69,7 +76,7 @@ export function noun<Name extends string, Quick extends Name = never>(given: Giv
   };
 }
 
-/** An entry of the command table. `load` imports the description on demand. */
+/** An entry of the command table. `load` imports the description of the command on demand. */
 export interface Entry {
   summary: string;
   load(): Promise<Noun | Single>;
@@ -85,7 +92,7 @@ export const common = {
   json: { flags: '--json', about: 'print the result or the error as one JSON document' },
 } as const satisfies Record<string, Parameter>;
 
-/** Returns the options of a verb, including the ones that all verbs share. */
+/** Returns the options of a command, including `--json`, which all commands without `plain` have. */
 export function optionsOf({ options = [], plain = false }: Verb): readonly Parameter[] {
   return plain ? options : [...options, common.json];
 }

@@ -2,12 +2,12 @@ import { commands } from '../command-table.ts';
 import type { Known, Parameter, Verb } from './command.ts';
 import { optionsOf } from './command.ts';
 
-/** A completion and its description. */
+/** A completion of a word, and its description. */
 type Completion = readonly [word: string, about: string];
 
 /**
- * Prints the completions of the last word, one per line: commands, options, and values from the table or the database.
- * Ignores errors, because error messages would disturb the command line of the user.
+ * Prints the completions of the last word, one per line: commands, options and values. Ignores errors, because error
+ * messages would disturb the command line that the user is typing.
  */
 export async function complete(words: readonly string[]): Promise<void> {
   const last = words.at(-1) ?? '';
@@ -45,7 +45,10 @@ async function completeVerb(verb: Verb, given: readonly string[], last: string):
   return argument === undefined ? [] : completeValue(argument, given, last);
 }
 
-/** Returns the values of a parameter. In a comma-separated list, completes the last item and skips the others. */
+/**
+ * Returns the completions of a parameter value. In a comma-separated list, completes the last item and omits items that
+ * are already in the list.
+ */
 async function completeValue(
   { values }: Parameter,
   given: readonly string[],

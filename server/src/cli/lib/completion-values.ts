@@ -13,12 +13,16 @@ type Completions = readonly (readonly [word: string, about: string])[];
 
 const page = { page: 1, perPage: 100 };
 
-/** Returns up to 100 completions from the database, newest first. Without `tenant`, uses the only tenant, if there is one. */
+/**
+ * Returns up to 100 completions from the database, newest first. If `tenant` is undefined and there is only one tenant,
+ * uses that tenant.
+ */
 export function completionValues(kind: Known, tenant: string | undefined): Promise<Completions> {
   return withRuntime(async (runtime) => {
     const all = await listTenants(runtime.prisma);
     if (kind === 'tenants') return all.map(({ id, name }) => [name, `id ${id}`]);
-    // Key IDs are unique across tenants, and commands take them without --tenant.
+    // Completes API keys of all tenants, because key IDs are unique across tenants and commands accept them without
+    // `--tenant`.
     const names =
       tenant === undefined && (kind === 'keys' || all.length === 1) ? all.map(({ id }) => String(id)) : [tenant];
     const found = names.flatMap((name) => (name === undefined ? [] : [findInTenant(kind, runtime, name)]));

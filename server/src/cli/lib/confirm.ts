@@ -4,10 +4,10 @@ import { Interrupted, UsageError } from './cli-errors.ts';
 export const maxUnconfirmedReplays = 10;
 
 /**
- * Asks for confirmation in the terminal.
- * @param action completes "This will …"
+ * Asks the user for confirmation in the terminal.
+ * @param action completes the sentence "This will …"
  * @returns whether the user confirmed
- * @throws UsageError without a terminal, where scripts use `--yes`
+ * @throws UsageError without a terminal; scripts pass `--yes` instead
  * @throws Interrupted after Ctrl-C
  */
 export async function confirm(action: string): Promise<boolean> {
@@ -16,7 +16,7 @@ export async function confirm(action: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // `question` never resolves after the end of input (Ctrl-D).
+    // Handles the end of input (Ctrl-D), after which `question` never resolves.
     const ended = new Promise<string>((resolve, reject) => {
       terminal.once('SIGINT', () => reject(new Interrupted('SIGINT')));
       terminal.once('close', () => resolve(''));

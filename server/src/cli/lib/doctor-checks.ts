@@ -17,22 +17,22 @@ export interface Installation {
   databases: Databases;
 }
 
-/** The result of a check. `note` is information for the operator; `wrong` requires an action. */
+/** A finding of a check. A `note` informs the operator. A `wrong` finding requires an action. */
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
   says: string;
-  /** How to solve the problem. */
+  /** Explains how to solve the problem. */
   advice?: string;
-  /** The same information as JSON. */
+  /** The finding as JSON objects, for the option `--json`. */
   details?: object[];
 }
 
-/** Maximum number of subscriptions that a finding lists. */
+/** Maximum number of subscriptions that a finding names. */
 const maxListed = 10;
 
 export interface Check {
   name: string;
-  /** Whether later checks can't run if this one finds a problem. */
+  /** Whether the later checks can't run if this check finds a problem. */
   essential?: boolean;
   check(installation: Installation): Promise<Finding[]>;
 }
@@ -41,11 +41,11 @@ const ok = (says: string): Finding => ({ level: 'ok', says });
 const note = (says: string, advice: string): Finding => ({ level: 'note', says, advice });
 const wrong = (says: string, advice: string): Finding => ({ level: 'wrong', says, advice });
 
-/** All checks, in the order of their execution. They don't change the database. */
+/** All checks of `itsm doctor`, in the order of execution. The checks don't change the database. */
 export const checks: Check[] = [
   {
     name: 'listener',
-    // A pooler in transaction mode would also disturb the later checks.
+    // This check is essential, because a pooler in transaction mode would also disturb the later checks.
     essential: true,
     async check({ databases }) {
       try {
@@ -156,7 +156,7 @@ export const checks: Check[] = [
       if (RATE_LIMIT_STORE !== 'redis' || REDIS_URL === undefined) {
         return [ok('Redis is not configured. Each process counts rate limits on its own.')];
       }
-      // Loaded on demand, because the Redis client is 8 MB.
+      // Imports the Redis client only if necessary, because it is 8 MB.
       const { openRedisCounter } = await import('../../http/rate-limit/redis-windows.ts');
       let reason = '';
       const onAway = (error: string) => {
@@ -250,17 +250,17 @@ export const checks: Check[] = [
   },
 ];
 
-/** The oldest version of PostgreSQL that gets updates, and the newest version that the tests use. */
+/** The oldest version of PostgreSQL that still gets updates, and the newest version that the tests cover. */
 const minMajor = 15;
 const maxMajor = 18;
 
 const minRedisMajor = 7;
 
 const clockToleranceMs = 2000;
-/** Workers poll for due deliveries every second. */
+/** How long a delivery may be overdue before the check reports it. Workers poll for due deliveries every second. */
 const dueToleranceSeconds = 60;
 
-/** Lists the first subscriptions. */
+/** Returns the first `maxListed` subscriptions as text for a finding. */
 function formatList(subscriptions: SubscriptionRef[]): string {
   const named = subscriptions
     .slice(0, maxListed)

@@ -13,12 +13,12 @@ import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
 import { action } from './run-command.ts';
 
-/** Number of rows between two progress messages. */
+/** Number of exported rows between two progress messages. */
 const progressInterval = 100_000;
 
 /**
  * Creates the action that exports all rows of a resource to a file, in the format of the API.
- * @param csv the CSV format for file names that end with `.csv`; without it, the resource has no CSV export
+ * @param csv the CSV format for file names that end with `.csv`; if undefined, the resource has no CSV export
  */
 export function exportAction<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {
   const { resource } = rows;
@@ -39,7 +39,10 @@ interface Export<Row> {
   report(line: string): unknown;
 }
 
-/** Writes a temporary file and renames it, so that the target is always complete. @throws CommandError, ApiError */
+/**
+ * Exports to a temporary file and renames it, so that the target file is always complete. @throws CommandError,
+ * ApiError
+ */
 async function exportTo<Row extends { id: number }>(
   runtime: Runtime,
   { file, yes, tenant, rows, csv, report }: Export<Row>,
@@ -54,18 +57,18 @@ async function exportTo<Row extends { id: number }>(
       `${file} already exists and was not changed. Choose another file, or use --yes to replace it`,
     );
   const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
-  // Concurrent exports to the same file need separate temporary files. The last export to finish wins.
+  // Uses a random name, because concurrent exports to the same file need separate temporary files.
   const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx').catch((error: Error) => {
     throw new CommandError(
       `${file} can't be written: ${error.message}. Choose another file or correct its permissions`,
     );
   });
-  // An interrupted command must not leave the temporary file behind.
+  // Deletes the temporary file if a signal ends the command.
   const clear = () => rmSync(partial, { force: true });
   process.once('exit', clear);
   try {
-    // `write` may write only a part of the data. `appendFile` writes all of it.
+    // Uses `appendFile`, because `write` may write only a part of the data.
     await handle.appendFile(head);
     let exported = 0;
     const { cursor } = await exportRows(db, rows, async (batch) => {

@@ -1,7 +1,7 @@
 import type { CsvColumns } from '../../resources/csv/csv-columns.ts';
 import { common, type Verb } from './command.ts';
 
-/** Describes the command that imports a CSV file. */
+/** Returns the description of the command that imports a CSV file. */
 export function importVerb<Line extends object>(columns: CsvColumns<Line>): Verb {
   const { resource, names, needed, user, hasCustomFields } = columns;
   const all = `${names.join(', ')}${hasCustomFields ? ', and customFields.NAME for each custom field' : ''}`;
@@ -17,7 +17,7 @@ export function importVerb<Line extends object>(columns: CsvColumns<Line>): Verb
   };
 }
 
-/** Describes the command that prints a CSV template. */
+/** Returns the description of the command that prints a CSV template. */
 export function templateVerb<Line extends object>({ resource, one }: CsvColumns<Line>): Verb {
   return {
     summary: `Print a CSV template for imports, with all columns and one example ${one}`,
@@ -26,7 +26,7 @@ export function templateVerb<Line extends object>({ resource, one }: CsvColumns<
   };
 }
 
-/** Describes the command that exports all rows of a resource. @param csv whether the resource supports CSV */
+/** Returns the description of the command that exports all rows. @param csv whether the resource supports CSV */
 export function exportVerb(resource: string, { csv = false } = {}): Verb {
   const examples = [`${resource} export ${resource}.jsonl --tenant Acme`];
   return {

@@ -1,14 +1,17 @@
 import { basename } from 'node:path';
 
-/** The name that the user called the program by. The script `itsm` passes it in ITSM_NAME; images have `itsm` in PATH. */
+/**
+ * The program name for examples. The script `itsm` passes its name in ITSM_NAME. In images, users call `itsm` from
+ * PATH.
+ */
 export const programName = process.env.ITSM_NAME ?? (basename(process.argv[1] ?? '') === 'itsm' ? 'itsm' : './itsm');
 
-/** Returns the examples at the end of a command's help. */
+/** Returns the examples for the end of the help of a command. */
 export function examples(calls: readonly string[]): string {
   return ['', 'Examples:', ...calls.map((call) => `  $ ${programName} ${call}`)].join('\n');
 }
 
-/** Quotes the values of a template, so that users can paste the call into a shell. */
+/** A template tag that quotes values, so that users can paste the command into a shell. */
 export function shell(strings: TemplateStringsArray, ...values: (string | number)[]): string {
   return String.raw({ raw: strings }, ...values.map((value) => quoteWord(String(value))));
 }

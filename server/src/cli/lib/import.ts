@@ -10,14 +10,14 @@ import type { Action } from './command.ts';
 import { shell } from './help.ts';
 import { action } from './run-command.ts';
 
-/** Maximum lines of a file, without the header. */
+/** Maximum number of lines of a CSV file, without the header. */
 const maxLines = 100_000;
 const maxShownProblems = 20;
 
 interface Given {
   file: string;
   tenant: string;
-  /** Whether the file is only validated. */
+  /** Whether the command only validates the file. */
   dryRun: boolean;
 }
 
@@ -39,7 +39,11 @@ export function importAction<Row extends { id: number }, Line extends object, Ne
   });
 }
 
-/** @throws CommandError listing the invalid lines; conflicts with the database are checked if all lines are well-formed */
+/**
+ * Imports or validates a CSV file, and shows a progress bar. If all lines are well-formed, also checks for conflicts
+ * with the database.
+ * @throws CommandError with the invalid lines
+ */
 async function importWithProgress<Row extends { id: number }, Line extends object, New>(
   runtime: Runtime,
   csv: CsvResource<Row, Line, New>,
@@ -47,7 +51,8 @@ async function importWithProgress<Row extends { id: number }, Line extends objec
 ): Promise<{ importable: number; imported: number }> {
   const context = await activeTenantContext(runtime, tenant);
   const bytes = await readBytes(file);
-  // Draws nothing if stderr is not a terminal. `gracefulExit` restores the terminal when Ctrl-C ends the process.
+  // The bar draws nothing if stderr is not a terminal. With `gracefulExit`, it restores the terminal when Ctrl-C ends
+  // the process.
   const format = `{bar} {value} of {total} ${csv.columns.resource}`;
   const bar = new SingleBar({ format, clearOnComplete: true, gracefulExit: true });
   const onProgress = (created: number, total: number) =>
@@ -79,7 +84,7 @@ function toError(file: string, problems: readonly Problem[]): CommandError {
   );
   const more = problems.length - shown.length;
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  // If the whole file is invalid, users don't expect a partial import.
+  // Says that nothing was imported only if single lines are invalid. Otherwise, users don't expect a partial import.
   const hasLines = shown.some(({ line }) => line !== undefined);
   return hasLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
 }

@@ -4,15 +4,18 @@ import type { Context } from '../../resources/shared/context.ts';
 import type { Page } from '../../resources/shared/lists.ts';
 import { requestContext, tenantContext } from '../../resources/tenants/queries.ts';
 
-/** The value of `--limit`. */
+/** The schema of the option `--limit`. */
 export const Limit = integerFromText(Id.max(10_000));
 
-/** Returns the context to list in; searches need the one of requests. @throws ApiError NOT_FOUND for an unknown tenant */
+/**
+ * Returns the context for listing rows. With search text, the context has the database role of requests, which
+ * full-text search needs. @throws ApiError NOT_FOUND for an unknown tenant
+ */
 export function listContext(runtime: Runtime, tenant: string, q: string | undefined): Promise<Context> {
   return q === undefined ? tenantContext(runtime, tenant) : requestContext(runtime, tenant);
 }
 
-/** Returns the first rows of a list. Reads it in pages of at most 100 rows. */
+/** Returns the first rows of a list. Reads pages of at most 100 rows until the limit is reached. */
 export async function firstOf<Row>(
   limit: number,
   readPage: (query: { page: number; perPage: number }) => Promise<Page<Row>>,
@@ -27,7 +30,7 @@ export async function firstOf<Row>(
   return found.slice(0, limit);
 }
 
-/** Returns a hint that the list may be incomplete, or undefined if it is shorter than `--limit`. */
+/** Returns a hint if the list may have more rows. Returns undefined if it has fewer rows than `--limit`. */
 export function moreHint(found: readonly unknown[], { limit }: { limit: number }): string | undefined {
   return found.length < limit ? undefined : `Showing the newest ${limit}. Use --limit to show more.`;
 }

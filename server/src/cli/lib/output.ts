@@ -4,7 +4,7 @@ import { relativeTime } from './relative-time.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Text with a colour, which terminals without colours ignore. */
+/** Text with a style. Terminals without colours ignore the style. */
 interface Styled {
   text: string;
   style: Style;
@@ -12,26 +12,26 @@ interface Styled {
 
 export type Cell = string | number | null | Styled;
 
-/** Formats results for a terminal. */
+/** Functions that format results for a terminal. */
 export interface Output {
-  /** Returns a relative time such as `3 hours ago`, or the exact time with `--utc`. */
+  /** Returns a relative time such as `3 hours ago`. With the option `--utc`, returns the exact time. */
   time(moment: string | null, absent?: string): string;
-  /** Returns aligned columns with a header. Truncates cells to the width of the terminal. */
+  /** Returns rows as aligned columns with a header. Truncates cells to the width of the terminal. */
   table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string;
-  /** Returns one line per field. Skips undefined fields. */
+  /** Returns one line per field. Omits undefined fields. */
   card(fields: Readonly<Record<string, Cell | undefined>>): string;
 }
 
 const gap = '  ';
-/** Minimum width of a truncated column. */
+/** Minimum width of a truncated column. Terminal columns. */
 const minColumnWidth = 6;
 
-/** Returns the number of terminal columns that a text takes. */
+/** A function that returns how many terminal columns a text needs. */
 export type TextWidth = (text: string) => number;
 
 /**
- * Returns the function that measures `shown`. Loads `string-width` only for text outside Latin letters, because loading
- * it takes longer than a query.
+ * Returns the function that measures the width of the text `shown`. Loads `string-width` only for text with characters
+ * other than Latin letters, because loading it takes longer than a query.
  */
 export async function textWidthFor(shown: string): Promise<TextWidth> {
   if (/^[\s\x20-\x7e\xa1-\xac\xae-\u02ff]*$/.test(shown)) return (text) => text.length;
@@ -40,7 +40,7 @@ export async function textWidthFor(shown: string): Promise<TextWidth> {
 
 interface ViewOptions {
   utc: boolean;
-  /** Terminal width in columns. If undefined, nothing is truncated. */
+  /** Width of the terminal in columns. If undefined, no text is truncated. */
   width: number | undefined;
   now: Date;
   textWidth: TextWidth;
@@ -88,12 +88,15 @@ const colours: Record<string, Style> = {
   ...{ inactive: 'dim', INACTIVE: 'dim', CANCELLED: 'dim', RETIRED: 'dim', DISPOSED: 'dim' },
 };
 
-/** Returns a status in its colour: green for success, yellow for waiting, red for failure, dim for ended. */
+/**
+ * Returns a status with its colour: green for success, yellow for waiting, red for failure, dim for statuses that have
+ * ended.
+ */
 export function statusLabel(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
 }
 
-/** Returns the label `active` or `inactive`. */
+/** Returns the status `active` or `inactive` with its colour. */
 export function activity(active: boolean): Styled {
   return statusLabel(active ? 'active' : 'inactive');
 }
@@ -107,7 +110,7 @@ function paint({ text, style }: Styled): string {
   return style === 'reset' ? text : styleText(style, text);
 }
 
-/** Returns the column widths that fit the terminal. Shrinks the widest column first. */
+/** Returns column widths that fit into the terminal. Shrinks the widest column first. */
 function fitWidths(requested: readonly number[], width: number | undefined): number[] {
   const widths = [...requested];
   const free = (width ?? Number.POSITIVE_INFINITY) - gap.length * (widths.length - 1);
@@ -136,7 +139,7 @@ function formatLine(line: readonly Styled[], widths: readonly number[], textWidt
     .trimEnd();
 }
 
-/** Truncates a text with an ellipsis. */
+/** Truncates a text to a width and adds an ellipsis. */
 function truncate(text: string, width: number, textWidth: TextWidth): string {
   if (textWidth(text) <= width) return text;
   let cut = '';

@@ -4,16 +4,19 @@ import * as z from 'zod';
 import { signatureHeaders } from '../../webhooks/delivery/sign.ts';
 import { printable } from './cli-errors.ts';
 
-/** A received request. */
+/** A webhook request that `itsm listen` received. */
 export interface ReceivedWebhook {
   at: string;
-  /** Whether both signatures are valid, or null without a signing secret. */
+  /** Whether both signature headers are valid. Null if the command has no signing secret. */
   verified: boolean | null;
   headers: Record<string, string>;
   body: unknown;
 }
 
-/** The fields of a body that are printed. The address can be public, so the body can be anything. */
+/**
+ * The fields of a body that the command prints. All are optional: if the address is public, any client can send any
+ * body.
+ */
 const DeliveryBody = z.object({
   ticket: z.object({ ticketNumber: z.string(), title: z.string() }).optional(),
   asset: z.object({ assetTag: z.string(), name: z.string() }).optional(),
@@ -31,7 +34,7 @@ export function isSigned(secret: string, headers: Record<string, string>, body: 
   );
 }
 
-/** Parses a body as JSON. Returns the text if it is not JSON. */
+/** Parses a body as JSON. If the body is not valid JSON, returns the text. */
 export function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -40,7 +43,7 @@ export function parseBody(body: string): unknown {
   }
 }
 
-/** Formats a request for a terminal: a summary line, a line per change, and the body if `body` is set. */
+/** Formats a request for a terminal: a summary line and a line per change. With the option `body`, adds the body. */
 export function formatReceived({ at, verified, headers, body }: ReceivedWebhook, options: { body: boolean }): string {
   const delivery = DeliveryBody.safeParse(body).data ?? {};
   const attempt = headers['x-service-attempt'] ?? '?';

@@ -8,8 +8,8 @@ const units = [
 ] as const;
 
 /**
- * Formats the difference from now in its largest unit, such as `3 hours ago` or `in 1 day`. `Intl.RelativeTimeFormat`
- * takes too long to load for a command.
+ * Formats a time relative to now in the largest unit, such as `3 hours ago` or `in 1 day`. Doesn't use
+ * `Intl.RelativeTimeFormat`, because it takes too long to load for a command.
  */
 export function relativeTime(moment: Date, now: Date): string {
   const seconds = Math.round((moment.getTime() - now.getTime()) / 1000);

@@ -13,33 +13,33 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Prints progress on stderr. Does nothing with `--json`. */
+/** Prints a progress message on stderr. Does nothing with the option `--json`. */
 type Report = (line: string) => void;
 
 interface Action<Opened, Input, Result> {
-  /** Opens the resources of the command, such as the database. */
+  /** Opens the resources that the command needs, such as the database. */
   open(settings: Settings, report: Report): Promise<Opened>;
-  /** The schema of the options and arguments, with names in camel case. */
+  /** The schema of the options and arguments. Their names are in camel case. */
   input: z.ZodType<Input>;
   work(opened: Opened, input: Input, report: Report): Promise<Result>;
-  /** Formats the result for stdout. With `--json`, the result is printed as JSON instead. */
+  /** Formats the result for stdout. With the option `--json`, the command prints the result as JSON instead. */
   format(result: Result, view: Output): string;
-  /** Returns a note for stderr, or undefined. */
+  /** Returns a note about the result, which the command prints on stderr. Returns undefined for no note. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
-  /** Returns suggested next commands for stderr: calls without the program name, or shell commands with a leading `$ `. */
+  /** Returns commands to suggest on stderr: calls without the program name, or shell commands that start with `$ `. */
   next?(result: NoInfer<Result>, input: NoInfer<Input>, opened: NoInfer<Opened>): string[];
-  /** Whether a result causes exit code 1. */
+  /** Returns whether a result causes exit code 1. */
   failed?(result: Result): boolean;
 }
 
-/** Creates the action of a command that needs an up-to-date database. */
+/** Creates the action of a command that needs a database with the current schema. */
 export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>, 'open'>) {
   return createAction({ ...given, open: openForCommand });
 }
 
 /**
- * Creates the action of a command. It validates the input, opens the database, runs the command, and always closes the
- * database. It throws errors, which `reportError` prints.
+ * Creates the action of a command. The action validates the input, opens the database, runs the command, and always
+ * closes the database. It throws errors, and `reportError` prints them.
  */
 export function createAction<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
   const { open, input, work, format, failed } = given;
@@ -86,14 +86,14 @@ async function untilInterrupted<Opened extends Closable, Result>(
 ): Promise<Result> {
   const settings = readSettings(process.env);
   const interrupt = new AbortController();
-  // `on`, because a process can get a signal twice: from the terminal and from its package manager.
+  // Uses `on`, not `once`, because a process can get a signal twice: from the terminal and from its package manager.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => interrupt.abort(new Interrupted(signal)));
   }
   const interrupted = new Promise<never>((_, reject) => {
     interrupt.signal.addEventListener('abort', () => reject(interrupt.signal.reason));
   });
-  // `Promise.race` below handles the rejection. Without this, an early one would be unhandled.
+  // Prevents an unhandled rejection if a signal arrives before `Promise.race` below handles this promise.
   interrupted.catch(() => undefined);
 
   const opened = await open(settings);
@@ -106,7 +106,7 @@ async function untilInterrupted<Opened extends Closable, Result>(
 }
 
 /**
- * Opens the database without handling signals or printing progress, for example for completions.
+ * Opens the database, without handling signals or printing progress. Completions use this function.
  * @throws CommandError when there is no database
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
@@ -118,10 +118,10 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
   }
 }
 
-/** Opens the runtime without creating or migrating a database. @throws CommandError when there is no database */
+/** Opens the runtime, but doesn't create or migrate a database. @throws CommandError when there is no database */
 async function openForCommand(settings: Settings, report: Report): Promise<Runtime> {
   await assertDatabaseExists(settings);
-  // Loaded late, so that errors before this point are reported quickly.
+  // Imports these modules only now, so that the command reports earlier errors quickly.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([
     import('../../process/runtime.ts'),
     import('../../process/ensure-schema.ts'),
@@ -136,12 +136,15 @@ async function openForCommand(settings: Settings, report: Report): Promise<Runti
         `The database is newer than this version of the program. A newer version has applied ${ahead.join(', ')}.`,
       );
     },
-    // The query on the broken connection reports the error.
+    // Ignores connection errors, because the query on the broken connection reports the error.
     onConnectionError: () => undefined,
   });
 }
 
-/** @throws CommandError with the searched path, if DATABASE_URL is not set and DATA_DIR has no database */
+/**
+ * Checks that a database exists.
+ * @throws CommandError with the searched path, if DATABASE_URL is not set and DATA_DIR has no database
+ */
 export async function assertDatabaseExists({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
   if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
     throw new CommandError(

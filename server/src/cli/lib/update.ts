@@ -1,10 +1,10 @@
 import * as z from 'zod';
 
 /**
- * Returns the input schema of an update command. It requires at least one change, and turns an empty value of a nullable
- * field into null.
+ * Returns the input schema of an update command. The schema requires at least one change. It converts an empty value of
+ * a nullable field to null.
  * @param names the options and arguments that identify the resource
- * @param fields the fields that can change
+ * @param fields the fields that the command can change
  */
 export function updateInput<Names extends z.ZodRawShape, Fields extends z.ZodRawShape>(names: Names, fields: Fields) {
   const changes = Object.entries(fields);
@@ -17,5 +17,5 @@ export function updateInput<Names extends z.ZodRawShape, Fields extends z.ZodRaw
   return z.preprocess((given: object) => Object.fromEntries(Object.entries(given).map(cleared)), schema);
 }
 
-/** Explains in command details how to clear a field. Commands replace `notes` by one of their own options. */
+/** A sentence for the help that explains how to clear a field. Some commands replace `notes` by another option. */
 export const clearing = "To clear a field, pass an empty value, such as --notes ''.";
