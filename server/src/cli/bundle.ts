@@ -7,8 +7,8 @@ import { type Plugin, rolldown } from 'rolldown';
 
 /*
  * Bundles the command line into a few files, for the script `itsm`. The script runs `node server/src/cli/bundle.ts`.
- * Without the bundle, a command loads hundreds of TypeScript files, which takes a second. To load the bundle takes a
- * tenth of that.
+ * Without the bundle, a command loads hundreds of TypeScript files, which takes a second. Loading the bundle takes a
+ * tenth of a second.
  */
 
 /**

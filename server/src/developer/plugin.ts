@@ -53,8 +53,8 @@ declare module 'fastify' {
 
 /**
  * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages share these routes, so the
- * checks of session, role and CSRF token apply to all of them. Visitors without a session are redirected to the sign-in
- * page. Missing resources and resources of other workspaces return exactly the same 404 page.
+ * checks of session, role and CSRF token apply to all of them. The server redirects visitors without a session to the
+ * sign-in page. Missing resources and resources of other workspaces return exactly the same 404 page.
  */
 export async function addDeveloperArea(app: FastifyInstance, options: AreaOptions): Promise<void> {
   const { services, settings } = options;

@@ -37,12 +37,15 @@ function encoders(brotliQuality: number, gzipLevel: number): Encoders {
   };
 }
 
-/** Encodes each response separately, so speed is more important than size (docs/decisions/api-conventions.md). */
+/**
+ * Encodes responses with low compression levels, because the server compresses each response separately
+ * (docs/decisions/api-conventions.md).
+ */
 export const fastEncoders = encoders(1, 1);
 
 /**
- * Encodes files. The server compresses each file once per process. The highest quality of Brotli would take 100 times
- * as long as this quality and save only 10 %.
+ * Encodes files with higher compression levels, because the server compresses each file only once. The highest quality
+ * of Brotli would take 100 times as long and save only 10 %.
  */
 export const bestEncoders = encoders(5, 6);
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
- * Logs one warning per process if a proxy sends a forwarded header and the server ignores it. Without the setting
+ * Logs a warning, once per process, if the server ignores a forwarded header of a request. Without the setting
  * TRUST_PROXY, all requests through a proxy have the address of the proxy. Fastify sets `ips` only if TRUST_PROXY is
  * set. `ips` contains more than one address only if Fastify trusts the `X-Forwarded-For` of the sender.
  */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Maximum time that a list is serialized before the function yields to the event loop. Milliseconds. */
+/** Maximum time to serialize items of a list before yielding to the event loop. Milliseconds. */
 const sliceMs = 2;
 
 /** The response body of a list (spec §2). */

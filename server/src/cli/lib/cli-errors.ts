@@ -7,7 +7,7 @@ import { ApiError } from '../../shared/errors.ts';
 const failure = 1;
 const usageError = 2;
 
-/** An option or argument is invalid. Actions throw this error before they open the database. */
+/** An option or argument of the command is invalid. The exit code is 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
   readonly details: readonly ErrorDetail[];

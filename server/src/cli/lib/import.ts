@@ -84,7 +84,7 @@ function toError(file: string, problems: readonly Problem[]): CommandError {
   );
   const more = problems.length - shown.length;
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  // Says that nothing was imported only if single lines are invalid. Otherwise, users don't expect a partial import.
+  // If the file as a whole is invalid, omits "nothing was imported", because users don't expect a partial import.
   const hasLines = shown.some(({ line }) => line !== undefined);
   return hasLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
 }

@@ -54,7 +54,7 @@ export async function handleForm(page: AnyPage, submission: Submission): Promise
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
-        // A page with a flash shows no other confirmation.
+        // If there is a flash, stores no confirmation, because the page shows the flash instead.
         confirmation: flash === undefined ? (confirmation ?? toConfirmation(form.audit, subject)) : undefined,
       });
     }

@@ -89,7 +89,9 @@ export interface Form<
   roles?: readonly UserRole[];
   /** Whether the form uploads a file. Other forms don't accept multipart bodies. */
   upload?: boolean;
-  /** Whether the form changes credentials or sessions. Its transaction uses the database role of the account store. */
+  /**
+   * Whether the form changes credentials or sessions. Its transaction then uses a database role that may change them.
+   */
   ofAccount?: boolean;
   /** Runs before the transaction. Use it for slow checks, and for writes that must remain after a rollback. */
   check?(request: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;

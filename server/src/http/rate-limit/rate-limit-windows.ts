@@ -8,7 +8,7 @@ export interface Counted {
 
 /**
  * Changes and returns the count of a window in one atomic operation. `step` 1 counts a request, 0 only reads the
- * window, and -1 refunds a request. If the window is full, nothing is counted, and `current` is `max + 1`.
+ * window, and -1 refunds a request. If the window is full, `step` 1 changes nothing and returns `max + 1` as `current`.
  */
 export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -1) => Counted;
 
@@ -35,7 +35,7 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.#redis = redis;
   }
 
-  /** Where requests are counted. `redis away`: in this process, until Redis is reachable again. */
+  /** Returns where this process counts requests. `redis away`: in its own memory, until Redis is reachable again. */
   get state(): 'memory' | 'redis' | 'redis away' {
     if (this.#redis === undefined) return 'memory';
     return this.#redis.isReachable ? 'redis' : 'redis away';

@@ -60,7 +60,8 @@ export async function createRateLimiter(
   limits: RateLimits,
   onLimited?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
-  // @fastify/rate-limit calls `new Store()`. The function returns the shared store, because refunds use the same store.
+  // @fastify/rate-limit calls `new Store()`. This constructor returns the shared store, because refunds need the same
+  // store.
   function Store() {
     return store;
   }

@@ -55,7 +55,7 @@ function createClose(server: Server): () => Promise<void> {
   }
 
   return async () => {
-    // `close` also calls the callback if the server never listened.
+    // `server.close` calls the callback even if the server never listened.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     if (await endsWithin(maxResponseMs, Promise.race([closed, closeIncomplete(closed)]))) return;
     server.closeAllConnections();

@@ -22,7 +22,8 @@ export function limitPipelining(handler: RequestListener): RequestListener {
     const pipeline: Pipeline = pipelines.get(socket) ?? { pending: 0, waiting: [] };
     if (!pipelines.has(socket)) {
       pipelines.set(socket, pipeline);
-      // Node.js resumes the socket to read a body and after it sends a response. Pause it again while requests wait.
+      // Node.js resumes the socket to read a body and after it sends a response. This listener pauses the socket again
+      // while requests wait.
       socket.on('resume', () => pipeline.waiting.length > 0 && socket.pause());
     }
     return pipeline;

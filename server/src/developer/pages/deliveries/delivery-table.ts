@@ -8,9 +8,7 @@ export function stateBadge(state: DeliveryState): SafeHtml {
   return badge(state.toLowerCase(), kinds[state]);
 }
 
-/**
- * Renders the time of the next attempt, or `due` after that time. A due delivery waits for a worker or for its webhook.
- */
+/** Renders the time of the next attempt, or `due` after that time. A due delivery waits until a worker can send it. */
 export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
