@@ -5,14 +5,14 @@ const queries = 'server/src/resources/tickets/queries.ts';
 
 describe('the import check', () => {
   it.each([
-    ['the database of all tenants by a query', queries, '../../database/prisma.ts'],
-    ['own connections by a query', queries, '../../database/own-connection.ts'],
-    ['the databases by the developer area', 'server/src/developer/plugin.ts', '../database/databases.ts'],
-    ['the database by a handler', 'server/src/resources/tickets/handlers.ts', '../../database/tenant-client.ts'],
-    ['queries by the HTTP layer', 'server/src/http/auth/guard.ts', '../resources/tickets/queries.ts'],
-    ['the context by webhooks', 'server/src/webhooks/delivery/delivery-worker.ts', '../context.ts'],
-    ['a resource by the database', 'server/src/database/jobs/job-queue.ts', '../resources/tickets/totals.ts'],
-    ['the database by the embedded server', 'server/src/embedded-postgres/cluster.ts', '../database/migrate.ts'],
+    ['the database of all tenants by a query', queries, '../../database/client/prisma.ts'],
+    ['own connections by a query', queries, '../../database/client/dedicated-connection.ts'],
+    ['the databases by the developer area', 'server/src/developer/plugin.ts', '../database/client/databases.ts'],
+    ['the database by a handler', 'server/src/resources/tickets/handlers.ts', '../../database/client/tenant-client.ts'],
+    ['queries by the HTTP layer', 'server/src/http/auth/guard.ts', '../../resources/tickets/queries.ts'],
+    ['the context by webhooks', 'server/src/webhooks/delivery/delivery-worker.ts', '../../resources/shared/context.ts'],
+    ['a resource by the database', 'server/src/database/jobs/job-queue.ts', '../../resources/tickets/counters-check.ts'],
+    ['the database by the embedded server', 'server/src/embedded-postgres/cluster.ts', '../database/migrations/migration-runner.ts'],
     ['the contract by the client', 'client/src/send.ts', '@itsm-api/contract'],
     ['the environment by a file outside all layers', 'server/src/helpers.ts', './env.ts'],
   ])('rejects an import and a type import of %s', (_, file, target) => {
@@ -21,7 +21,7 @@ describe('the import check', () => {
   });
 
   it('allows imports in the right direction', () => {
-    const source = "import { contract } from '@itsm-api/contract';\nimport { emit } from '../../webhooks/emit.ts';";
+    const source = "import { contract } from '@itsm-api/contract';\nimport { emit } from '../../webhooks/outbox/emit.ts';";
     expect(faultsOf(queries, source)).toEqual([]);
   });
 

@@ -10,12 +10,12 @@ const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', 
 function spawnStoppable(stopMs: number) {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { shutDownWith } from ${shutdown};
+    import { handleShutdown } from ${shutdown};
     const stop = async () => {
       await sleep(${stopMs});
       console.log('stopped');
     };
-    shutDownWith({ stop, longestMs: 10_000, byNpm: false });
+    handleShutdown({ stop, maxShutdownMs: 10_000, byNpm: false });
     process.stdin.once('data', () => { throw new Error('of this test'); });
     console.log('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
