@@ -23,11 +23,11 @@ export interface WebhooksOptions {
   /** The list of health checks to which this function adds the checks of webhook delivery. */
   checks?: HealthCheck[];
   maxPendingDeliveries?: WorkerOptions['maxPendingDeliveries'];
-  /** Receives the events of the worker. */
+  /** Callbacks for the stages of an attempt. */
   observer?: WorkerOptions['observer'];
   /** Traces each attempt. */
   tracer?: WorkerOptions['tracer'];
-  /** Replaces the resolver or the certificates, for tests. */
+  /** Replaces the resolver or the trusted certificates, for tests. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
 
@@ -38,8 +38,8 @@ export interface WebhooksOptions {
 const maxStopMs = deliverySchedule.attemptTimeout + 1000;
 
 /**
- * Starts everything that a process with the role `worker` does. Resolves to a function that stops it and waits for
- * deliveries in flight, at most `maxStopMs`. Another worker sends what was not finished by then.
+ * Starts webhook delivery in a process with the role `worker`. Resolves to a function that stops it and waits for
+ * deliveries in flight, at most `maxStopMs`. Another worker sends the unfinished deliveries again.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;

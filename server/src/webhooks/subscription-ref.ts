@@ -5,7 +5,7 @@ export interface SubscriptionRef {
   subscriptionId: bigint;
 }
 
-/** Returns a key for maps. The key is the same in every process. */
+/** Returns the map key of a subscription. The key is the same in every process. */
 export function refKey({ tenantId, subscriptionId }: SubscriptionRef): string {
   return `${tenantId}:${subscriptionId}`;
 }

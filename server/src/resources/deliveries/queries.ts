@@ -23,24 +23,27 @@ import { type Context, transaction } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectDeliveries, selectPage } from './sql.ts';
 
-/** Selects deliveries. Without any of these, all. */
+/** Filters deliveries. An empty filter matches all deliveries of the tenant. */
 export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
-  /** An event type, or the id of one event. */
+  /** An event type, or the public id of one event (`evt_…`). */
   event: z
     .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or an event id' })
     .optional(),
   state: DeliveryState.optional(),
-  /** Created at or after this time. */
+  /** Matches deliveries created at or after this time. */
   since: z.date().optional(),
-  /** Created before this time. */
+  /** Matches deliveries created before this time. */
   until: z.date().optional(),
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
 const withEvent = { event: { select: { publicId: true, type: true } } } as const;
 
-/** Returns a page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND for the subscription */
+/**
+ * Returns a page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND if the subscription doesn't
+ * exist
+ */
 export async function listDeliveries(
   { db }: Context,
   subscriptionId: number,
@@ -60,16 +63,19 @@ export async function listDeliveries(
   return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
-/** The range of matching deliveries, and a limit by user. */
+/** Selects a range of the matching deliveries. */
 interface Extent {
-  /** How many to skip. */
+  /** The number of matching deliveries to skip. */
   skip?: number;
   take: number;
   /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
 }
 
-/** Returns the newest deliveries that match the filter, and whether there are more. Does not count them. */
+/**
+ * Returns a range of the deliveries that match the filter, newest first, and whether more deliveries match. Does not
+ * count the total.
+ */
 export async function findDeliveries(
   { db }: Context,
   { event, ...filter }: DeliveryFilter,
@@ -82,8 +88,8 @@ export async function findDeliveries(
 }
 
 /**
- * Reads deliveries by id, newest first. Leaves out deliveries whose status changed since the ids were read, and those
- * of events that only a later release knows (docs/decisions/schema-migrations.md).
+ * Reads deliveries by id, newest first. Leaves out a delivery if its status has changed since the ids were read, or if
+ * only a later release knows its event type (docs/decisions/schema-migrations.md).
  */
 async function byIds(
   db: TenantClient,
@@ -96,7 +102,7 @@ async function byIds(
   return rows.filter(isKnown).map(presentDelivery);
 }
 
-/** The columns of an attempt that requests may read. */
+/** The columns of an attempt that the database role for requests may read. */
 const attemptColumns = {
   number: true,
   startedAt: true,
@@ -113,7 +119,7 @@ interface DetailOptions {
   madeBy?: bigint | undefined;
 }
 
-/** Returns one delivery with its attempts. @throws ApiError NOT_FOUND */
+/** Returns one delivery with its newest attempts. @throws ApiError NOT_FOUND */
 export async function getDelivery(
   context: Context,
   id: number,
@@ -146,13 +152,15 @@ export async function getDelivery(
   };
 }
 
-/** Counts all attempts of a delivery, over all replays. */
+/** Counts all attempts of a delivery, including those before a replay. */
 export function countAttempts({ db }: Context, deliveryId: number): Promise<number> {
   return db.deliveryAttempt.count({ where: { deliveryId } });
 }
 
 /**
- * Returns the headers of a delivery's last attempt, or of its first if there was none. Signs with the current secrets.
+ * Returns the request headers of the last attempt of a delivery. If there was no attempt, returns those of the first
+ * one. Signs with the current secrets.
+ * @throws ApiError NOT_FOUND if the subscription doesn't exist
  */
 export async function headersOf(
   { db, secretCipher, now }: Context,
@@ -173,7 +181,8 @@ export async function headersOf(
 }
 
 /**
- * Sends one delivery again immediately, whatever its status. Leaves a delivery in flight unchanged.
+ * Queues one delivery to be sent again immediately, whatever its status. Does not change a delivery that a worker is
+ * sending.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if its subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
@@ -194,7 +203,7 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
 /** Selects the deliveries to replay: one, or all that match the filter. */
 export type ReplayFilter = DeliveryFilter & { id?: number };
 
-/** Counts the deliveries that `replayDeliveries` would send now. */
+/** Counts the deliveries that `replayDeliveries` would queue now. */
 export function countReplayable({ db }: Context, filter: ReplayFilter): Promise<number> {
   return db.delivery.count({ where: replayable(filter) });
 }
@@ -202,13 +211,13 @@ export function countReplayable({ db }: Context, filter: ReplayFilter): Promise<
 const replayBatchSize = 1000;
 
 /**
- * Sends deliveries again with the same `webhook-id` and a full set of retries, in batches that commit separately.
- * Includes delivered ones only if the filter has an id or `DELIVERED`. Skips deliveries in flight and those of
- * deactivated subscriptions. Resolves to the number of deliveries.
+ * Queues deliveries to be sent again with the same `webhook-id` and all retries. Commits each batch separately.
+ * Includes delivered ones only if the filter has an `id` or the status `DELIVERED`. Skips deliveries that a worker is
+ * sending, and those of deactivated subscriptions. Resolves to the number of queued deliveries.
  */
 export async function replayDeliveries(context: Context, filter: ReplayFilter): Promise<number> {
   const where = replayable(filter);
-  // Later deliveries are new, so they are sent anyway.
+  // Excludes deliveries that are created after this query: the workers send them without a replay.
   const newest = await context.db.delivery.findFirst({ where, select: { id: true }, orderBy: { id: 'desc' } });
   let [replayed, after] = [0, 0n];
   while (newest !== null && after < newest.id) {
@@ -228,8 +237,9 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 }
 
 /**
- * Resets deliveries to pending, except those in flight. Makes open circuits of their subscriptions half-open. A single
- * delivery becomes the probe of its circuit.
+ * Resets deliveries to PENDING, except those that a worker is sending. Makes the open circuits of their subscriptions
+ * half-open. If `ids` contains one id, that delivery becomes the probe of the circuit. Resolves to the number of
+ * deliveries that were reset.
  */
 function replayIds(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
@@ -249,7 +259,7 @@ function replayIds(context: Context, ids: bigint[]): Promise<number> {
   });
 }
 
-/** Listed separately, so that PostgreSQL can use the index by status. */
+/** All statuses except DELIVERED. With a list of statuses, PostgreSQL can use the index by status. */
 const notDelivered = DeliveryState.options.filter((state) => state !== 'DELIVERED');
 
 function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput {
@@ -257,21 +267,22 @@ function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput 
     AND: [
       toWhere(filter),
       id !== undefined ? { id } : filter.state === undefined ? { state: { in: notDelivered } } : {},
-      // A claimed delivery is in flight and must not be sent twice.
+      // Excludes claimed deliveries: a worker is sending them, and they must not be sent twice.
       { subscription: { active: true }, claim: null },
     ],
   };
 }
 
 /**
- * Sends a test event with the contract's example to a subscription. By default, it has the first event type of the
- * subscription. An open circuit becomes half-open, with this event as its probe.
+ * Queues a test event for a subscription, with the example of the contract as its payload. The default `type` is the
+ * first event type of the subscription. If the circuit is open, it becomes half-open and the test event becomes its
+ * probe.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the subscription does not have the event type
  */
 export function sendTestEvent(context: Context, subscriptionId: number, type?: EventType): Promise<Delivery> {
   return transaction(context, async (context) => {
     const { db } = context;
-    // Locked, so that its event types can't change before the event is written.
+    // Locks the subscription, so that its event types can't change before the event is written.
     const subscription = (await lockRow(db, 'webhook_subscriptions', subscriptionId))
       ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId } })
       : null;

@@ -4,14 +4,14 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
- * Reads deliveries in SQL. A subscription may have millions, so skipped and counted rows are read from indexes only,
- * one per status. Every statement filters by tenant.
+ * Reads deliveries in SQL. A subscription may have millions of deliveries. The statements therefore read skipped and
+ * counted rows from indexes only, separately for each status. Every statement filters by tenant.
  */
 
 /** A range of a subscription's deliveries. */
 interface Range {
   subscriptionId: number;
-  /** All statuses by default. */
+  /** The statuses to include. If undefined, all. */
   states: readonly string[] | undefined;
   skip: number;
   take: number;
@@ -47,7 +47,7 @@ const countOfStates = tenantQuery(`
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state LIMIT $3::int
   ) d`);
 
-/** Counts deliveries, at most `limit` per status. */
+/** Counts the deliveries of a subscription, at most `limit` per status. Without `states`, at most `limit` in total. */
 export async function countDeliveries(
   db: TenantClient,
   { subscriptionId, states, limit }: Pick<Range, 'subscriptionId' | 'states'> & { limit: number },
@@ -66,8 +66,8 @@ const countSince = tenantQuery(`
   ) d WHERE created_at >= $4::timestamptz`);
 
 /**
- * Counts deliveries with these statuses that were created since a given time. Checks only the newest `limit` of each
- * status.
+ * Counts the deliveries of a subscription that have one of the statuses and were created since the given time. Checks
+ * only the newest `limit` deliveries of each status.
  */
 export async function countMadeSince(
   db: TenantClient,
@@ -77,32 +77,32 @@ export async function countMadeSince(
   return row?.count ?? 0;
 }
 
-/** Selects deliveries of a tenant. */
+/** Filters the deliveries of a tenant. */
 export interface DeliverySelection {
   subscription?: number | undefined;
   /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
   /** An event type. */
   event?: string | undefined;
-  /** `evt_…` */
+  /** The public id of an event, such as `evt_…`. */
   eventId?: string | undefined;
   state?: string | undefined;
-  /** Created at or after `since`; created before `until`. */
+  /** Matches deliveries created at or after `since` and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
 }
 
 const { join, sql } = Prisma;
 
-/** Exclusive bounds of the ids, or null for no bound. */
+/** Exclusive bounds of delivery ids. Null means no bound. */
 interface Bounds {
   after?: string | null;
   before?: string | null;
 }
 
 /**
- * Finds id bounds for a time range: the last delivery before it and the first one after it. Ids follow time except for
- * overlapping transactions, none of which takes an hour. Uses the index on the time of events.
+ * Finds delivery ids just outside a time range, from the index on the creation time of events. Ids have the order of
+ * creation times, except in overlapping transactions. No transaction takes an hour, so a margin of one hour is enough.
  */
 async function findBounds(db: TenantClient, { since, until }: DeliverySelection): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
@@ -137,13 +137,15 @@ const conditions: {
   before: (id) => sql`d.id < ${id}`,
 };
 
-/** How many of the newest deliveries are checked first for the event type. */
+/**
+ * How many of the newest matching deliveries `selectDeliveries` checks for the event type before it reads all of them.
+ */
 const maxNewestChecked = 2000;
 
 /**
- * Returns the ids of deliveries, newest first. PostgreSQL plans the query for the given values. The event type is a
- * column of the event. If few of the newest deliveries have the type, reads all matching rows, because looking up the
- * event of each delivery costs more.
+ * Returns the ids of the matching deliveries, newest first. PostgreSQL plans the query for the given values. The event
+ * type is a column of the event, so a filter by type first checks only the newest deliveries. If too few of them have
+ * the type, it reads all matching rows. Looking up the event of each delivery would cost more.
  */
 export async function selectDeliveries(
   db: TenantClient,
@@ -166,7 +168,7 @@ export async function selectDeliveries(
   const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${maxNewestChecked}`;
   const recent = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
   if (recent.length === take) return recent;
-  // No index has this order, so the planner chooses the best plan for all rows. Otherwise, it would expect to stop
-  // early.
+  // No index has the order `id + 0`, so the planner optimizes for reading all rows. With an index, it would expect to
+  // stop early.
   return select(sql`SELECT d.id FROM deliveries d ${events} WHERE ${where} ORDER BY (d.id + 0)`);
 }

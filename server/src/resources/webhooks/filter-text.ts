@@ -3,11 +3,11 @@ import type { WebhookFilter } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /*
- * Parses and formats webhook filters as people write them: `priority=HIGH,CRITICAL` per field, or JSON if a value
- * contains a comma.
+ * Parses and formats the text form of webhook filters: `priority=HIGH,CRITICAL` per field, or JSON if a value contains
+ * a comma.
  */
 
-/** Parses any number of `FIELD=VALUE,VALUE` pairs. */
+/** Parses `FIELD=VALUE,VALUE` pairs to a webhook filter. Rejects a field that is listed twice. */
 export const FilterPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must have the form FIELD=VALUE,VALUE'))
   .transform((pairs, { addIssue }): WebhookFilter => {
@@ -30,7 +30,10 @@ const Json = z.string().transform((text, { addIssue }): unknown => {
   }
 });
 
-/** Parses one pair per line, or JSON. Empty text becomes null. The contract validates the fields and values. */
+/**
+ * Parses the text form of a webhook filter: one `FIELD=VALUE,VALUE` pair per line, or JSON. Empty text becomes null.
+ * The contract validates the fields and values.
+ */
 export const FilterText = z.string().transform((text, { addIssue }): unknown => {
   const trimmed = text.trim();
   if (trimmed === '') return null;
@@ -41,7 +44,7 @@ export const FilterText = z.string().transform((text, { addIssue }): unknown => 
   return data;
 });
 
-/** Formats a filter in the syntax of `FilterText`. */
+/** Formats a webhook filter as text that `FilterText` can parse. */
 export function filterText(filter: WebhookFilter | null): string {
   if (filter === null) return '';
   const pairs = Object.entries(filter).map(([field, values]) => `${field}=${values.join(',')}`);
@@ -58,7 +61,7 @@ function parsePair(pair: string): [string, WebhookFilter[string]] {
   return [field, values.join('=').split(',').map(parseValue)];
 }
 
-/** Parses numbers, booleans and null. Any other value stays a string. */
+/** Parses one filter value. Numbers, booleans and null are converted. Any other text stays a string. */
 function parseValue(text: string): WebhookFilter[string][number] {
   return /^(-?(0|[1-9]\d{0,14})|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }

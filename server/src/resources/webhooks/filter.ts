@@ -8,8 +8,8 @@ interface Filtered {
 }
 
 /**
- * Checks that every event type has every field of the filter, and that the values are possible for the field.
- * Otherwise, the subscription would never receive an event.
+ * Checks that every subscribed event type has every field of the filter, and that each value is possible for its field.
+ * Otherwise, the filter could never match.
  * @throws ApiError VALIDATION_ERROR listing each field and value
  */
 export function checkFilter({ events, filter }: Filtered): void {
@@ -44,14 +44,14 @@ function findInvalidValues(schema: z.ZodType | undefined, field: string, values:
   return values.flatMap((value, index) => {
     const path = `filter.${field}.${index}`;
     const { error, data } = schema?.safeParse(value) ?? {};
-    // A value that the schema would normalize never occurs in an event.
+    // Events contain only normalized values, so a filter value that the schema would normalize never matches.
     if (error === undefined)
       return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
     return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));
   });
 }
 
-/** Removes duplicates: several event types may reject the same value. */
+/** Returns whether no earlier detail has the same path. Several event types may reject the same value. */
 function isFirstOfItsPath({ path }: ErrorDetail, index: number, details: ErrorDetail[]): boolean {
   return details.findIndex((detail) => detail.path === path) === index;
 }

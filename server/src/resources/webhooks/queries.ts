@@ -36,7 +36,7 @@ import { inHours, insertReplay, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
-/** A subscription with the reason for its health, which no endpoint of v1 returns. */
+/** A webhook subscription with `healthReason`, which no endpoint of v1 returns. */
 export interface TrackedWebhook extends Webhook {
   healthReason: string | null;
 }
@@ -51,7 +51,7 @@ interface Listed {
 /** Hides subscriptions whose event types are all unknown to this release (docs/decisions/schema-migrations.md). */
 const known = { events: { hasSome: [...EventType.options] } };
 
-/** Returns a page of active subscriptions, newest first (spec §4). */
+/** Returns a page of webhook subscriptions, newest first (spec §4). Includes only active ones by default. */
 export function listWebhooks(
   { db, now }: Context,
   query: WebhookQuery,
@@ -71,7 +71,7 @@ export function listWebhooks(
   });
 }
 
-/** Returns one subscription, active or not. @throws ApiError NOT_FOUND */
+/** Returns one webhook subscription, active or deactivated. @throws ApiError NOT_FOUND */
 export async function getWebhook({ db, now }: Context, id: number): Promise<TrackedWebhook> {
   const row = await db.webhookSubscription.findFirst({ where: { id, ...known } });
   if (row === null) throw notFound('webhook subscription');
@@ -79,10 +79,10 @@ export async function getWebhook({ db, now }: Context, id: number): Promise<Trac
 }
 
 /**
- * Creates a subscription and encrypts its secret (docs/decisions/webhook-subscriptions.md). Generates a secret if the
- * input has none, and returns it.
- * @throws ApiError VALIDATION_ERROR for a URL that deliveries can't go to, or if the workspace has too many
- * subscriptions
+ * Creates a webhook subscription and encrypts its signing secret (docs/decisions/webhook-subscriptions.md). If the
+ * input has no secret, generates one and returns it.
+ * @throws ApiError VALIDATION_ERROR if the target policy rejects the URL, the filter is invalid, or the workspace has
+ * too many active subscriptions
  */
 export function createWebhook(
   context: Context & Partial<UserContext>,
@@ -113,14 +113,17 @@ export function createWebhook(
 }
 
 /**
- * Stores the response to a new subscription under an `Idempotency-Key` with the digest of a generated secret in place of the
- * secret. A digest of 256 random bits can't be reversed.
+ * Defines how the response of `createWebhook` is stored under an `Idempotency-Key`. The stored response contains the
+ * digest of a generated secret in place of the secret. A digest of 256 random bits can't be reversed.
  */
 export const keptNewWebhook = {
   keep: ({ secret, ...webhook }: CreatedWebhook): object => {
     return secret === undefined ? webhook : { ...webhook, secretDigest: hash('sha256', secret) };
   },
-  /** Adds the generated secret, unless it was changed or the subscription was deactivated. */
+  /**
+   * Restores the response. Adds the generated secret, unless the secret has changed since or the subscription is
+   * deactivated.
+   */
   restore: async (
     { db, secretCipher }: Context,
     kept: Webhook & { secretDigest?: string },
@@ -135,8 +138,9 @@ export const keptNewWebhook = {
 };
 
 /**
- * Checks the limit of active subscriptions. Holds a lock, so that concurrent requests can't exceed it. @throws ApiError
- * VALIDATION_ERROR
+ * Checks that the workspace has fewer than `maxActiveWebhooks` active subscriptions. Locks the count, so that
+ * concurrent requests can't exceed the limit.
+ * @throws ApiError VALIDATION_ERROR
  */
 async function checkActiveLimit(db: TenantClient): Promise<void> {
   await lockTenant(db, 'webhookCount');
@@ -146,8 +150,8 @@ async function checkActiveLimit(db: TenantClient): Promise<void> {
 }
 
 /**
- * Updates an active subscription. A patch without changes leaves `updatedAt`. Pending deliveries use the new values
- * (docs/decisions/webhook-subscriptions.md).
+ * Updates an active webhook subscription. A patch without changes doesn't change `updatedAt`. Pending deliveries use
+ * the new values (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR
  */
 export function updateWebhook(
@@ -161,7 +165,8 @@ export function updateWebhook(
     const webhook = presentWebhook(before, now());
     requireMatch(context.ifMatch, webhook);
     const data = await toChangedColumns(context, before, patch);
-    // Checks only the fields in the patch, so that stored values which older rules accepted don't block other changes.
+    // Validates only the fields in the patch. A stored value that only earlier rules accept must not block a change of
+    // another field.
     checkAll(
       () => patch.url !== undefined && context.targets.checkUrl(patch.url),
       () => (patch.filter !== undefined || patch.events !== undefined) && checkFilter({ ...webhook, ...patch }),
@@ -177,7 +182,7 @@ export function updateWebhook(
   });
 }
 
-/** Locks an active subscription until the end of the transaction. @throws ApiError NOT_FOUND */
+/** Locks an active subscription until the end of the transaction and returns it. @throws ApiError NOT_FOUND */
 async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
   const row = (await lockRow(db, 'webhook_subscriptions', id))
     ? await db.webhookSubscription.findFirst({ where: { id, ...known } })
@@ -187,7 +192,7 @@ async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
   return row;
 }
 
-/** Returns the columns that a patch changes. */
+/** Returns the new values of the columns that a patch changes. */
 async function toChangedColumns(
   { db, keyId, secretCipher }: Context & Partial<UserContext>,
   before: WebhookRow,
@@ -209,14 +214,15 @@ async function toChangedColumns(
     ...(uniqueEvents && !isDeepStrictEqual(uniqueEvents, before.events) && { events: uniqueEvents }),
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
-    // A subscription created in the developer area or on the command line has no key yet.
+    // A subscription created in the developer area or on the command line has no API key. `skipOwn` needs the key to
+    // recognize changes that the subscriber made.
     ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),
   };
 }
 
-/** Decrypts a secret. Returns undefined if its encryption key is unknown. */
+/** Decrypts a signing secret. Returns undefined if that fails, for example because its encryption key was removed. */
 function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionRef): string | undefined {
   try {
     return cipher.decrypt(secret, owner);
@@ -225,7 +231,10 @@ function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: Subscriptio
   }
 }
 
-/** Returns all columns that a patch can change, so that every patch uses the same prepared statement. */
+/**
+ * Returns the current values of all columns that a patch can change. Every patch writes all of them, so that all
+ * patches use the same prepared statement.
+ */
 function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateManyInput {
   const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held, firstSucceededAt } =
     row;
@@ -247,7 +256,7 @@ function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateMa
   };
 }
 
-/** The health of a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
+/** The values of the health columns of a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
 const healthy = {
   held: false,
   failures: 0,
@@ -258,16 +267,16 @@ const healthy = {
   pausedReason: null,
 } as const;
 
-/** Notifies the workers of due deliveries of a subscription. */
+/** Adds a dispatch job for a subscription, and wakes the workers after the commit. */
 async function notifyWorkers({ db, dispatchJobs, afterCommit, wakeWorkers }: Context & Transaction, id: bigint) {
   await dispatchJobs.addWithin(db, [{ tenantId: db.$tenantId, subscriptionId: id }]);
   afterCommit(wakeWorkers);
 }
 
 /**
- * Starts a replay of deliveries of an active subscription. The workers process it, so the cost of the request doesn't
- * depend on their number. `getReplay` returns the progress. An open circuit becomes half-open, so that one delivery is
- * sent immediately.
+ * Starts a replay for an active subscription. The workers process the replay, so the cost of the request doesn't depend
+ * on the number of deliveries. `getReplay` returns the progress. An open circuit becomes half-open, so that a worker
+ * sends one delivery immediately.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if too many replays are in progress
  */
 export function replayWebhook(
@@ -285,7 +294,7 @@ export function replayWebhook(
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, limit: maxCountedReplay });
-    // PENDING comes first, because the replay makes deliveries of the other statuses pending.
+    // The replay processes PENDING first, because it makes deliveries of the other statuses pending.
     const ordered = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
     const replayId = await insertReplay(db, { subscriptionId: id, since, states: ordered });
     if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
@@ -301,10 +310,10 @@ export interface ReplayProgress {
   webhookId: number;
   since: string;
   askedAt: string;
-  /** The number of matching deliveries, at most `maxReplayCounted`, or null until it is known. */
+  /** The number of matching deliveries, at most `maxReplayCounted`, or null until a worker has counted them. */
   matching: number | null;
   sent: number;
-  /** When the replay finished, or null while it is in progress. The replay is deleted a day later. */
+  /** When the replay finished, or null while it is in progress. A nightly job deletes finished replays after a day. */
   finishedAt: string | null;
 }
 
@@ -335,8 +344,8 @@ function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgr
 }
 
 /**
- * Deactivates a subscription. Repeating it has no effect (spec §3). The workers cancel its pending deliveries, so the
- * cost of the request doesn't depend on their number.
+ * Deactivates a webhook subscription. A repeated call has no effect (spec §3). The workers cancel the pending
+ * deliveries, so the cost of the request doesn't depend on the number of deliveries.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
 export function deleteWebhook(context: Context, id: number): Promise<TrackedWebhook> {
@@ -352,10 +361,10 @@ export function deleteWebhook(context: Context, id: number): Promise<TrackedWebh
 }
 
 /**
- * Reactivates a subscription and resets its health. It receives events from now on, and deliveries that no worker has
- * cancelled yet. Repeating it has no effect. No endpoint of v1 calls it.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the workspace has too many subscriptions or the URL or secret is
- * unusable
+ * Reactivates a webhook subscription and resets its health. The subscription receives new events, and the pending
+ * deliveries that no worker has cancelled yet. A repeated call has no effect. No endpoint of v1 calls this function.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the workspace has too many active subscriptions, the target policy
+ * rejects the URL, or the server can't decrypt the secret
  */
 export function activateWebhook(context: Context, id: number): Promise<TrackedWebhook> {
   return transaction(context, async (context) => {
@@ -374,7 +383,8 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
 }
 
 /**
- * Checks that the secret can be decrypted, because no process starts if the secret of an active subscription can't.
+ * Checks that the server can decrypt the signing secret of a subscription. A process doesn't start if it can't decrypt
+ * the secret of an active subscription.
  * @throws ApiError VALIDATION_ERROR
  */
 async function checkSecretReadable({ db, secretCipher }: Context, id: number): Promise<void> {
@@ -385,7 +395,7 @@ async function checkSecretReadable({ db, secretCipher }: Context, id: number): P
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
-/** Serializes a subscription for API responses, without its secret and with its current health. */
+/** Serializes a webhook subscription for API responses, with its current health and without its secret. */
 function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const { health, healthReason, nextAttemptAt, pausedAt, pausedReason } = presentHealth(row, now);
   const timestamps = {
@@ -397,7 +407,7 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const webhook = {
     id: serializeId(row.id),
     url: row.url,
-    // Leaves out event types of a later release (docs/decisions/schema-migrations.md).
+    // Leaves out event types that only a later release knows (docs/decisions/schema-migrations.md).
     events: row.events.filter((event): event is EventType => Object.hasOwn(events, event)),
     filter: row.filter,
     skipOwn: row.skipOwn,

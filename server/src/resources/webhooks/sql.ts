@@ -7,7 +7,7 @@ export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
   return rows[0].id;
 }
 
-/** Returns the time in the given number of hours, by the clock of the database. */
+/** Returns the current time of the database plus the given number of hours. */
 export async function inHours(db: TenantClient, hours: number): Promise<Date> {
   const rows = await rawClient(db).$queryRaw<[{ moment: Date }]>`
     SELECT now() + ${hours}::int * interval '1 hour' AS moment`;
@@ -15,8 +15,8 @@ export async function inHours(db: TenantClient, hours: number): Promise<Date> {
 }
 
 /**
- * Inserts a replay with the current time of the database. Settled deliveries use the same clock; Prisma would use that
- * of the process.
+ * Inserts a replay with the current time of the database, which `settledAt` of deliveries also uses. Prisma would use
+ * the clock of the process.
  */
 export async function insertReplay(
   db: TenantClient,

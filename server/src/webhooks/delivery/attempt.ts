@@ -12,7 +12,7 @@ interface AttemptOptions {
   now(): Date;
 }
 
-/** Signs and sends one attempt. Never throws: an error becomes the outcome. */
+/** Signs and sends one attempt of a delivery. Never rejects: if an error occurs, the outcome contains it. */
 export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelivery): Promise<Outcome> {
   const { id, attempt, body, eventId, eventType, url, tenantId, subscriptionId, claimedAt } = delivery;
   return send(options, claimedAt, () => {
@@ -24,10 +24,10 @@ export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelive
   });
 }
 
-/** The parts of a delivery that its headers contain. */
+/** The fields of a delivery that its request headers depend on. */
 type HeaderFields = Pick<ClaimedDelivery, 'attempt' | 'body' | 'eventId' | 'eventType'> & { id: bigint | number };
 
-/** Returns the headers of an attempt. @param previous older secrets that also sign, during a rotation */
+/** Returns the request headers of an attempt. @param previous earlier secrets that also sign during a rotation */
 export function requestHeaders(
   { id, attempt, body, eventId, eventType }: HeaderFields,
   { secret, previous }: { secret: string; previous: readonly string[] },

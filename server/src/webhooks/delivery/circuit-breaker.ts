@@ -1,8 +1,8 @@
 import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contract';
 
 /*
- * Computes the health of a subscription: when its circuit is closed, open or half-open, and when it is paused. Pure
- * functions (docs/decisions/webhook-deliveries.md).
+ * Computes the health of a subscription: whether its circuit is closed, open or half-open, and whether it is paused.
+ * All functions are pure (docs/decisions/webhook-deliveries.md).
  */
 const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 
@@ -10,10 +10,10 @@ const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 export interface Health {
   lastSuccessAt: Date | null;
   lastFailureAt: Date | null;
-  /** Failed attempts since the last success, and when the first of them failed. */
+  /** The number of failed attempts since the last success. `failingSince` is the time of the first one. */
   failures: number;
   failingSince: Date | null;
-  /** When the circuit becomes half-open. Null while it is closed. */
+  /** When the open circuit becomes half-open, or null if the circuit is closed. */
   openUntil: Date | null;
   /** How many times the circuit has opened since the last success. */
   openings: number;
@@ -24,14 +24,15 @@ export interface Health {
 /** The part of an attempt's outcome that affects the health of the subscription. */
 export interface HealthSignal {
   delivered: boolean;
-  /** Whether the receiver responded with 410. */
+  /** Whether the receiver responded with 410 Gone. */
   gone: boolean;
-  /** Whether this was the single attempt of a half-open circuit. */
+  /** Whether this attempt was the probe, the only attempt that a half-open circuit allows. */
   probe: boolean;
 }
 
 /**
- * Closed: the worker sends deliveries. Open: it sends none. Half-open: it sends one, which closes or opens the circuit.
+ * The state of the circuit. Closed: the workers send deliveries. Open: they send none. Half-open: they send one
+ * delivery, whose outcome closes or opens the circuit.
  */
 export type Circuit = 'closed' | 'open' | 'half-open';
 
@@ -43,7 +44,7 @@ export function getCircuit({ openUntil }: Pick<Health, 'openUntil'>, now: Date):
 /** The health of a subscription as the API, the developer area and the command line return it. */
 export interface PresentedHealth {
   health: WebhookHealth;
-  /** Why the subscription isn't healthy, in one sentence, or null if there is nothing to add. */
+  /** Why the subscription isn't healthy, as text for users, or null if `health` needs no explanation. */
   healthReason: string | null;
   /**
    * When the circuit breaker allows the next attempt. Null if the circuit isn't open or if the owner paused the
@@ -51,7 +52,10 @@ export interface PresentedHealth {
    */
   nextAttemptAt: Date | null;
   pausedAt: Date | null;
-  /** `QUOTA` takes precedence, because it is the only pause in which events are not queued. */
+  /**
+   * Why the subscription is paused, or null. `QUOTA` takes precedence, because only this pause prevents new events from
+   * being queued.
+   */
   pausedReason: string | null;
 }
 
@@ -77,7 +81,7 @@ export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
   return { health: nextAttemptAt === null ? 'RETRYING' : 'CIRCUIT_OPEN', healthReason, nextAttemptAt, ...pause };
 }
 
-/** Returns the health after one more attempt. */
+/** Returns the health of a subscription after one more attempt. */
 export function afterAttempt(health: Health, signal: HealthSignal, now: Date): Health {
   return signal.delivered ? afterSuccess(health, now) : afterFailure(health, signal, now);
 }

@@ -11,24 +11,24 @@ import { claimLease } from './retry-schedule.ts';
 export interface ClaimedDelivery extends SubscriptionRef {
   id: bigint;
   /**
-   * The claim token. Recording the result requires the same token, so that a worker can't settle another worker's
-   * claim.
+   * The claim token. A worker must pass the same token to record the result, so it can't settle a delivery that another
+   * worker has claimed.
    */
   claim: string;
-  /** When it was claimed, by the clock of the database. The attempt starts at this time. */
+  /** When this process claimed the delivery, by the clock of the database. The attempt starts at this time. */
   claimedAt: Date;
-  /** When it became due, by `performance.now()` of this process. */
+  /** When the delivery became due, by `performance.now()` of this process. */
   dueSince: number;
-  /** The number of this attempt, from 1. */
+  /** The number of this attempt, starting at 1. */
   attempt: number;
-  /** How many earlier attempts were lost because their worker stopped. */
+  /** How many earlier attempts have no result because their worker stopped. */
   lost: number;
-  /** Whether this is the single attempt of a half-open circuit. */
+  /** Whether this attempt is the probe, the only attempt that a half-open circuit allows. */
   probe: boolean;
   url: string;
   /** The encrypted signing secret. */
   secret: Uint8Array;
-  /** The encrypted previous secret, while it still signs. */
+  /** The encrypted previous secret while the server still signs with it, or null. */
   previousSecret: Uint8Array | null;
   eventId: string;
   eventType: string;
@@ -42,7 +42,7 @@ export interface ClaimRequest extends SubscriptionRef {
   slots: number;
 }
 
-/** Reduces the slots of a subscription to the number that its target host allows. */
+/** Returns how many of the requested slots the limits of the target host allow. */
 export type Grant = (request: ClaimRequest, url: string) => number;
 
 const { maxTrialsPerMinute } = deliverySchedule;
@@ -53,7 +53,7 @@ interface Subscription extends SubscriptionRef {
   secret: Uint8Array;
   previousSecret: Uint8Array | null;
   openUntil: Date | null;
-  /** Whether its URL has never responded with 2xx. */
+  /** Whether the URL of the subscription has never responded with 2xx. */
   unproven: boolean;
   now: Date;
 }
@@ -62,15 +62,15 @@ interface Subscription extends SubscriptionRef {
 type Taken = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
-    /** When a worker claimed it before, if that worker never recorded a result. */
+    /** When an earlier worker claimed the delivery, if that worker never recorded a result. */
     lostAt: Date | null;
   };
 
 /**
- * Claims due deliveries for `claimLease` in one short transaction, up to the slots of each subscription. Claims none if
- * the subscription or tenant is inactive or the circuit is open, and one if the circuit is half-open. Records an
- * attempt as lost if its lease expired without a result. A subscription whose URL has never responded with 2xx gets at
- * most 10 deliveries per minute, over all workers.
+ * Claims due deliveries in one short transaction, up to the slots of each subscription. A claim lasts for `claimLease`.
+ * Claims none if the subscription or tenant is inactive or the circuit is open. Claims one if the circuit is half-open.
+ * If an earlier lease expired without a result, records that attempt as lost. A subscription whose URL has never
+ * responded with 2xx gets at most `maxTrialsPerMinute` deliveries per minute, over all workers.
  * @param grant called once for each subscription that may receive deliveries, even if the claim returns none
  */
 export function claimDue(
@@ -94,7 +94,8 @@ export function claimDue(
     const granted = requests.flatMap((each) => {
       const { url } = subscriptions.get(refKey(each)) ?? {};
       const maxSlots = circuitAt(each) === 'half-open' ? 1 : each.slots;
-      // Another transaction may hold the row. The subscription then gets no slots and stays in the queue.
+      // If another transaction has locked the subscription, `countTrials` leaves it out. The subscription then gets no
+      // slots and stays in the queue.
       const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : maxSlots;
       if (url === undefined || circuitAt(each) === 'open' || trials.get(refKey(each)) === 0) return [];
       const slots = grant({ ...each, slots: Math.min(maxSlots, trialsLeft) }, url);
@@ -127,7 +128,7 @@ export function claimDue(
   });
 }
 
-/** Returns the active subscriptions of active tenants. */
+/** Returns those of the given subscriptions that are active and belong to an active tenant. */
 function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Subscription[]> {
   return tx.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
@@ -139,8 +140,8 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
 }
 
 /**
- * Returns how many more trial deliveries each subscription may get in this minute. Locks the rows and skips locked
- * ones.
+ * Returns how many more trial deliveries the limit per minute allows for each subscription. Locks the subscriptions,
+ * and leaves out those that another transaction has locked.
  */
 async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map();
@@ -153,7 +154,7 @@ async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]
   return new Map(rows.map((row) => [refKey(row), row.left]));
 }
 
-/** Records when trial attempts began, for `countTrials`. */
+/** Stores the start times of trial attempts. `countTrials` counts them. */
 async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef[]): Promise<void> {
   if (taken.length === 0) return;
   const rows = taken.map(({ tenantId, subscriptionId }) => ({ tenantId, subscriptionId }));
@@ -169,7 +170,7 @@ async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef
     WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
 }
 
-/** Locks the subscriptions that are still half-open, so that only one worker probes each. */
+/** Locks the subscriptions that are still half-open, so that only one worker sends a probe to each. */
 async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
   if (refs.length === 0) return [];
   return tx.$queryRaw`
@@ -181,9 +182,9 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
 }
 
 /**
- * Claims the deliveries that have been due longest and skips rows that another worker has locked. The outer LIMIT never
- * removes rows: it gives the planner an upper bound. Without it, PostgreSQL estimates a tenth of all pending rows and
- * scans the whole table.
+ * Claims the deliveries that have been due longest. Skips rows that another worker has locked. The outer LIMIT never
+ * removes rows, but gives the planner an upper bound. Without this bound, PostgreSQL estimates a tenth of all pending
+ * rows and scans the whole table.
  */
 async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: ClaimRequest[]): Promise<Taken[]> {
   if (requests.length === 0) return [];
@@ -212,7 +213,10 @@ async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: Cl
       due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`;
 }
 
-/** Keeps the circuit open for other workers while the probe is in flight. If the probe is lost, the lease ends this. */
+/**
+ * Keeps the circuit open for other workers while this worker sends the probe. If this worker stops, the circuit becomes
+ * half-open again when the lease expires.
+ */
 async function keepOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<void> {
   if (refs.length === 0) return;
   await tx.$executeRaw`

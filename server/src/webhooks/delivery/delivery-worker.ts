@@ -27,37 +27,40 @@ export interface WorkerOptions {
   agent: Dispatcher;
   targets: TargetPolicy;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
-  /** Returns whether an error was caused by an unreachable database. The implementation logs the outage. */
+  /** Returns whether an unreachable database caused the error. If so, the implementation logs the outage. */
   isOutage(error: unknown): boolean;
-  /** The clock of the process. Used only for the timestamps of signatures. */
+  /** Returns the time of the process clock. The worker uses it only for the timestamps of signatures. */
   now(): Date;
   limits?: InFlightLimits;
-  /** The limit of pending deliveries per tenant. */
+  /** The maximum number of pending deliveries per tenant. */
   maxPendingDeliveries?: number | undefined;
   hostLimits: HostLimits;
   observer?: WorkerObserver | undefined;
   tracer?: AttemptTracer | undefined;
 }
 
-/** Receives the events of a worker. */
+/** Callbacks for the stages of an attempt. */
 export interface WorkerObserver {
   onBegin(delivery: ClaimedDelivery): void;
-  /** Called when the receiver has accepted a delivery, with the milliseconds since it was due. */
+  /** Called when the receiver has accepted a delivery. @param milliseconds time since the delivery became due */
   onReceived(delivery: ClaimedDelivery, milliseconds: number): void;
-  /** Called when the result was recorded. */
+  /** Called when the worker has stored the result of an attempt. */
   onSettled(settled: RecordedResults): void;
-  /** Called when the delivery is no longer in flight. */
+  /** Called when an attempt has ended and no longer counts toward the concurrency limits. */
   onEnd(delivery: ClaimedDelivery): void;
 }
 
-/** Traces attempts as part of the request that caused them (docs/decisions/observability.md). */
+/** Traces each attempt in the trace of the request that caused its event (docs/decisions/observability.md). */
 export interface AttemptTracer {
-  /** @param attempt calls `onOutcome` as soon as the outcome is known, then records the result */
+  /**
+   * Runs an attempt within its span. @param attempt calls `onOutcome` when the outcome is known, then records the
+   * result
+   */
   follow(delivery: ClaimedDelivery, attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>): Promise<void>;
 }
 
 /**
- * How often a worker polls for jobs if it gets no notification, in milliseconds, and how many jobs it takes at a time.
+ * How often a worker polls for jobs if it gets no notification, in milliseconds, and how many jobs it takes per poll.
  */
 const pollInterval = 100;
 const jobBatchSize = 200;
@@ -65,19 +68,19 @@ const jobBatchSize = 200;
 /** How often the worker looks for due deliveries without a job, and for deliveries to cancel. Milliseconds. */
 const sweepInterval = 1000;
 
-/** How many deliveries are cancelled in one batch, and the pause between batches in milliseconds. */
+/** How many deliveries the worker cancels in one batch, and the pause between batches in milliseconds. */
 const cancelBatchSize = 1000;
 const cancelInterval = 50;
 
 /** How often the worker checks for replays. Milliseconds. */
 const replayInterval = 500;
 
-/** How long the worker waits at shutdown for finished attempts to be recorded. Milliseconds. */
+/** How long the worker waits at shutdown until the results of finished attempts are stored. Milliseconds. */
 const maxSettleMs = 1000;
 
 /**
- * Delivers due webhooks: takes jobs, claims deliveries within the concurrency limits, sends them concurrently, and
- * records the results in batches. A slow endpoint uses only its own slots.
+ * Delivers due webhooks. Takes jobs, claims deliveries within the concurrency limits, sends them concurrently, and
+ * records the results in batches. A slow endpoint occupies only the slots of its own subscription.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -107,12 +110,12 @@ export class Worker {
     this.#quota = loop('quota', quotaInterval, () => this.#enforceQuota());
   }
 
-  /** Starts a claim now instead of at the next poll. */
+  /** Makes the worker claim deliveries now instead of at the next poll. */
   wake(): void {
     this.#pump.wake();
   }
 
-  /** The health of each loop. */
+  /** The health of each background loop. */
   get health(): Record<'deliver' | 'sweep' | 'cancel' | 'replay' | 'quota' | 'settle', LoopHealth> {
     return {
       deliver: this.#pump.health,
@@ -124,7 +127,10 @@ export class Worker {
     };
   }
 
-  /** Stops taking deliveries and waits for those in flight, for at most the timeout of an attempt. */
+  /**
+   * Stops claiming deliveries. Then waits for the attempts in flight, at most for the attempt timeout plus
+   * `maxSettleMs`.
+   */
   async stop(): Promise<void> {
     const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
     await Promise.all(loops.map((loop) => loop.stop()));
@@ -134,14 +140,15 @@ export class Worker {
     await this.#settler.stop();
   }
 
-  /** Takes jobs, then claims deliveries. Resolves to whether more may be due right now. */
+  /** Takes jobs, claims deliveries and starts their attempts. Resolves to whether more deliveries may be due now. */
   async #takeAndSend(): Promise<boolean> {
     const { dispatchJobs } = this.#options;
     const taken = this.#inFlight.isFull ? [] : await dispatchJobs.take(jobBatchSize);
     for (const { subscription } of taken) this.#subscriptions.add(subscription);
     const claimed = await this.#claim();
     for (const delivery of claimed) void this.#begin(delivery);
-    // The deliveries of these jobs are now claimed or still due, so the jobs are no longer needed.
+    // The worker has claimed the deliveries of these jobs or keeps their subscriptions in its queue. It no longer needs
+    // the jobs.
     await dispatchJobs.remove(taken.map(({ job }) => job));
     return taken.length > 0 || claimed.length > 0;
   }
@@ -157,8 +164,8 @@ export class Worker {
       return slots;
     });
     const counts = Map.groupBy(claimed, refKey);
-    // A subscription that got all its granted slots may have more due. This includes a grant of 0, when the host was
-    // busy.
+    // If a subscription used all its granted slots, it may have more due deliveries. This includes a grant of 0 slots,
+    // when the limit of the host was reached.
     const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
     for (const each of requests) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
@@ -188,19 +195,20 @@ export class Worker {
     this.wake();
   }
 
-  /** Finds due retries, and deliveries whose job was lost. */
+  /** Queues the subscriptions that have due retries, or due deliveries whose job was lost. */
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    // Inserting jobs instead would wait for any uncommitted transaction that has inserted a job of the same
-    // subscription.
+    // Adds the subscriptions to the queue directly. Inserting jobs would wait for any uncommitted transaction that has
+    // inserted a job of the same subscription.
     for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;
   }
 
   /**
-   * Cancels one batch for an inactive subscription. The pause before the next batch leaves capacity for other queries.
+   * Cancels one batch of pending deliveries of an inactive subscription. The pause before the next batch leaves
+   * capacity for other queries.
    */
   async #cancelSome(): Promise<boolean> {
     const [first] = this.#inactive;
@@ -216,7 +224,7 @@ export class Worker {
     return false;
   }
 
-  /** Processes one batch of a replay. */
+  /** Processes one batch of the next replay. Resolves to whether there was a replay. */
   async #replaySome(): Promise<boolean> {
     const { prisma, dispatchJobs } = this.#options;
     const due = await replaySome(prisma);
@@ -228,7 +236,7 @@ export class Worker {
   }
 }
 
-/** Logs each failed attempt. Leaves out the URL, because its query may contain credentials. */
+/** Logs a failed attempt. Leaves out the URL, because its query string may contain credentials. */
 function warnOfFailure(
   logger: Pick<FastifyBaseLogger, 'warn'>,
   { delivery, outcome, state, nextAttemptAt }: RecordedResults,

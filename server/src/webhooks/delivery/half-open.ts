@@ -2,8 +2,9 @@ import type { PrismaClient } from '../../database/client/prisma.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Makes open circuits half-open, so that a worker sends the next attempt immediately. Skips closed circuits and those
- * held open by `paused: true`. Does not change `updatedAt`. Resolves to whether any circuit was open.
+ * Makes open circuits half-open, so that a worker sends the next attempt immediately. Skips closed circuits, and those
+ * that `paused: true` keeps open. Does not change `updatedAt`. Resolves to whether any of the circuits is now
+ * half-open.
  */
 export async function halfOpen(
   client: Pick<PrismaClient, '$executeRaw'>,
@@ -15,7 +16,10 @@ export async function halfOpen(
   return count > 0;
 }
 
-/** Moves a pending delivery to the front of its subscription, so that it becomes the probe of a half-open circuit. */
+/**
+ * Moves a pending delivery to the front of its subscription's queue, so that it becomes the probe of a half-open
+ * circuit.
+ */
 export async function moveToFront(
   client: Pick<PrismaClient, '$executeRaw'>,
   { tenantId, id }: { tenantId: TenantId; id: bigint },

@@ -2,27 +2,28 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import type { ClaimRequest, Grant } from './claim.ts';
 
-/** Maximum concurrent requests: in total, per tenant, and per subscription. */
+/** Maximum concurrent requests of a worker: in total, per tenant, and per subscription. */
 export interface InFlightLimits {
   total: number;
   tenant: number;
   subscription: number;
   /**
-   * Per subscription whose last attempt failed or that has had no success yet, because many of its requests may hang.
+   * Replaces the limit per subscription if the last attempt failed or none has succeeded yet, because many of the
+   * requests may hang.
    */
   doubtful: number;
 }
 
-/** Limits of one tenant for one target host, over all ports and subscriptions. */
+/** Limits of the requests of one tenant to one target host, over all ports and subscriptions. */
 export interface HostLimits {
   maxConcurrent: number;
   maxPerSecond: number;
 }
 
-/** A request in flight. */
+/** A webhook request in flight. */
 type SentRequest = SubscriptionRef & { url: string };
 
-/** Counts the requests in flight of a worker and returns the free slots. */
+/** Counts the requests in flight of a worker and computes the free slots. */
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #hostLimits: HostLimits;
@@ -30,7 +31,7 @@ export class InFlight {
   readonly #ofTenant = new Map<TenantId, number>();
   readonly #ofSubscription = new Map<string, number>();
   readonly #toHost = new Map<string, number>();
-  /** Requests that began within the last second. */
+  /** The number of requests that began within the last second, per tenant and host. */
   readonly #recentToHost = new Map<string, number>();
   /** Subscriptions whose last attempt in this process succeeded. */
   readonly #trusted = new Set<string>();
@@ -59,7 +60,10 @@ export class InFlight {
     this.#count(sent, -1);
   }
 
-  /** Records the outcome of the last attempt. After a success, the subscription may have more concurrent requests. */
+  /**
+   * Records whether the last attempt of a subscription succeeded. If so, the limit `subscription` applies instead of
+   * `doubtful`.
+   */
   trust(ref: SubscriptionRef, succeeded: boolean): void {
     if (succeeded) this.#trusted.add(refKey(ref));
     else this.#trusted.delete(refKey(ref));
@@ -114,12 +118,12 @@ export class InFlight {
   }
 }
 
-/** Returns the key of a tenant and host. An invalid URL gets the host `undefined`. */
+/** Returns the map key of a tenant and the host of a URL. An invalid URL has the host `undefined`. */
 function hostKey({ tenantId, url }: Pick<SentRequest, 'tenantId' | 'url'>): string {
   return `${tenantId} ${URL.parse(url)?.hostname.replace(/\.$/, '')}`;
 }
 
-/** Adds to a count and removes it at 0, so that the map doesn't grow. */
+/** Changes the count of a key. Removes a count of 0, so that the map doesn't grow. */
 function countIn<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

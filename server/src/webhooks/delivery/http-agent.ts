@@ -23,13 +23,13 @@ export interface AgentOptions {
 
 const { connectTimeout } = deliverySchedule;
 
-/** How long an idle connection is kept open. Milliseconds. */
+/** How long the agent keeps an idle connection open. Milliseconds. */
 const idleMs = 10_000;
 
 /**
  * Creates the HTTP agent for deliveries: verified TLS, no proxy, HTTP/1.1, and connections to allowed addresses only.
- * It resolves a name once, checks every address, and connects to one of these addresses. This prevents DNS rebinding.
- * It then checks the address of the connected socket.
+ * The agent resolves a name once, checks every address, and connects to one of these addresses. This prevents DNS
+ * rebinding. After connecting, the agent also checks the address of the socket.
  */
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
@@ -56,19 +56,20 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
     connect: guarded,
     allowH2: false,
     pipelining: 1,
-    // Ignores a longer keep-alive of the receiver, which would hold connections of the worker open.
+    // Caps the keep-alive time that a receiver requests. With a longer time, receivers could keep connections of the
+    // worker open.
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: 16_384,
   });
 }
 
-/** How long the list of name servers is reused. Milliseconds. */
+/** How long the worker reuses the system's list of name servers. Milliseconds. */
 const maxNameServersAgeMs = 60_000;
 
 /**
- * Queries the name servers directly. The system's resolver runs on four threads, so a few names with unresponsive
- * servers would block all other lookups. Public names don't need the hosts file.
+ * Returns a lookup that queries the name servers directly. The system's resolver runs on four threads, so a few names
+ * with unresponsive servers would block all other lookups. Public names don't need the hosts file.
  */
 function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });

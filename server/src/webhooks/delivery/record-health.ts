@@ -3,18 +3,18 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 
-/** The outcome of an attempt for its subscription, and the URL that it was sent to. */
+/** The outcome of an attempt, with its subscription and the URL of the request. */
 export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
 
-/** The health to store, and whether an attempt succeeded. */
+/** The health to store for a subscription, and whether one of the attempts succeeded. */
 type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
 
 type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
  * Updates the health of subscriptions from the outcomes of attempts (`circuit-breaker.ts`). Ignores attempts to a URL
- * that the subscription no longer has. Skips subscriptions that another transaction has locked, and resolves to their
- * signals.
+ * that the subscription no longer has. Skips subscriptions that another transaction has locked. Resolves to the signals
+ * of the skipped subscriptions.
  */
 export async function recordHealth(
   tx: Prisma.TransactionClient,

@@ -13,11 +13,11 @@ export interface DeliveryResult {
   outcome: Outcome;
 }
 
-/** An attempt that was recorded. */
+/** The stored result of an attempt. */
 export interface RecordedResults extends DeliveryResult {
-  /** The status after the attempt. A delivery that was cancelled in flight stays CANCELLED. */
+  /** The status of the delivery after the attempt. If it was cancelled during the attempt, it stays CANCELLED. */
   state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
-  /** Set while PENDING. */
+  /** When the next attempt is due, or null if the delivery isn't PENDING. */
   nextAttemptAt: Date | null;
   settledAt: Date | null;
 }
@@ -30,10 +30,10 @@ export interface SettleResult {
 
 /**
  * Records the results of attempts in one short transaction: each attempt, the next status of the delivery, and the
- * health of the subscription. Skips deliveries that another worker has claimed in the meantime. For a cancelled
- * delivery, it records only the attempt.
+ * health of the subscription. Skips deliveries that another worker has claimed in the meantime. If a delivery was
+ * cancelled, records only the attempt.
  *
- * Never waits for a locked subscription: it returns the signal, which the caller passes to the next call.
+ * Never waits for a locked subscription. Returns its signal instead, and the caller passes the signal to the next call.
  */
 export function recordResults(
   prisma: PrismaClient,
@@ -57,7 +57,7 @@ interface LockedDelivery {
   now: Date;
 }
 
-/** Locks in the order of ids, so that two batches with the same rows can't deadlock. */
+/** Locks the deliveries in the order of ids, so that two batches with the same rows can't deadlock. */
 function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResult[]): Promise<LockedDelivery[]> {
   const ids = settlements.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`
@@ -68,7 +68,7 @@ function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResul
     FOR NO KEY UPDATE OF d`;
 }
 
-/** Includes the tenant, because ids are unique only within a tenant. */
+/** Returns the map key of a delivery. Includes the tenant, because ids are unique only within a tenant. */
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
 /** Returns the results to record, each with the new status of its delivery. */

@@ -6,8 +6,8 @@ import { type DeliveryResult, type RecordedResults, recordResults } from './reco
 
 export interface ResultRecorder {
   /**
-   * Resolves when the result is stored. Resolves to undefined if another worker has claimed the delivery in the
-   * meantime.
+   * Adds a result to the next batch. Resolves when the database has stored it, or to undefined if another worker has
+   * claimed the delivery in the meantime.
    */
   add(settlement: DeliveryResult): Promise<RecordedResults | undefined>;
   readonly health: LoopHealth;
@@ -22,7 +22,7 @@ interface ResultRecorderOptions {
 }
 
 const batchSize = 500;
-/** How long results are collected into one batch. Milliseconds. */
+/** How long the recorder collects results for one batch. Milliseconds. */
 const batchWindowMs = 5;
 /** How long to wait after a database error before the next try. Milliseconds. */
 const retryAfter = 500;
@@ -30,7 +30,7 @@ const retryAfter = 500;
 /** Records results in batches. Retries a batch until the database accepts it. */
 export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorderOptions): ResultRecorder {
   const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
-  /** Signals of subscriptions that were locked. */
+  /** Signals that the last batch could not store, because another transaction had locked their subscriptions. */
   let unrecorded: SubscriptionSignal[] = [];
 
   let isBatchPending = false;

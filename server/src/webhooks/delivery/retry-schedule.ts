@@ -1,7 +1,7 @@
 import { deliverySchedule } from '@itsm-api/contract';
 
 /*
- * Computes the retry schedule of deliveries. Pure functions.
+ * Computes the retry schedule of deliveries. All functions are pure.
  */
 const { attemptTimeout, waits, jitter, maxRetryAfter } = deliverySchedule;
 
@@ -9,10 +9,11 @@ const { attemptTimeout, waits, jitter, maxRetryAfter } = deliverySchedule;
 export const claimLease = 2 * attemptTimeout;
 
 interface FailedAttempt {
-  /** Which attempt failed, from 1. */
+  /** The number of the failed attempt, starting at 1. */
   attempt: number;
   /**
-   * How many earlier attempts were lost with their worker. They say nothing about the receiver, so they use up no wait.
+   * How many earlier attempts were lost because their worker stopped. The receiver didn't cause these, so they don't
+   * advance the schedule.
    */
   lost?: number;
   /** The wait that the receiver requested with `Retry-After`, in milliseconds. */

@@ -2,14 +2,15 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * The queue of subscriptions that may have due deliveries. Iterates in rounds, one subscription of each tenant per
- * round, so that a tenant gets no advantage from many subscriptions.
+ * The queue of subscriptions that may have due deliveries. The iterator returns one subscription of each tenant per
+ * round, so a tenant gets no advantage from many subscriptions.
  */
 export class RoundRobin {
   readonly #tenants = new Map<TenantId, Map<string, SubscriptionRef>>();
 
   /**
-   * Adds a subscription at the end of its tenant's queue if it isn't queued yet. A new tenant goes behind all others.
+   * Adds a subscription at the end of its tenant's queue, unless the queue already contains it. A new tenant goes
+   * behind all other tenants.
    */
   add(ref: SubscriptionRef): void {
     const ofTenant = this.#tenants.get(ref.tenantId) ?? new Map<string, SubscriptionRef>();
@@ -18,7 +19,10 @@ export class RoundRobin {
     if (!ofTenant.has(key)) ofTenant.set(key, ref);
   }
 
-  /** Moves the tenant to the end after a claim. Keeps the subscription only if it may have more due. */
+  /**
+   * Moves the tenant of a subscription to the end after a claim. Keeps the subscription in the queue only if it may
+   * have more due deliveries.
+   */
   next(ref: SubscriptionRef, hasMore: boolean): void {
     const ofTenant = this.#tenants.get(ref.tenantId);
     this.#tenants.delete(ref.tenantId);

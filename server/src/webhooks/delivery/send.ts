@@ -33,17 +33,17 @@ interface Sender {
 
 const { attemptTimeout } = deliverySchedule;
 
-/** How much of a response body is read, and how much of it is stored. Bytes. */
+/** How many bytes of a response body the worker reads, and how many of them it stores. */
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
-/** Informational (1xx) responses that a receiver may send before the final one. */
+/** Maximum informational (1xx) responses that a receiver may send before the final one. */
 const maxInformational = 5;
 
 /**
- * Sends one attempt as a POST and waits for the response. Never throws: an error becomes the outcome, also an error of
- * `makeAttempt`.
- * @param startedAt by the clock of the database; a date in `Retry-After` is relative to it
+ * Sends one attempt as a POST request and waits for the response. Never rejects: if an error occurs, even in
+ * `makeAttempt`, the outcome contains it.
+ * @param startedAt start by the clock of the database; a date in `Retry-After` is relative to it
  */
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
@@ -76,7 +76,8 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
 }
 
 async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
-  // Names are checked when connecting. Literal addresses are never looked up, so they are checked here.
+  // Checks literal addresses. The agent checks the addresses of host names when it connects, but never looks up literal
+  // addresses.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
   let informational = 0;
@@ -101,8 +102,8 @@ async function post({ agent, targets }: Sender, { url, headers, body }: Attempt,
 }
 
 /**
- * Reads a response body up to `readLimit` and closes the connection there. Trailers and chunk framing have limits of
- * their own. A response that exceeds those keeps its status.
+ * Reads at most `readLimit` bytes of a response body, then closes the connection. Trailers and chunk framing have
+ * separate limits. If a response exceeds those, the outcome keeps its status.
  */
 async function readHead(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];

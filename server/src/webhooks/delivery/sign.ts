@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 /** The signed parts of an attempt. The body is signed byte for byte. */
 export interface Signable {
-  /** `evt_…`, the same for all attempts. */
+  /** The public id of the event (`evt_…`), which is the same for all attempts. */
   id: string;
   timestamp: Date;
   body: string;

@@ -12,18 +12,18 @@ export interface TargetPolicy {
   /** Whether http, private addresses and internal names are allowed. */
   readonly allowPrivate: boolean;
   /**
-   * Rejects a URL that deliveries can't go to: without https, with user info, or with a blocked literal address in any
-   * spelling. Does not resolve names: the agent checks their addresses when it connects.
-   * @throws ApiError VALIDATION_ERROR naming `url`
+   * Rejects a URL to which deliveries are not allowed: without https, with user info, or with a blocked literal address
+   * in any spelling. Does not resolve host names: the agent checks their addresses when it connects.
+   * @throws ApiError VALIDATION_ERROR with a detail for `url`
    */
   checkUrl(url: string): void;
-  /** Returns why deliveries can't go to an address, such as `is not public`, or undefined if they can. */
+  /** Returns why the policy blocks an address, such as `is not public`, or undefined if it allows the address. */
   findBlockReason(address: string): string | undefined;
 }
 
 /**
- * Always blocked: link-local addresses, and the metadata services of clouds, which return credentials (AWS, Azure,
- * Google, Alibaba, Oracle, Scaleway).
+ * Networks that are always blocked: link-local addresses, and the metadata services of clouds, which return credentials
+ * (AWS, Azure, Google, Alibaba, Oracle, Scaleway).
  */
 const neverCalled = [
   '169.254.0.0/16',
@@ -36,7 +36,7 @@ const neverCalled = [
   '192.0.0.192/32',
 ];
 
-/** Global unicast of IPv6. All other ranges are reserved or wrap an IPv4 address. */
+/** The global unicast range of IPv6. All other ranges are reserved or embed an IPv4 address. */
 const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 
 /** The prefix of NAT64: the last four bytes are the IPv4 address (RFC 6052). */
@@ -87,8 +87,8 @@ export function createTargetPolicy(options: {
 }
 
 /**
- * Creates the target policy from the settings. By default, private targets are allowed only with the embedded
- * PostgreSQL on a server that only this machine can reach.
+ * Creates the target policy from the settings. By default, private targets are allowed only if the server uses the
+ * embedded PostgreSQL and only this machine can reach the server.
  */
 export function readTargetPolicy(settings: Settings): TargetPolicy {
   const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
@@ -104,7 +104,7 @@ export function readHostLimits(settings: Settings): HostLimits {
 }
 
 function parseTarget(value: string, schemes: string[]): URL {
-  // URL.canParse also accepts white space and a scheme without slashes.
+  // URL.canParse also accepts white space and a scheme without slashes, so the regular expression rejects them.
   if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
     throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
   const url = new URL(value);

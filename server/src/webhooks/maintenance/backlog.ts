@@ -1,31 +1,34 @@
 import type { Pool } from '../../database/client/pool.ts';
 import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.ts';
 
-/** The undelivered deliveries of all workspaces. */
+/** The numbers of undelivered deliveries and waiting jobs of all workspaces. */
 export interface Backlog {
-  /** Deliveries that may be sent now. A half-open circuit counts as one. */
+  /** The number of deliveries that can be sent now. A subscription with a half-open circuit counts as one delivery. */
   due: number;
   /**
-   * All other pending deliveries: in flight, scheduled for a retry, or held back by a circuit, a pause, or an inactive
-   * subscription or workspace.
+   * The number of all other pending deliveries: in flight, scheduled for a retry, or held back by a circuit, a pause,
+   * or an inactive subscription or workspace.
    */
   waiting: number;
-  /** How long the oldest due delivery could have been sent, or 0 if none is due. */
+  /** For how many seconds the oldest due delivery has been sendable, or 0 if no delivery is due. */
   oldestDueSeconds: number;
-  /** Waiting jobs, by queue. */
+  /** The number of waiting jobs per queue. */
   jobs: Record<string, number>;
 }
 
 /** The statement timeout. Milliseconds. */
 const maxReadMs = 1000;
 
-/** Maximum deliveries counted in total. Each subscription gets an equal part, but at least 100. */
+/**
+ * Maximum deliveries counted in total. Each subscription gets an equal part of this maximum, but at least 100
+ * deliveries.
+ */
 const maxDeliveriesCounted = 100_000;
 const minPerSubscriptionCounted = 100;
 /** Maximum jobs counted per queue. */
 const maxJobsCounted = 10_000;
 
-/** Reads the backlog in one statement with limited time and rows. */
+/** Counts the backlog in one statement, within `maxReadMs` and the maximum numbers of rows. */
 export async function readBacklog(pool: Pool): Promise<Backlog> {
   const { rows } = await pool.lend(async (connection) => {
     await connection.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${maxReadMs}`);

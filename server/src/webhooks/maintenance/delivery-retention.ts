@@ -5,10 +5,10 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** How long settled deliveries, their attempts and their events are kept. Days. */
+/** How long the server keeps settled deliveries, their attempts and their events. Days. */
 const keepDays = 30;
 
-/** The queue of the nightly job. */
+/** The queue of the nightly deletion of old deliveries. */
 export const retentionQueue: Queue = {
   name: 'webhook-retention',
   policy: 'exclusive',
@@ -24,22 +24,23 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
   });
 }
 
-/** Deletes previous secrets that no longer sign. Resolves to their number. */
+/** Deletes the previous signing secrets that have expired. Resolves to the number of deleted secrets. */
 export function pruneSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
     WHERE previous_secret_until < now()`;
 }
 
-/** Deletes replays that finished more than a day ago. Resolves to their number. */
+/** Deletes replays that finished more than a day ago. Resolves to the number of deleted replays. */
 export function pruneReplays(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     DELETE FROM webhook_replays WHERE finished_at < now() - interval '1 day'`;
 }
 
 /**
- * Deletes deliveries that were settled more than 30 days ago, then events without deliveries. Works per tenant in
- * batches that commit separately. Never deletes pending deliveries. Resolves to the number of deleted deliveries.
+ * Deletes deliveries that were settled more than 30 days ago, then events without deliveries. Deletes per tenant in
+ * batches, and commits each batch separately. Never deletes pending deliveries. Resolves to the number of deleted
+ * deliveries.
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
   let pruned = 0;
@@ -66,7 +67,10 @@ interface Batch {
   deleted: number;
 }
 
-/** Each batch starts after the previous one, so that kept rows and dead index entries are scanned only once. */
+/**
+ * Deletes rows in batches. Each batch starts after the last row of the previous one, so it doesn't scan kept rows and
+ * dead index entries again.
+ */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, deleted] = [new Date(0), 0n, 0];
   await inBatches(batchSize, async () => {
@@ -83,8 +87,8 @@ const batchResult = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (S
   FROM old ORDER BY at DESC, id DESC LIMIT 1`;
 
 /**
- * Checked again when a row is locked, because a replay may have made it pending. Locked rows are skipped for the same
- * reason.
+ * SQL condition: the delivery is settled and old enough to delete. The statement checks this again when it has locked a
+ * row, because a replay may have made the delivery pending. It skips locked rows for the same reason.
  */
 const isSettled = `settled_at < now() - interval '${keepDays} days' AND state <> 'PENDING'`;
 

@@ -4,9 +4,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * Resets deliveries to PENDING with all retries, and keeps their ids and earlier attempts. Skips deliveries in flight.
- * Waits for locked rows, in the order of ids. Resolves to the subscription of each delivery that was reset.
- * @param only limits this to deliveries that still have the status and, unless pending, were settled by the given time
+ * Resets deliveries to PENDING with all retries. Keeps their ids and earlier attempts. Skips deliveries that a worker
+ * is sending. Locks the rows in the order of ids and waits for locked ones. Resolves to the subscription of each
+ * delivery that was reset.
+ * @param only excludes deliveries with another status, and those that were settled after `settledBy`
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
@@ -27,24 +28,25 @@ interface Replay extends SubscriptionRef {
   id: bigint;
   since: Date;
   requestedAt: Date;
-  /** The statuses still to process, and the last processed delivery of the first one. */
+  /** The statuses that are still to be processed. `afterId` is the last processed delivery of the first status. */
   states: string[];
   afterId: bigint;
   /** Whether the number of matching deliveries is stored. */
   isCounted: boolean;
 }
 
-/** How many deliveries are processed in one transaction. */
+/** How many deliveries the worker processes in one transaction. */
 const batchSize = 1000;
 
 /** Maximum deliveries counted per status when estimating a replay. */
 export const maxReplayCounted = 100_000;
 
 /**
- * Processes one batch of the replay that has waited longest: resets the matching deliveries and stores the progress, in
- * one transaction. If the worker stops halfway, the batch is repeated. Excludes deliveries settled after the replay was
- * requested, so that none is sent twice. A replay that fails moves behind all others. Resolves to the subscription that
- * now has due deliveries, or null. Resolves to undefined if there is no replay.
+ * Processes one batch of the next replay: resets the matching deliveries and stores the progress, in one transaction.
+ * If the worker stops halfway, another worker repeats the batch. Excludes deliveries that were settled after the client
+ * requested the replay, so that none is sent twice. If the batch fails, the replay moves to the end of the queue.
+ * Resolves to the subscription with the reset deliveries, to null if none was reset, or to undefined if there is no
+ * replay.
  */
 export async function replaySome(
   prisma: PrismaClient,
@@ -59,7 +61,7 @@ export async function replaySome(
       return await replayBatch(tx, replay);
     });
   } catch (error) {
-    // If the database is unreachable, the replay keeps its place.
+    // If the database is unreachable, this update also fails and the replay keeps its position in the queue.
     if (replay !== undefined) await moveToEnd(prisma, replay).catch(() => undefined);
     throw error;
   }
@@ -69,7 +71,7 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
   const { tenantId, subscriptionId, since, requestedAt } = replay;
   const [state = ''] = replay.states;
   const found = await readBatch(tx, replay);
-  // Pending deliveries have no `settledAt`, so `createdAt` is compared.
+  // Pending deliveries have no `settledAt`, so the filter uses their `createdAt`.
   const ids = found
     .filter(({ createdAt, settledAt }) => createdAt >= since && (settledAt ?? createdAt) <= requestedAt)
     .map(({ id }) => id);
@@ -79,9 +81,9 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
 }
 
 /**
- * Locks the next replay: that of the tenant whose last turn is longest ago, regardless of the number of its replays.
- * Only one worker processes a replay. A replay of a deactivated subscription ends; a replay of an inactive tenant
- * waits.
+ * Locks and returns the next replay, so that only one worker processes it. Chooses the tenant whose replays were last
+ * processed the longest ago, regardless of the number of its replays. If the subscription is deactivated, the replay
+ * has no statuses left and finishes. A replay of an inactive tenant waits.
  */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
@@ -98,8 +100,8 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
 }
 
 /**
- * Stores how many deliveries match. Runs in the worker, so that the request doesn't wait. Stops at `maxCounted`,
- * because the statement timeout limits it.
+ * Counts the matching deliveries and stores the number. Runs in the worker, so that the request doesn't wait. Checks at
+ * most `maxCounted` deliveries per status, because of the statement timeout.
  */
 async function count(
   tx: Prisma.TransactionClient,
@@ -142,7 +144,8 @@ async function readBatch(
 }
 
 /**
- * Continues after the given delivery or, without one, with the next status. Finishes the replay after the last status.
+ * Stores the progress of a replay, which continues after the delivery `afterId` or, if undefined, with the next status.
+ * Finishes the replay after the last status.
  */
 async function advance(
   tx: Prisma.TransactionClient,

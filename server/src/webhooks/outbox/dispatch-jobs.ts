@@ -13,14 +13,14 @@ interface JobData {
 }
 
 /**
- * The queue that reports to workers which subscriptions have due deliveries (docs/decisions/webhook-deliveries.md). A
+ * The queue from which workers learn which subscriptions have due deliveries (docs/decisions/webhook-deliveries.md). A
  * subscription has at most one waiting job.
  */
 export interface DispatchJobs {
   /** Adds jobs in the transaction of `db`. Skips subscriptions that already have a waiting job. */
   addWithin(db: TenantClient, subscriptions: SubscriptionRef[]): Promise<void>;
   add(subscriptions: SubscriptionRef[]): Promise<void>;
-  /** Takes waiting jobs. The caller removes them after it has claimed deliveries of their subscriptions. */
+  /** Takes waiting jobs. The caller must remove them after it has claimed deliveries of their subscriptions. */
   take(count: number): Promise<{ subscription: SubscriptionRef; job: Job<JobData> }[]>;
   remove(jobs: Job<JobData>[]): Promise<void>;
 }
@@ -37,14 +37,15 @@ export const dispatchQueue: Queue = {
 const queue = dispatchQueue.name;
 
 /**
- * Opens the queue. It holds one job per subscription, not one per delivery, so 100,000 pending deliveries to a failing
- * endpoint are one job. The deliveries are in our own tables. If a job is lost, the next sweep finds them.
+ * Opens the queue. The queue has one job per subscription, so 100,000 pending deliveries to a failing endpoint need
+ * only one job. The deliveries are in the table `deliveries`. If a job is lost, the next sweep finds them.
  * @param openBoss called for each operation; opens the connection on the first call
  */
 export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs {
   return {
     addWithin: async (db, subscriptions) => {
-      // Sorted, because transactions that add jobs of the same subscriptions in different orders would deadlock.
+      // Sorts the jobs, because transactions that add jobs of the same subscriptions in different orders would
+      // deadlock.
       const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
       const boss = await openBoss();
       await boss.insert(queue, inOrder.map(toJob), { db: jobsWithin(db) });
@@ -85,8 +86,8 @@ export interface Waker {
 }
 
 /**
- * Creates a waker that sends at most one notification per `batchWindowMs`. It notifies outside of the transactions with
- * the events, because PostgreSQL serializes the commits of transactions that notify.
+ * Creates a waker that sends at most one notification per `batchWindowMs`. Sends it outside of the transactions that
+ * write events, because PostgreSQL serializes the commits of transactions that notify.
  */
 export function createWaker(prisma: PrismaClient, batchWindowMs = 10): Waker {
   let pending: NodeJS.Timeout | undefined;

@@ -22,7 +22,7 @@ export interface Emitter extends Acting {
   traceParent?: (() => string | undefined) | undefined;
 }
 
-/** The resource as the API returns it and, on an update, its changes. */
+/** The content of an event: the resource as the API returns it and, for an update, its changes. */
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
@@ -46,8 +46,8 @@ export function emit<Type extends EventType>(
 /**
  * Writes public events to the outbox, in order (spec §6). Inserts each event with its serialized body, a delivery for
  * each active subscription that matches, and the jobs for workers. All are part of the transaction of the changes.
- * Reads the subscriptions in a statement after the changes, so that it includes those committed while the changes
- * waited for a lock. Runs one statement if no subscription matches.
+ * Reads the subscriptions in a statement after the changes. The result therefore includes subscriptions that were
+ * committed while the changes waited for a lock. If no subscription matches, runs only one statement.
  * @param onlyTo the only subscription to send the events to; by default all that match
  */
 export async function emitAll<Type extends EventType>(
@@ -92,12 +92,15 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
   return `${prefix}${randomBytes(16).toString('hex')}`;
 }
 
-/** Selects subscriptions of the tenant $1 with the event type $2. `matchesEvent` then checks the event itself. */
+/**
+ * SQL condition: the subscription is active, belongs to the tenant $1 and has the event type $2. `matchesEvent` then
+ * checks the event itself.
+ */
 const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
 
 /**
- * Returns a statement whose column `isWanted` says whether an active subscription has this event type. Send it after
- * the change, so that it includes subscriptions that were committed while the change waited for a lock.
+ * Returns a statement that checks whether an active subscription has this event type (`isWanted`). Send it after the
+ * change, so that it includes subscriptions that were committed while the change waited for a lock.
  */
 export function querySubscribers(db: TenantClient, type: EventType): Statement {
   const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "isWanted"`;
@@ -117,8 +120,8 @@ function getFilterValues(payload: object, changes: Changes = {}): Record<string,
 }
 
 /**
- * Returns whether a filter can match the value. Filters match no lists, no objects, and no text longer than their
- * limit.
+ * Returns whether a filter can match the value. Filters can't match lists, objects, or text longer than
+ * `filterLimits.text`.
  */
 function isFilterValue(value: unknown): boolean {
   // The limit counts characters. A character has at most two UTF-16 units.
@@ -127,9 +130,9 @@ function isFilterValue(value: unknown): boolean {
 }
 
 /**
- * SQL condition: the subscription accepts the event. With `skip_own`, it excludes changes made with its own key or with
- * a key that replaced it ($8 is the key of the change). If it has a filter, each field must have an accepted value, now
- * or before the change.
+ * SQL condition: the subscription accepts the event. With `skip_own`, it excludes changes made with the subscription's
+ * own API key or a key that replaced this key ($8 is the key of the change). If the subscription has a filter, each
+ * field must have an accepted value, now or before the change.
  */
 const matchesEvent = `
   NOT (skip_own AND coalesce(key_id IN (
@@ -142,8 +145,8 @@ const matchesEvent = `
     WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS given (value) WHERE accepted @> value)))`;
 
 /**
- * A subscription that is paused by its quota gets only test events ($3). Matching uses the fields, because bodies are
- * large.
+ * Inserts the events and their deliveries. If the quota has paused a subscription, it gets only test events ($3).
+ * Filters are matched against `fields` instead of the bodies, because bodies are large.
  */
 const insertEvents = `
   WITH given AS MATERIALIZED (

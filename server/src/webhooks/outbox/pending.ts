@@ -11,8 +11,8 @@ export interface PendingWork {
 }
 
 /**
- * A CTE for use after `WITH RECURSIVE`. It jumps from one subscription with pending deliveries to the next on the
- * partial index. Its cost therefore depends on the number of subscriptions, not of deliveries.
+ * A CTE for use after `WITH RECURSIVE`. It does a loose index scan of the partial index: one lookup per subscription
+ * with pending deliveries. The cost doesn't depend on the number of deliveries.
  */
 export const pendingSubscriptions = `
   pending AS (
@@ -30,16 +30,16 @@ export const pendingSubscriptions = `
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
 /**
- * Returns SQL for the time since when the first delivery of the subscription `s` could be sent. Excludes the time when
- * its circuit was open.
- * @param nextAttemptAt as SQL
+ * Returns SQL for the time from which the first delivery of the subscription `s` could be sent: when it was due and the
+ * circuit was no longer open.
+ * @param nextAttemptAt SQL expression of the time when the delivery is due
  */
 export function sendableSince(nextAttemptAt: string): string {
   return `greatest(${nextAttemptAt}, s.open_until)`;
 }
 
 /**
- * Finds the subscriptions with due deliveries and the inactive ones with pending deliveries.
+ * Finds the subscriptions with due deliveries, and the inactive subscriptions with pending deliveries.
  * @param except subscriptions to leave out of `due`
  */
 export async function findPending(prisma: PrismaClient, except: SubscriptionRef[]): Promise<PendingWork> {
@@ -62,12 +62,12 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
   };
 }
 
-/** A subscription with a due delivery, and how long this has been due. */
+/** A subscription with a due delivery, and for how many seconds the delivery has been sendable. */
 export interface OldestDue extends SubscriptionRef {
   seconds: number;
 }
 
-/** Returns the delivery that has been due longest and may be sent, or undefined if none is due. */
+/** Returns the subscription whose delivery has been sendable the longest, or undefined if no delivery is due. */
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId",
@@ -84,7 +84,7 @@ export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | u
   return oldest;
 }
 
-/** Returns the active subscriptions whose circuits are open or half-open, without those that their owner paused. */
+/** Returns the active subscriptions whose circuits are open or half-open, except those that a user has paused. */
 export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
@@ -95,7 +95,7 @@ export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[
 
 /**
  * Returns the active subscriptions that get no new deliveries because their tenant has reached its limit of pending
- * ones.
+ * deliveries.
  */
 export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> {
   return prisma.$queryRaw`
@@ -107,9 +107,9 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 
 /**
  * Cancels up to `maxCount` pending deliveries of an inactive subscription, including those in flight. Skips rows that
- * another transaction has locked, and does nothing if the subscription is active again. Reads in index order:
- * otherwise, later batches would scan all rows that earlier ones cancelled. Resolves to the number of cancelled
- * deliveries.
+ * another transaction has locked. Does nothing if the subscription is active again. Reads rows in the order of the
+ * index. In another order, each batch would scan all rows that earlier batches cancelled. Resolves to the number of
+ * cancelled deliveries.
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCount: number): Promise<number> {
   const { tenantId, subscriptionId } = ref;

@@ -5,17 +5,17 @@ import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /*
  * Enforces the limit of pending deliveries per tenant
- * (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers count the deliveries. `emit` reads only
- * whether a subscription is paused.
+ * (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers count the deliveries and pause
+ * subscriptions. `emit` only reads whether a subscription is paused.
  */
 
-/** How often each worker counts. Milliseconds. */
+/** How often each worker counts the pending deliveries. Milliseconds. */
 export const quotaInterval = 5000;
 
 export interface QuotaOptions {
   prisma: PrismaClient;
   logger: Pick<FastifyBaseLogger, 'warn'>;
-  /** The limit per tenant. */
+  /** The maximum number of pending deliveries per tenant. */
   maxPendingDeliveries: number;
 }
 
@@ -25,8 +25,9 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 }
 
 /**
- * Finds the tenants to count: those with a paused subscription, and those whose pending deliveries span at least the
- * limit in ids. The span takes two index lookups and is never less than the count.
+ * Finds the tenants whose pending deliveries must be counted: those with a subscription that the quota has paused, and
+ * those whose range of pending delivery ids is at least as large as the limit. Reading this range takes two index
+ * lookups, and the range is never smaller than the count.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
@@ -60,7 +61,8 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
       if (pending < maxPendingDeliveries / 2) {
         if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
       } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
-        // Deliveries of such transactions aren't growth, so they must not pause another subscription.
+        // The pause doesn't affect transactions that began before it. The baseline includes their deliveries, so that
+        // these can't pause another subscription.
         if (latest?.quotaPending === null) await storeBaseline(tx, { tenantId, id: latest.id, pending });
         else if (latest === undefined || pending > latest.quotaPending) {
           const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
@@ -69,12 +71,16 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
         }
       }
     },
-    // A count of many millions takes longer than Prisma's default of 5 seconds. STATEMENT_TIMEOUT_MS limits it.
+    // Counting many millions of rows takes longer than Prisma's default timeout of 5 seconds. STATEMENT_TIMEOUT_MS
+    // limits it.
     { timeout: 60_000 },
   );
 }
 
-/** Acquires the advisory lock of a tenant, so that one worker at a time counts. Does not wait. */
+/**
+ * Tries to acquire the advisory lock of a tenant, so that only one worker at a time counts. Does not wait. Returns
+ * whether it has acquired the lock.
+ */
 async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${`webhookQuota:${tenantId}`}, 0)) AS taken`;

@@ -12,9 +12,9 @@ export interface ReencryptOptions {
 }
 
 export interface ReencryptedSecrets {
-  /** How many secrets were re-encrypted. */
+  /** The number of secrets that were re-encrypted. */
   resealed: number;
-  /** Subscriptions whose secret has the id of a known key but can't be decrypted, because it was damaged. */
+  /** Subscriptions with a damaged secret: it has the id of a known encryption key but can't be decrypted. */
   damaged: SubscriptionRef[];
 }
 
@@ -23,8 +23,8 @@ interface EncryptedSecret extends SubscriptionRef {
 }
 
 /**
- * Re-encrypts all secrets that an older key has encrypted with the first key. Each batch commits separately, so you can
- * interrupt and repeat it while servers run. It skips secrets that change in the meantime, and ends after a pass that
+ * Re-encrypts with the first key all secrets that another key has encrypted. Each batch commits separately, so you can
+ * interrupt and repeat the command while servers run. Skips secrets that change in the meantime. Ends after a pass that
  * changes nothing.
  */
 export async function reencryptSecrets(
@@ -73,7 +73,7 @@ async function reencryptColumn(
   }
 }
 
-/** Returns the next secrets, by primary key, that an older key has encrypted. */
+/** Returns the next secrets, by primary key, that another key than the first one has encrypted. */
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,
@@ -104,8 +104,8 @@ function reencrypt(cipher: SecretCipher, { secret, ...ref }: EncryptedSecret): R
 }
 
 /**
- * Replaces the secrets that are unchanged since they were read. Locks them in the order of their primary keys, so that
- * two runs can't deadlock. Resolves to the number of replaced secrets.
+ * Replaces those secrets that haven't changed since they were read. Locks them in the order of their primary keys, so
+ * that two runs can't deadlock. Resolves to the number of replaced secrets.
  */
 function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {
   const secret = Prisma.raw(column);

@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 export interface SecretCipher {
-  /** Encrypts a secret for one subscription. It can't be decrypted for another. */
+  /** Encrypts a secret for one subscription. The result can't be decrypted for another subscription. */
   encrypt(secret: string, owner: SubscriptionRef): Uint8Array<ArrayBuffer>;
   /** Decrypts a secret. @throws Error if it was encrypted with an unknown key or for another subscription */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
-  /** Derives a key of 32 bytes for another purpose from each key, in order (HKDF, RFC 5869). */
+  /** Derives one 32-byte key for another purpose from each encryption key, in order (HKDF, RFC 5869). */
   deriveKeys(purpose: string): Buffer[];
-  /** The ids of the keys, as hex. The first key encrypts. */
+  /** The ids of the encryption keys, as hex. The cipher encrypts with the first key. */
   keyIds: readonly string[];
 }
 
-/** The length of the key id at the start of an encrypted secret. */
+/** The length of the key id at the start of an encrypted secret. Bytes. */
 export const keyIdBytes = 4;
 
 const algorithm = 'aes-256-gcm';
@@ -20,8 +20,9 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Creates a cipher for webhook secrets with AES-256-GCM. An encrypted secret is key id (4 bytes of the key's SHA-256),
- * IV, tag and ciphertext. The first key encrypts and all keys decrypt, so that keys can be rotated.
+ * Creates a cipher for webhook secrets with AES-256-GCM. An encrypted secret consists of key id (4 bytes of the key's
+ * SHA-256), IV, tag and ciphertext. The cipher encrypts with the first key and decrypts with all keys, so that keys can
+ * be rotated.
  * @param keys 32 bytes each, in base64
  */
 export function createSecretCipher(keys: readonly string[]): SecretCipher {

@@ -6,7 +6,7 @@ import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
  * Reads the keys that encrypt webhook secrets from `WEBHOOK_SECRET_KEY`. With the embedded PostgreSQL, the default is a
- * key that is generated once and stored in DATA_DIR, readable only by its owner.
+ * key in a file in DATA_DIR that only its owner can read. The server generates the key once.
  * @throws SettingsError if that file contains no valid key
  */
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
@@ -25,18 +25,18 @@ interface SystemDatabase {
   query(text: string): Promise<{ rows: unknown[] }>;
 }
 
-/** How many stored secrets a key has encrypted. */
+/** The number of stored secrets that a key has encrypted. */
 export interface KeyUse {
-  /** The position in `WEBHOOK_SECRET_KEY`, from 1, or null if the key isn't listed there. */
+  /** The position of the key in `WEBHOOK_SECRET_KEY`, from 1, or null if the key isn't listed there. */
   position: number | null;
   /** The key id (secret-cipher.ts), as hex. */
   keyId: string;
   secrets: number;
-  /** The secrets of active subscriptions. Inactive subscriptions get no deliveries. */
+  /** The number of secrets of active subscriptions. Inactive subscriptions get no deliveries. */
   active: number;
 }
 
-/** Counts the secrets per key: first the keys of the cipher in their order, then unknown keys. */
+/** Counts the stored secrets per key: first the keys of the cipher in their order, then unknown keys. */
 export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCipher): Promise<KeyUse[]> {
   const found = await database.query(`
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
