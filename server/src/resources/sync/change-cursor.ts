@@ -5,7 +5,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 /** The change feed that a cursor belongs to. */
 interface Feed {
   tenantId: TenantId;
-  /** The table of the rows. */
+  /** The name of the table whose changes the feed contains. */
   resource: string;
 }
 
@@ -16,24 +16,24 @@ export interface CursorPosition {
 }
 
 /**
- * The position of a client in the feed, and the start of PostgreSQL that the position belongs to
+ * The position of a client in the feed, and the start time of the PostgreSQL epoch that the position belongs to
  * (docs/decisions/change-feed.md).
  */
 interface Cursor extends CursorPosition {
-  /** Microseconds since 1970, as text. */
+  /** The start time of the epoch, in microseconds since 1970, as text. */
   startedAt: string;
 }
 
-/** The version of the format. */
+/** The version of the cursor format. */
 const version = 1;
 const checkLength = 12;
 
-/** Serializes a cursor: a checksum and the content. The tenant and resource are part of the checksum only. */
+/** Serializes a cursor as a checksum and its content. The tenant and the resource are part only of the checksum. */
 export function writeCursor(feed: Feed, { startedAt, position, id }: Cursor): string {
   return computeChecksum(feed, [version, startedAt, position, id].join('.'));
 }
 
-/** Parses a cursor. @throws ApiError VALIDATION_ERROR if it was modified or belongs to another tenant or resource */
+/** Parses a cursor. @throws ApiError VALIDATION_ERROR if it was modified or is of another tenant or resource */
 export function readCursor(feed: Feed, text: string): Cursor {
   const content = Buffer.from(text.slice(checkLength), 'base64url').toString();
   const [, startedAt, position, id] = /^1\.(\d{1,18})\.(-?\d{1,16})\.(\d{1,16})$/.exec(content) ?? [];
@@ -47,7 +47,10 @@ export function readCursor(feed: Feed, text: string): Cursor {
   return { startedAt, position: Number(position), id: Number(id) };
 }
 
-/** Computes the checksum. It needs no secret: a forged cursor returns only data that the client can request anyway. */
+/**
+ * Computes the checksum of a cursor. It needs no secret: a forged cursor returns only data that the client can request
+ * anyway.
+ */
 function computeChecksum({ tenantId, resource }: Feed, content: string): string {
   const hash = createHash('sha256').update(`${tenantId} ${resource} ${content}`).digest('base64url');
   return hash.slice(0, checkLength) + Buffer.from(content).toString('base64url');

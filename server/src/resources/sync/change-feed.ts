@@ -6,25 +6,28 @@ import type { Context } from '../shared/context.ts';
 import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
- * Reads changes in the order of the transactions that made them, up to the first transaction that may still be running
- * (docs/decisions/change-feed.md). Triggers maintain the order.
+ * Reads changes in the order of the transactions that made them. Stops before the first transaction that may still be
+ * running (docs/decisions/change-feed.md). Database triggers store the order.
  */
 
-/** Reads the rows of a resource for incremental sync and exports, in the format of the API. */
+/** Functions that read the rows of a resource for incremental sync and exports, in the format of the API. */
 export interface Rows<Row> {
-  /** The table of the rows. */
+  /** The name of the table. */
   resource: string;
-  /** Returns the existing rows with these ids, in any order, or describes SQL that reads them in the same statement. */
+  /**
+   * Returns the existing rows with these ids, in any order. The alternative is SQL that reads them in the statement
+   * that finds the changes.
+   */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
-  /** Returns the rows after an id, ordered by id. */
+  /** Returns up to `take` rows with a larger id than the given one, ordered by id. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
 
-/** Reads rows in the statement that finds their positions, without another round trip. */
+/** SQL that reads rows in the statement that finds their positions, which saves a round trip. */
 interface InStatement<Row> {
-  /** SQL that selects the rows as one JSON array. `page` contains their ids; $1 is the tenant. */
+  /** SQL that selects the rows as one JSON array. The CTE `page` contains their ids; $1 is the tenant. */
   text: string;
-  /** Serializes the rows. @param rows the selected array, or null if empty */
+  /** Serializes the rows for API responses. @param rows the selected array, or null if it is empty */
   present(rows: unknown): Row[];
 }
 
@@ -44,21 +47,22 @@ export async function listChanges<Row extends { id: number }>(
   const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
   const visible = places.slice(0, perPage);
   const ids = visible.map(({ id }) => id);
-  // Rows are read after their positions. A newer version of a row has a later position, so no change is lost.
+  // Reads the rows after their positions. If a row has changed in between, its new version has a later position, so no
+  // change is lost.
   const readRows =
     typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
   const byId = new Map(readRows.map((row) => [row.id, row]));
   const nextCursor = writeCursor(feed, { startedAt: found.startedAt, ...(visible.at(-1) ?? found.start) });
   return {
-    // A deleted row has a position but no data.
+    // A deleted row has a position in the feed but no data.
     data: ids.flatMap((id) => byId.get(id) ?? []),
     meta: { nextCursor, hasMore: places.length > visible.length },
   };
 }
 
 /**
- * Returns a cursor after all committed changes. Rows read after this call, and the changes after the cursor, are
- * complete.
+ * Returns a cursor after all committed changes of a resource. The rows that a client reads after this call, and the
+ * changes after the cursor, are together complete.
  */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
   const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
@@ -67,18 +71,18 @@ export async function cursorOfNow(db: TenantClient, resource: string): Promise<s
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
 }
 
-/** The result of the statement. */
+/** The result of the statement that reads a page. */
 interface Found {
   startedAt: string;
-  /** The position after which it reads. */
+  /** The position after which the page begins. */
   start: CursorPosition;
-  /** Positions and ids. */
+  /** The position and id of each change. */
   changes: [number, number][] | null;
-  /** Rows read in the same statement. */
+  /** The rows that the same statement has read, if `named` is SQL. */
   rows: unknown;
 }
 
-/** The start of a page: CTEs and the values of their parameters. */
+/** SQL for the start of a page: CTEs, and the values of their parameters. */
 interface Start {
   text: string;
   values: unknown[];
@@ -87,7 +91,7 @@ interface Start {
 /** The assumed maximum difference between the clocks of clients, servers and PostgreSQL. Milliseconds. */
 const clockMarginMs = 60_000;
 
-/** PostgreSQL has no year 0. */
+/** The earliest time that PostgreSQL accepts, because it has no year 0. */
 const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
@@ -108,8 +112,8 @@ function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): St
 }
 
 /**
- * Selects the newest epoch, and the position of the first transaction that may still be running in the snapshot. After
- * a start or recovery of PostgreSQL, the first reader or writer begins a new epoch.
+ * Selects the newest epoch, and as `horizon` the position of the first transaction that may still be running in the
+ * snapshot. After a start or recovery of PostgreSQL, the first reader or writer begins a new epoch.
  */
 const epoch = `
   epoch AS MATERIALIZED (
@@ -123,8 +127,9 @@ const startOf = `${microseconds('started_at')}::text`;
 const nowQuery = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
 
 /**
- * Builds the statement. $1: the tenant. $2: the resource. $3: the limit. The parameters of `start` follow.
- * @param start ends with a CTE of one row: the position after which to read
+ * Builds the statement that reads a page. $1: the tenant. $2: the resource. $3: the limit. The parameters of `start`
+ * follow.
+ * @param start CTEs, the last of which has one row: the position after which to read
  * @param rows SQL that reads the rows of the page
  */
 function buildPageText(start: string, rows: string): string {
@@ -140,18 +145,21 @@ function buildPageText(start: string, rows: string): string {
     (${rows}) AS rows`;
 }
 
-/** A position before all others that JSON can represent exactly. */
+/** The smallest integer that JSON can represent exactly, which is before all other positions. */
 const firstPosition = Number.MIN_SAFE_INTEGER;
 
 const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position, 0::bigint AS id)`;
 
 /**
- * Starts at a cursor. $4, $5: position and id. $6: the epoch in which the cursor was created. If there is a later
- * epoch, reading starts at its first position: changes may have been lost in between, and their positions assigned
- * again. Epochs are ordered by their start time, because two transactions may record the same recovery in another order
- * than their ids. If the epoch of the cursor is unknown, it was lost itself, and reading starts at the beginning. The
- * statement does not see an epoch that it creates itself, and older transactions may still be running. A position
- * beyond the horizon is therefore replaced by the horizon.
+ * CTEs that start a page at a cursor. $4, $5: position and id. $6: the epoch in which the cursor was created.
+ *
+ * - If a later epoch exists, the page starts at the first position of that epoch. Changes may have been lost before it,
+ * and their positions assigned again.
+ * - Epochs are ordered by start time. Their ids may have another order, because two transactions may record the same
+ * recovery.
+ * - If the epoch of the cursor is unknown, PostgreSQL has lost the epoch itself, and the page starts at the beginning.
+ * - The statement does not see an epoch that it creates itself, and older transactions may still be running. It
+ * therefore replaces a position beyond the horizon by the horizon.
  */
 const startAtCursor = `start AS MATERIALIZED (
     SELECT position, id FROM (
@@ -167,8 +175,9 @@ const startAtCursor = `start AS MATERIALIZED (
   )`;
 
 /**
- * Starts at a time ($4). Positions and times have the same order except for long transactions. A binary search finds a
- * late row from before this time. All transactions that ran then or later are at or after the horizon of this row.
+ * CTEs that start a page at a time ($4). Positions and times have the same order, except in long transactions. A binary
+ * search finds a row that changed shortly before this time. All transactions that ran then or later are at or after the
+ * horizon of this row.
  */
 const startAtTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon

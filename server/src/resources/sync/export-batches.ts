@@ -1,18 +1,18 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { cursorOfNow, type Rows } from './change-feed.ts';
 
-/** Rows per batch in memory. A ticket may have 150 KB. */
+/** Maximum rows per batch in memory. A ticket can have 150 KB. */
 const batchSize = 250;
 
-/** Writes rows into a file, batch by batch. */
+/** A file format that serializes rows batch by batch. */
 export interface FileFormat {
   head: string;
   lines(batch: readonly object[]): Promise<string>;
 }
 
 /**
- * Passes all rows of a resource to `write`, ordered by id. Returns a cursor from before the first read, so that the
- * change feed contains all later changes. Holds no transaction open. Resolves when the last batch is written.
+ * Passes all rows of a resource to `write`, ordered by id. Resolves to a cursor from before the first read, when the
+ * last batch is written. The change feed after this cursor contains all later changes. Keeps no transaction open.
  */
 export async function exportRows<Row extends { id: number }>(
   db: TenantClient,
@@ -24,7 +24,7 @@ export async function exportRows<Row extends { id: number }>(
   return { cursor };
 }
 
-/** Reads all rows of a resource in batches, ordered by id. Reads each batch on demand. */
+/** Reads all rows of a resource in batches, ordered by id. Reads each batch when the caller requests it. */
 export async function* batchesOf<Row extends { id: number }>(db: TenantClient, rows: Rows<Row>): AsyncGenerator<Row[]> {
   for (let id = 0; ; ) {
     const batch = await rows.after(db, id, batchSize);

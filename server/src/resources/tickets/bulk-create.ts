@@ -28,12 +28,12 @@ import { lockTickets, selectTicketsByIds } from './sql.ts';
 import { byId, type FindId, findTicketIds } from './ticket-number.ts';
 
 /*
- * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items before it writes any,
- * and writes the valid ones with the statements that write a single ticket. If a statement fails, the whole request
- * fails and nothing is written.
+ * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items before it writes any.
+ * Writes the valid ones with the statements that also write a single ticket. If a statement fails, the whole request
+ * fails and writes nothing.
  */
 
-/** Creates tickets, each like `createTicket`. */
+/** Creates the valid tickets of a bulk request, each like `createTicket`. Resolves to one result per item. */
 export function createTickets(
   context: UserContext,
   given: readonly (NewTicket | InvalidItem)[],
@@ -62,7 +62,10 @@ export function createTickets(
   });
 }
 
-/** Updates tickets, each like `updateTicket`. A new parent counts for the items after it. */
+/**
+ * Updates the valid tickets of a bulk request, each like `updateTicket`. The cycle check of an item considers the new
+ * parents of earlier items. Resolves to one result per item.
+ */
 export function updateTickets(
   context: Context,
   given: readonly (TicketPatchItem | InvalidItem)[],
@@ -101,8 +104,9 @@ export function updateTickets(
 }
 
 /**
- * Rejects a ticket that is listed twice, by id and by number. The contract compares only the text. @throws ApiError
- * VALIDATION_ERROR
+ * Rejects a request that lists a ticket twice, by id and by number. The contract can only compare the text of the
+ * references.
+ * @throws ApiError VALIDATION_ERROR
  */
 function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findId: FindId): void {
   const seen = new Set<number>();
@@ -113,7 +117,10 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findI
   }
 }
 
-/** Checks the references and parents of a change. Then records the new parent for the items after it. */
+/**
+ * Checks the references of a change and that its new parent creates no cycle. Then records the new parent for the
+ * checks of later items.
+ */
 function applyChange(change: Change, known: Known, parents: Parents): void {
   assertKnown(change.references, known);
   rejectCycle(change, parents);
@@ -123,7 +130,8 @@ function applyChange(change: Change, known: Known, parents: Parents): void {
 }
 
 /**
- * Stores and restores the response under an `Idempotency-Key`. Stores only the ids of the tickets, not their content.
+ * Defines how the response of `createTickets` is stored under an `Idempotency-Key`: with only the ids of the tickets,
+ * not their content.
  */
 export const keptNewTickets = {
   keep: (results: NewTicketAnswer[]): unknown[] => {

@@ -5,19 +5,21 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A stored total that differs from the counted rows. */
+/** A stored total that differs from the number of rows. */
 export interface WrongTotal {
   tenantId: TenantId;
-  /** The subject of the total: tickets by their filter fields, ticket ordinals, or the comments of a ticket. */
+  /**
+   * The subject of the total, as text: tickets by their filter fields, ticket ordinals, or the comments of a ticket.
+   */
   what: string;
   kept: number;
   counted: number;
 }
 
-/** The statement timeout. The check reads every ticket. Milliseconds. */
+/** The statement timeout of the check, which reads every ticket. Milliseconds. */
 const maxCheckMs = 30 * 60_000;
 
-/** Compares all stored totals with the counted rows, in one snapshot. Resolves to the differences. */
+/** Compares all stored totals with the actual numbers of rows, in one snapshot. Resolves to the totals that differ. */
 export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'totals', statementMs: maxCheckMs };
@@ -59,14 +61,17 @@ interface TotalsCheck {
   onWrong: (wrong: WrongTotal[]) => void;
 }
 
-/** The queue of the check. Has no retries, because a retry would run while the first check still counts. */
+/**
+ * The queue of the nightly check. It has no retries, because a retry would start while the first check is still
+ * running.
+ */
 export const totalsQueue: Queue = {
   name: 'totals-check',
   policy: 'exclusive',
   options: { expireInSeconds: maxCheckMs / 1000 + 600, retryLimit: 0 },
 };
 
-/** Schedules the nightly check of totals. */
+/** Schedules the nightly check of the stored totals. */
 export function scheduleTotalsCheck(boss: PgBoss, { databases, onWrong }: TotalsCheck): Promise<void> {
   return scheduleNightly(boss, totalsQueue, async () => {
     const wrong = await findWrongTotals(databases.options);

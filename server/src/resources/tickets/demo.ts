@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
-/** Tickets per statement. A batch stays well below the statement timeout. */
+/** Tickets per statement. One statement takes much less time than the statement timeout. */
 const batchSize = 2500;
 
 const subjects = [
@@ -23,8 +23,9 @@ const subjects = [
 const places = ['Leipzig', 'Berlin', 'floor 2', 'floor 3', 'the front desk', 'Finance', 'Sales', 'the warehouse'];
 
 /**
- * Inserts demo tickets. Most of the older ones are closed. All values depend on the ordinal only, so every run creates
- * the same tickets. The four types alternate, so the numbers per type follow from the ordinal.
+ * Inserts demo tickets. Most of the older tickets are closed. All values depend only on the ordinal, so every run
+ * creates the same tickets. The four types alternate, so the number of a ticket within its type follows from the
+ * ordinal.
  */
 const insert = `
   WITH made AS (
@@ -59,7 +60,7 @@ const insert = `
 
 interface DemoTickets {
   count: number;
-  /** When the first and the last ticket were created. */
+  /** The creation times of the first and the last ticket. */
   from: Date;
   to: Date;
   onProgress(made: number): void;

@@ -5,11 +5,11 @@ import { columns, type TicketRow } from './sql.ts';
 
 /*
  * Reads pages of tickets with their exact total, in one statement and one snapshot. The cost does not grow with the
- * tenant. The statement text depends on the filters used. docs/decisions/pagination.md has the measurements of each
- * strategy.
+ * number of tickets of the tenant. Each combination of filters has its own statement. docs/decisions/pagination.md has
+ * the measurements of each strategy.
  */
 
-/** The filters for which counters exist. */
+/** The filters for which `ticket_counts` has counters. */
 export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 'category'> & {
   assigneeId?: number[] | undefined;
 };
@@ -21,7 +21,7 @@ export interface TicketRange extends Pick<TicketQuery, 'sort'> {
   take: number;
 }
 
-/** A range of the matching tickets, in the requested order. */
+/** A range of the matching tickets in the requested order, with their total. */
 export interface TicketPage {
   rows: TicketRow[];
   totalCount: number;
@@ -30,8 +30,9 @@ export interface TicketPage {
 }
 
 /**
- * The column and value type of each filter. Each column has an index (tenant_id, column, id DESC) and is counted in
- * ticket_counts. Both indexes over all counted columns use this order (docs/decisions/pagination.md).
+ * The column and value type of each filter. Each column has an index (tenant_id, column, id DESC) and counters in
+ * ticket_counts. The two indexes over all these columns have the same column order as this object
+ * (docs/decisions/pagination.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },
@@ -42,10 +43,13 @@ export const filterColumns: Record<FilterName, { column: string; type: 'text' | 
 };
 export const filterNames = Object.keys(filterColumns) as FilterName[];
 
-/** A larger offset is capped, because PostgreSQL counts the tickets of a tenant in 32 bits. */
+/** The maximum offset. PostgreSQL stores the number of tickets of a tenant in 32 bits. */
 const maxSkip = 2 ** 31 - 1000;
 
-/** The maximum page size. As a literal LIMIT, it prevents the planner from estimating a tenth of all matching rows. */
+/**
+ * The maximum page size. Used as a literal LIMIT, because the planner would otherwise estimate a tenth of all matching
+ * rows.
+ */
 const maxPageSize = 100;
 
 /** The SQL parts of an order by id. */
@@ -81,14 +85,14 @@ export async function selectTickets(
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
-/** The statements built so far, by their options. */
+/** The statements that `getPageQuery` has built so far, by their options. */
 const pages = new Map<string, TenantQuery>();
 
-/** The options that determine the statement. */
+/** The options that determine the text of the statement. */
 interface Choice extends Pick<TicketQuery, 'sort'> {
   names: FilterName[];
   isFirstPage: boolean;
-  /** Whether there is one value of one filter, the most frequent case. */
+  /** Whether the query has exactly one value of one filter, which is the most frequent case. */
   isOfOneValue: boolean;
 }
 
@@ -99,7 +103,10 @@ function getPageQuery(choice: Choice): TenantQuery {
   return page;
 }
 
-/** Builds the statement. $1: the tenant. $2: the offset. $3: the limit. The values of the filters follow. */
+/**
+ * Builds the statement for a page and its total. $1: the tenant. $2: the offset. $3: the limit. The values of the
+ * filters follow.
+ */
 function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
   const [name] = names;
   const order = orders[sort];
@@ -112,9 +119,10 @@ function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
 }
 
 /**
- * Combines total and page. Skips the page if it is past the end. OFFSET 0 makes PostgreSQL compute the total once and
- * first. Otherwise, it would inline the total into each condition, which then could not use its index.
- * @param total selects one row, `n`
+ * Combines the total and the page in one statement. If the page is past the end, skips it. OFFSET 0 makes PostgreSQL
+ * compute the total once, before the page. Without it, PostgreSQL would inline the total into each condition, and the
+ * conditions could not use their index.
+ * @param total selects one row with the column `n`
  * @param page selects tickets, and may use `total.n`
  */
 function totalAndPage(total: string, page: string): string {
@@ -125,7 +133,7 @@ function totalAndPage(total: string, page: string): string {
 
 const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
 
-/** Builds the page without filters. Ordinals are dense, so any page is a range of ordinals. */
+/** Builds the page without filters. Ordinals have no gaps, so any page is a range of ordinals. */
 function buildPageByOrdinal({ direction }: Order): string {
   const range = {
     DESC: 't.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int',
@@ -135,8 +143,8 @@ function buildPageByOrdinal({ direction }: Order): string {
 }
 
 /**
- * Returns the columns that group the tickets, in the order of an index: for one filter its own column, for several all
- * counted columns.
+ * Returns the columns by which the counters are grouped, in the order of an index. For one filter, this is its own
+ * column. For several filters, these are all columns with counters.
  */
 function kindColumns(names: FilterName[]): string[] {
   const several = filterNames.filter((name) => name !== 'assigneeId' || names.includes(name));
@@ -144,8 +152,8 @@ function kindColumns(names: FilterName[]): string[] {
 }
 
 /**
- * Selects the matching groups with their counts, and the total. Counters exist per assignee, and with assignee 0 for
- * all tickets.
+ * Selects the groups of tickets that match the filters, with their counts and the total. Counters exist for each
+ * assignee and, with assignee 0, for all assignees together.
  */
 function kinds(names: FilterName[]): string {
   const all = kindColumns(names).join(', ');
@@ -158,7 +166,8 @@ function kinds(names: FilterName[]): string {
 }
 
 /**
- * Builds the total and the page for one value of one filter. This needs none of the steps that merge several groups.
+ * Builds the total and the page for one value of one filter. With one value, the statement doesn't need to merge
+ * groups.
  */
 function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: string, page: string] {
   const { column, type } = filterColumns[name];
@@ -172,13 +181,16 @@ function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: b
     const few = `SELECT * FROM (${all(columns)} LIMIT ${maxPageSize}) AS few`;
     return [total, `${few} ORDER BY id ${direction} LIMIT $3::int`];
   }
-  // Skipped rows are read from the index only.
+  // Reads the skipped rows from the index only.
   const ids = `SELECT id FROM (${all('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${maxPageSize}`;
   const page = `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id`;
   return [total, `${page} ORDER BY t.id ${direction}`];
 }
 
-/** Builds the first page for one filter: merges the first rows of each of its values, read from the index. */
+/**
+ * Builds the first page for several values of one filter. Reads the first rows of each value from the index and merges
+ * them.
+ */
 function buildFirstPage(kind: string[], { direction }: Order): string {
   const first = ofKind(kind, (tickets) => {
     const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id ${direction} LIMIT ${maxPageSize}`;
@@ -189,13 +201,14 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
 }
 
 /**
- * Builds any other page. Reads from each group its proportional share of offset plus limit, rounded up. The shares add
- * up to at least that number, so the page ends at or before the last row of one of them. Reads the ids up to this row
- * from the index only, then the tickets of the page.
+ * Builds any other page. Reads from each group its proportional share of offset plus limit, rounded up. The sum of the
+ * shares is at least offset plus limit, so the page ends at or before the last row of one share. Reads the ids up to
+ * this row from the index only, then the tickets of the page.
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // With several columns, uses the order of the index, forwards or backwards. It includes the category, which can be null.
+  // With several columns, sorts in the order of the index, forwards or backwards. The index includes the category,
+  // which can be null.
   const category = direction === 'DESC' ? 'category' : 'category DESC';
   const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(
@@ -217,7 +230,7 @@ function buildPageByShares(kind: string[], { direction, upTo, first, end }: Orde
     JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${direction}`;
 }
 
-/** Builds a query over the tickets of the group in the row `kind`. */
+/** Builds a query over the tickets of one group. The group is the row `kind`. */
 function ofKind(kind: string[], query: (tickets: string) => string): string {
   const among = (conditions: string[]) =>
     query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);

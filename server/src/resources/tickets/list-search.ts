@@ -8,8 +8,8 @@ import { type CountedFilters, filterColumns, filterNames, type TicketPage, type 
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Reads pages of tickets for filters without counters. Collects the matching ids up to a limit, at which counting
- * stops. PostgreSQL plans each statement for its values, because they decide which index is selective
+ * Reads pages of tickets for filters without counters. Collects the matching ids and counts them up to a limit.
+ * PostgreSQL plans each statement for its values, because the values determine which index is selective
  * (docs/decisions/full-text-search.md).
  */
 
@@ -22,12 +22,12 @@ export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (t
 
 const uncounted = ['requesterId', 'parentId', 'watcherUserId', 'createdSince', 'createdBefore', 'q'] as const;
 
-/** Returns whether the counters hold the total for these filters. */
+/** Returns whether counters exist for these filters, so that the total is exact. */
 export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
 
-/** Returns a range of the tickets that match the filters, and their number up to the limit. */
+/** Returns a range of the tickets that match the filters, and their total up to a limit. */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
   if (q === undefined) return runIdQuery(db, buildByFilters(db, filters), range, maxCounted);
@@ -43,9 +43,9 @@ type Direction = (typeof directions)[TicketQuery['sort']];
 interface IdQuery {
   /** The CTEs to evaluate first, each followed by a comma. */
   ctes: Prisma.Sql;
-  /** Selects the ids. */
+  /** A SELECT of the ids. */
   found: Prisma.Sql;
-  /** Whether the ids are complete. */
+  /** SQL condition: the query finds all matching ids. */
   isComplete: Prisma.Sql;
 }
 
@@ -61,9 +61,9 @@ function buildByWords(q: string, order: Direction): IdQuery {
 }
 
 /**
- * Combines words and filters. If one side has at most `maxFound` rows, checks all of them against the other side.
- * Otherwise, checks only the first rows that match the words. PostgreSQL doesn't evaluate the CTEs that it doesn't
- * need.
+ * Builds the query for words and filters. If at most `maxFound` rows match the words or the filters, checks all of
+ * these against the other condition. Otherwise, checks only the first rows that match the words. PostgreSQL doesn't
+ * evaluate the CTEs that it doesn't need.
  */
 function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
@@ -84,7 +84,7 @@ function buildCombined(db: TenantClient, q: string, filters: TicketFilters, orde
   };
 }
 
-/** Selects the first id of each partition of the search index. Ids and ordinals have the same order. */
+/** Selects the first ticket id of each partition of the search index. Ids and ordinals have the same order. */
 function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
   return sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     FROM ticket_sequences AS s, generate_series(0, s.total >> 15) AS place, LATERAL (
@@ -92,7 +92,7 @@ function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
     ) AS first WHERE s.tenant_id = ${$tenantId}`;
 }
 
-/** Runs the query. @param max how many rows are counted */
+/** Runs the query and reads the tickets of the page. @param max maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
   { ctes, found, isComplete }: IdQuery,
@@ -120,7 +120,7 @@ async function runIdQuery(
 
 /**
  * Builds the FROM and WHERE clauses for all filters except `q`.
- * @param also a CTE with ids of tickets to join, and a further condition
+ * @param also `among`: a CTE with ids of tickets to join; `condition`: a further condition
  */
 function matching(
   db: TenantClient,
@@ -143,7 +143,7 @@ function matching(
   return where.length === 0 ? sources : sql`${sources} WHERE ${join(where, ' AND ')}`;
 }
 
-/** Returns the conditions on columns of the ticket. */
+/** Returns the SQL conditions on columns of the table tickets. */
 function buildConditions(filters: TicketFilters): Prisma.Sql[] {
   const { assigneeId, unassigned, requesterId, parentId, createdSince, createdBefore } = filters;
   const assigned = anyOf('t.assignee_id', assigneeId, 'bigint');
@@ -159,7 +159,7 @@ function buildConditions(filters: TicketFilters): Prisma.Sql[] {
   ];
 }
 
-/** Compares with one value by `=`, so that an index returns the tickets in order. */
+/** Builds the SQL condition of a filter. Compares one value with `=`, so that an index returns the tickets in order. */
 function anyOf(column: string, values: readonly (string | number)[] | undefined, type: string): Prisma.Sql[] {
   if (values === undefined) return [];
   const [value, ...others] = new Set(values);
@@ -169,7 +169,7 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
 
 function watchedBy({ $tenantId }: TenantClient, users: number[]): Prisma.Sql {
   const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf('user_id', users, 'bigint')], ' AND ');
-  // A ticket occurs once for each of its watchers.
+  // The join returns a ticket once for each matching watcher.
   const distinct = raw(new Set(users).size > 1 ? 'DISTINCT' : '');
   return sql`SELECT ${distinct} ticket_id AS id FROM ticket_watchers WHERE ${where}`;
 }

@@ -8,7 +8,7 @@ import { insertActivity, shortened } from '../activities/record.ts';
 import { nextUpdatedAt, ownColumns, type TicketRow } from './sql.ts';
 
 /*
- * Creates and updates tickets with their watchers and activities, one or many in one statement.
+ * Creates and updates tickets with their watchers and activities. One statement writes one or many tickets.
  */
 
 /** The values of a new ticket. The database sets the other columns. */
@@ -29,8 +29,8 @@ export type NewTicketRow = Pick<
 >;
 
 /**
- * Builds the statement that inserts tickets. It first adds their number to the tenant's sequence. Their ordinals and
- * numbers follow the previous values.
+ * Builds the statement that inserts tickets. The statement first adds the number of tickets to the tenant's sequence.
+ * The ordinals and numbers of the tickets follow the previous values of the sequence.
  *
  * - $1: the tenant
  * - $2: the tickets as JSON, each with its position in the batch and within its type
@@ -79,7 +79,10 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
   SELECT to_json(ticket) AS ticket FROM (
     SELECT ${ownColumns}, (SELECT "watcherUserIds" FROM given WHERE given.id = t.id) FROM t ORDER BY ordinal) AS ticket`;
 
-/** Most tickets have no watchers. The statement without that step is faster. */
+/**
+ * The statements for tickets with and without watchers. Most tickets have none, and the statement without watchers is
+ * faster.
+ */
 const insert = { watched: buildInsert({ watched: true }), unwatched: buildInsert({ watched: false }) };
 
 /** The actor and the database of a change. */
@@ -87,7 +90,7 @@ export interface Writer extends Acting {
   db: TenantClient;
 }
 
-/** Returns the statement that inserts tickets. */
+/** Returns the statement that inserts tickets, with its values. */
 function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewTicketRow[]): Statement {
   const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
   const positioned = tickets.map((ticket, index) => {
@@ -100,15 +103,15 @@ function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewT
   return { text, values };
 }
 
-/** The written tickets, and whether an active subscription wants the event. */
+/** The written tickets, and whether an active subscription has the event type. */
 interface Written {
   tickets: TicketRow[];
   isWanted: boolean;
 }
 
 /**
- * Inserts tickets with their watchers, the next ordinals and the next numbers per type. Returns them in order. The
- * tenant's sequence stays locked until the commit, so that ordinals and ids have the same order.
+ * Inserts tickets with their watchers, the next ordinals and the next numbers per type. Returns the tickets in order.
+ * The tenant's sequence stays locked until the commit, so that ordinals and ids have the same order.
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
   const [, rows = [], subscribers = []] = await queryPipelined(writer.db, [
@@ -119,13 +122,16 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
   return toWritten(rows, subscribers, tickets.length);
 }
 
-/** A single ticket is the most frequent case. Joining it to a recordset would take a tenth of the statement's time. */
+/**
+ * The statements that update one ticket or several. One ticket is the most frequent case, and joining it to a recordset
+ * would take a tenth of the time of the statement.
+ */
 const updates = {
   one: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
   oneAsRead: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2 AND tickets.version = $6' }),
   many: buildUpdate({
     given: 'json_to_recordset($3::json)',
-    // Forces a lookup by index, regardless of the planner's estimates.
+    // Makes PostgreSQL look up the tickets by index, regardless of the planner's estimates.
     id: 'tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id',
   }),
 };
@@ -171,7 +177,7 @@ const updateWatchers = `
   INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
   SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`;
 
-/** The new state of a ticket, and what changes. */
+/** A ticket after the change, and its changes. */
 interface ChangedTicket {
   after: Ticket;
   changes: Changes;
@@ -183,7 +189,7 @@ function toUpdateStatement(
   changed: readonly ChangedTicket[],
   version?: number,
 ): Statement {
-  // The clock of the process, as Prisma uses for other tables.
+  // Uses the clock of the process, as Prisma does for other tables.
   const updatedAt = new Date();
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
   const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [toIds(changed), given];
@@ -194,8 +200,8 @@ function toUpdateStatement(
 
 /**
  * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order.
- * @param version expected version of a single unlocked ticket whose watchers don't change. If it differs, nothing is
- * written.
+ * @param version expected version of a single unlocked ticket whose watchers don't change; if it differs, the function
+ * writes nothing
  */
 export async function changeTickets(
   writer: Writer,
@@ -212,7 +218,7 @@ export async function changeTickets(
   return toWritten(rows, subscribers, count);
 }
 
-/** Returns the statement that replaces watchers, if any change. Most patches change none. */
+/** Returns the statement that replaces the watchers, or none if no watchers change, as in most patches. */
 function toWatcherStatements(db: TenantClient, changed: readonly ChangedTicket[]): Statement[] {
   const rewatched = changed.filter(({ changes }) => 'watcherUserIds' in changes);
   if (rewatched.length === 0) return [];

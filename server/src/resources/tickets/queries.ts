@@ -39,7 +39,7 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
 }
 
-/** Translates the assignee filter: `me` is the user of the API key, `none` means unassigned. */
+/** Converts the assignee filter: `me` becomes the id of the request's user, `none` becomes `unassigned`. */
 function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
   const ids = requested?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
   return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: requested?.includes('none') ?? false };
@@ -72,7 +72,7 @@ export async function createTicket(context: UserContext, body: NewTicket): Promi
   });
 }
 
-/** Inserts tickets and emits `ticket.created` for each. Returns them in order. */
+/** Inserts tickets and emits `ticket.created` for each. Returns the tickets in order. */
 export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
   const { tickets, isWanted } = await insertTickets(context, rows);
   const created = tickets.map(presentTicket);
@@ -84,7 +84,8 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
 }
 
 /**
- * Updates a ticket and emits `ticket.updated`. A patch without changes does neither (docs/decisions/tickets.md).
+ * Updates a ticket and emits `ticket.updated`. A patch without changes writes and emits nothing
+ * (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export async function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
@@ -93,8 +94,8 @@ export async function updateTicket(context: Context, reference: TicketReference,
 }
 
 /**
- * Updates a ticket without a lock, which is enough for most patches: writes it only if its version is unchanged since
- * it was read. Resolves to undefined, without a write, if the patch needs a lock or the version has changed.
+ * Updates a ticket without a lock, which is enough for most patches. Writes the ticket only if its version is the same
+ * as when it was read. If the patch needs a lock or the version has changed, writes nothing and resolves to undefined.
  */
 async function patchUnlocked(
   context: Context,
@@ -106,7 +107,8 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
-  // A new parent needs a lock on its ancestors. Watchers are rows of another table, without a version.
+  // A new parent needs a lock on its ancestors. Watchers are rows of another table, whose changes the version check
+  // doesn't cover.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
   await checkReferences(context, change.references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
@@ -131,7 +133,8 @@ async function patchLocked(
 }
 
 /**
- * Computes the change of a request. @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and those of `computeChange`
+ * Computes the change that a request makes to a ticket.
+ * @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and the errors of `computeChange`
  */
 async function computeRequestedChange(
   context: Context,
@@ -148,12 +151,13 @@ export interface Change {
   before: Ticket;
   after: Ticket;
   changes: Changes;
-  /** The ids that the patch adds. */
+  /** The ids of users and tickets that the patch adds. */
   references: References;
 }
 
 /**
- * Computes the change of a patch, or undefined if it changes nothing. Checks the rules that need no database.
+ * Computes the change that a patch makes to a ticket. Returns undefined if the patch changes nothing. Checks only the
+ * rules that need no database.
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
 export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
@@ -164,8 +168,8 @@ export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Dat
 }
 
 /**
- * Writes changes of locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
- * @param version expected version of a single unlocked ticket. If it differs, nothing is written.
+ * Writes the changes of locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
+ * @param version expected version of a single unlocked ticket; if it differs, the function writes nothing
  */
 export async function writeChanges(
   context: Context & Transaction,
@@ -183,7 +187,7 @@ export async function writeChanges(
   return changed;
 }
 
-/** Returns the ids that a body adds. */
+/** Returns the references to users and tickets that a body adds. */
 export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
   return {
     users: [
@@ -197,12 +201,12 @@ export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, be
   };
 }
 
-/** The parent of each ticket, for the new parents of the changes and all their ancestors. */
+/** The parent of each ticket by id, for the new parents of the changes and all their ancestors. */
 export type Parents = Map<number, number>;
 
 /**
- * Reads the ancestors of the new parents. Locks per tenant, because two concurrent moves could close a cycle that
- * neither of them sees.
+ * Reads the ancestors of the new parents. Takes one lock per tenant. Otherwise, two concurrent moves could close a
+ * cycle that neither of them sees.
  */
 export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
   const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));
@@ -211,7 +215,9 @@ export async function lockParents({ db }: Context, changes: readonly Change[]): 
   return selectParents(db, ids);
 }
 
-/** Rejects a parent that is the ticket itself or one of its descendants. @throws ApiError VALIDATION_ERROR */
+/**
+ * Rejects a change whose new parent is the ticket itself or one of its descendants. @throws ApiError VALIDATION_ERROR
+ */
 export function rejectCycle({ before, references }: Change, parents: Parents): void {
   const [parent] = references.tickets;
   const seen = new Set<number>();
@@ -222,7 +228,7 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
   }
 }
 
-/** Applies the patch and checks the rules that need no database. */
+/** Returns the ticket with the patch applied. Checks the rules that need no database. */
 function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById<TicketPatch>, now: Date): Ticket {
   const after: Ticket = {
     ...before,
@@ -236,7 +242,7 @@ function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById
   return after.status === before.status ? after : { ...after, ...getStatusTimestamps(before, after.status, now) };
 }
 
-/** Returns the timestamps that a change of status sets or clears. @throws ApiError INVALID_TRANSITION */
+/** Returns the timestamps that a change of the status sets or clears. @throws ApiError INVALID_TRANSITION */
 function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolvedAt' | 'closedAt'> {
   const allowed = ticketTransitions[from.status];
   if (!allowed.includes(to)) {
@@ -252,7 +258,7 @@ function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ti
   return { resolvedAt: null, closedAt: null };
 }
 
-/** Returns the row of a new ticket. */
+/** Returns the values of a new ticket from the input of a request. */
 export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): NewTicketRow {
   return {
     title: input.title,

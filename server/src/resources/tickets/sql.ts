@@ -6,12 +6,13 @@ import { lockOf } from '../../database/row-lock.ts';
 import { conditions, whereReference } from './ticket-number.ts';
 
 /*
- * Reads tickets in SQL (mutations.ts writes them). Prisma would need a round trip each for the count, the page and its
- * watchers, in separate snapshots. Here, each read is one statement (docs/decisions/pagination.md). Every statement
- * filters by tenant. Tickets are transferred as JSON, which costs the server half as much as rows of twenty columns.
+ * Reads tickets in SQL (mutations.ts writes them). Each read is one statement (docs/decisions/pagination.md). Prisma
+ * would need separate round trips and snapshots for the count, the page and the watchers. Every statement filters by
+ * tenant. PostgreSQL returns tickets as JSON, because parsing twenty columns per row would cost the server twice as
+ * much.
  */
 
-/** The type of a column in JSON. */
+/** The type of a column when it is serialized as JSON. */
 type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
 
 /** A ticket with the ids of its watchers, ascending. */
@@ -41,14 +42,15 @@ const selectByIds = `SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
 const byIdsQuery = tenantQuery(selectByIds);
 
-/** Several tickets in one row. */
+/** A row whose only column contains several tickets. */
 interface Tickets {
   tickets: TicketRow[] | null;
 }
 
 /**
- * Locks tickets until the end of the transaction, in the order of their ids. Reads them in a separate statement after
- * the lock, so that the rows are current. Resolves to the tickets that exist in the tenant, in no particular order.
+ * Locks tickets until the end of the transaction, in the order of their ids. Reads the tickets in a separate statement
+ * after it has locked them, so that the rows are current. Resolves to the tickets that exist in the tenant, in no
+ * particular order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, [found] = []] = (await queryPipelined(db, [
@@ -58,7 +60,7 @@ export async function lockTickets(db: TenantClient, ids: readonly number[]): Pro
   return found?.tickets ?? [];
 }
 
-/** Returns the tickets that exist in the tenant, in no particular order. */
+/** Returns the tickets with these ids that exist in the tenant, in no particular order. */
 export async function selectTicketsByIds(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   return (await queryOne<Tickets>(db, byIdsQuery, [ids]))?.tickets ?? [];
 }
@@ -69,7 +71,10 @@ export function selectTicket(db: TenantClient, reference: TicketReference): Prom
   return queryOne(db, referenceQueries[by], values);
 }
 
-/** Selects the tickets of the CTE `page` (change-feed.ts). The LIMIT gives the planner the maximum number of rows. */
+/**
+ * SQL that selects the tickets of the CTE `page` (change-feed.ts). The LIMIT is the maximum number of rows, for the
+ * planner.
+ */
 export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
   JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id) AS ticket`;
@@ -77,7 +82,7 @@ export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
 const afterQuery = tenantQuery(`SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`);
 
-/** Returns the tickets after an id, ordered by id. */
+/** Returns up to `take` tickets with a larger id than the given one, ordered by id. */
 export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
   return (await queryOne<Tickets>(db, afterQuery, [id, take]))?.tickets ?? [];
 }
@@ -90,7 +95,7 @@ const selectAncestors = `
   )
   SELECT id, parent_id AS "parentId" FROM line`;
 
-/** Returns the parent of each of the tickets and of all their ancestors. */
+/** Returns the parent of each of these tickets and of all their ancestors, by ticket id. */
 export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await queryRows<{ id: string; parentId: string | null }>(db, {
     text: selectAncestors,
@@ -101,7 +106,7 @@ export async function selectParents(db: TenantClient, ids: readonly number[]): P
 
 /**
  * Builds SQL for the new `updatedAt`: always later than the previous value, even if the clock of another process is
- * ahead. Receivers of events use it to find the latest version.
+ * ahead. Receivers of events find the latest version by `updatedAt`.
  */
 export function nextUpdatedAt(now: string): string {
   return `greatest(${now}, tickets.updated_at + interval '1 ms')`;

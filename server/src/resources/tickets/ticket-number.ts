@@ -4,16 +4,16 @@ import { invalidField, notFound } from '../../shared/errors.ts';
 import type { Context } from '../shared/context.ts';
 import { noSuchTicket } from '../shared/foreign-keys.ts';
 
-/** The largest integer of PostgreSQL. No ticket number is larger. */
+/** The largest integer of PostgreSQL, and so the largest possible ticket number. */
 const maxNumber = 2 ** 31 - 1;
 
-/** Conditions that select a ticket of the tenant `$1` from the table tickets as `t`. */
+/** SQL conditions that select a ticket of the tenant `$1` by id or number from the table tickets as `t`. */
 export const conditions = {
   id: 't.tenant_id = $1 AND t.id = $2',
   number: 't.tenant_id = $1 AND t.type = $2 AND t.number = $3',
 };
 
-/** Returns which condition a reference uses, and its values from `$2`. */
+/** Returns the name of the condition for a reference, and the values of its parameters from `$2`. */
 export function whereReference(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
   if (typeof reference === 'number') return { by: 'id', values: [reference] };
   return { by: 'number', values: parseTicketNumber(reference) };
@@ -29,8 +29,9 @@ function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | unde
 const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
 
 /**
- * Returns the id of a ticket from its id or number. Does not check that an id exists: the following query does.
- * @throws ApiError NOT_FOUND for an unknown number
+ * Returns the id of a ticket from its id or number. For an id, does not check that the ticket exists, because the query
+ * that follows does.
+ * @throws ApiError NOT_FOUND if no ticket has the number
  */
 export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
   if (typeof reference === 'number') return reference;
@@ -39,14 +40,14 @@ export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: Ti
   return row.id;
 }
 
-/** Returns the id of a ticket from its id or number, or undefined for an unknown number. */
+/** Returns the id of a ticket from its id or number. Returns undefined if no ticket has the number. */
 export type FindId = (reference: TicketReference | undefined) => number | undefined;
 
 const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
   JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
 
-/** Looks up all references by number in one query. Runs no query if there are only ids. */
+/** Looks up the ids of all references by number in one query. If all references are ids, runs no query. */
 export async function findTicketIds(
   { db }: Pick<Context, 'db'>,
   references: readonly (TicketReference | null | undefined)[],
@@ -63,10 +64,10 @@ export async function findTicketIds(
   return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
 }
 
-/** A body with the id of its parent. */
+/** A request body that identifies the parent ticket by id. */
 export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | undefined };
 
-/** Replaces the parent's number in a body by its id. @throws ApiError INVALID_REFERENCE */
+/** Replaces the number of the parent ticket in a body with its id. @throws ApiError INVALID_REFERENCE */
 export function byId<Body extends { parentId?: TicketReference | null | undefined }>(
   body: Body,
   findId: FindId,
