@@ -1,5 +1,5 @@
 import type { Contract } from '@itsm-api/contract';
 import type { RouterImplementation } from '@ts-rest/fastify';
 
-/** The handlers of one resource: exactly one function per endpoint of the contract. */
+/** The handlers of one resource: one function for each endpoint in the contract. */
 export type Handlers<Resource extends keyof Contract> = RouterImplementation<Contract[Resource]>;

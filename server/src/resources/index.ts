@@ -22,13 +22,13 @@ import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
 import { keptNewWebhook } from './webhooks/queries.ts';
 
-/** How responses that are too large or contain a secret are stored under an `Idempotency-Key`. */
+/** How responses that are too large or contain a secret are stored under an `Idempotency-Key`, by endpoint. */
 const storageFormats = new Map<AppRoute, Kept>([
   [contract.tickets.createMany, keptNewTickets],
   [contract.webhooks.create, keptNewWebhook],
 ]);
 
-/** Registers every endpoint of the contract with its handler. Contract violations become ApiErrors. */
+/** Registers every endpoint of the contract with its handler. Converts contract violations to ApiErrors. */
 export async function addResources(app: FastifyInstance, limiter: TenantLimiter): Promise<void> {
   const server = initServer();
   const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries };
@@ -50,14 +50,17 @@ interface Input {
 
 type Handler = (input: Input) => Promise<StoredResponse>;
 
-/** Wraps every handler with the common behaviour, from the inside out. */
+/**
+ * Wraps every handler with the behaviour that all endpoints share. The innermost wrapper is the validation of the
+ * response.
+ */
 function wrapHandlers<Resources extends object>(resources: Resources, limiter: TenantLimiter): Resources {
   const wrap = (handler: Handler) => withEtag(limited(idempotent(validated(handler)), limiter));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
 
-/** Validates the response against the contract, before the transaction of the response commits. */
+/** Wraps a handler to validate its response against the contract, before the transaction of the request commits. */
 function validated(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
@@ -66,7 +69,7 @@ function validated(handler: Handler): Handler {
   };
 }
 
-/** Applies the `Idempotency-Key` to POST requests. */
+/** Wraps a handler to apply the `Idempotency-Key` to POST requests. */
 function idempotent(handler: Handler): Handler {
   return (input) => {
     const { appRoute } = input;
@@ -75,8 +78,8 @@ function idempotent(handler: Handler): Handler {
 }
 
 /**
- * Runs a handler within the concurrency limit of its tenant. Checks the API key again, because it may have been revoked
- * while the request waited for a slot or for its body.
+ * Wraps a handler to run within the concurrency limit of its tenant. Checks the API key again, because it may have been
+ * revoked while the request waited for a slot or for its body.
  */
 function limited(handler: Handler, limiter: TenantLimiter): Handler {
   return (input) => {
@@ -89,7 +92,9 @@ function limited(handler: Handler, limiter: TenantLimiter): Handler {
   };
 }
 
-/** Adds the ETag of a resource to the response. `no-cache` makes clients revalidate stored copies. */
+/**
+ * Wraps a handler to add the ETag of the resource to the response. `no-cache` makes clients revalidate stored copies.
+ */
 function withEtag(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
@@ -117,8 +122,8 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the paths of query issues to the parameter, because the index of a value is unclear to a caller who sent one
- * value.
+ * Shortens the paths of issues in query parameters to the name of the parameter. The index of a value would confuse a
+ * caller that sent only one value.
  */
 function parameterIssues(issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));

@@ -5,8 +5,8 @@ import { type TenantClient, tenantClient } from '../../database/client/tenant-cl
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /**
- * A user with access to the developer area. Accounts of different workspaces are separate, even if they share an email
- * address.
+ * A user with access to the developer area. A person with the same email address in several workspaces has a separate
+ * account in each.
  */
 export interface Account {
   tenantId: TenantId;
@@ -32,14 +32,14 @@ export interface AccountRow {
 }
 
 /**
- * Database clients for the accounts of all workspaces. Code that only passes the store on must not use it
- * (tools/check-imports.ts).
+ * The database clients that read and write the accounts of all workspaces. Modules that receive this store only to pass
+ * it on must not use it (tools/check-imports.ts).
  */
 export type AccountStore = Pick<Databases, 'accounts' | 'system'>;
 
 /**
- * Returns a client for the workspace of an account with the permissions of the system. Requests have no permission to
- * read credentials.
+ * Returns a database client for the workspace of an account, with the permissions of the system role. The role for
+ * requests can't read credentials.
  */
 export function workspaceOf(
   { system }: Pick<AccountStore, 'system'>,
@@ -48,7 +48,7 @@ export function workspaceOf(
   return tenantClient(system, tenantId);
 }
 
-/** Columns of an account, from `users u` and `tenants t`. */
+/** The SQL columns of an account, from `users u` and `tenants t`. */
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
 /** Returns SQL joins that keep only active users of active workspaces who may use the developer area. */
@@ -72,7 +72,7 @@ export function toAccount(row: AccountRow): Account {
   };
 }
 
-/** Returns the account of a user, or undefined if the user may not use the developer area. */
+/** Returns the account of a user, or undefined if the user has no access to the developer area. */
 export async function findAccount(
   { accounts }: Pick<AccountStore, 'accounts'>,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
@@ -85,8 +85,9 @@ export async function findAccount(
 }
 
 /**
- * Returns whether the account may use the developer area. If so, locks it until the end of the transaction: the user
- * keeps access, and no other transaction changes the credentials or sessions, because each takes the same lock.
+ * Returns whether the account has access to the developer area. If so, locks the account until the end of the
+ * transaction. Until then, the user keeps access, and no other transaction changes the credentials or sessions, because
+ * each takes the same lock.
  */
 export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
   const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested

@@ -11,7 +11,7 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** How long an invitation is valid. Days. */
+/** How long the link of an invitation is valid. Days. */
 export const invitationDays = 7;
 const dayMs = 86_400_000;
 
@@ -19,16 +19,16 @@ const dayMs = 86_400_000;
 export interface Invitation {
   /** The invited user. */
   account: Account;
-  /** Whether the link signs the user in without credentials, as the demo link of a first start does. */
+  /** Whether the link signs the user in without credentials, like the demo link of the first start. */
   demo: boolean;
-  /** Whether the account has a password or a passkey. */
+  /** Whether the account already has a password or a passkey. */
   secured: boolean;
 }
 
 /**
- * Invites a user to the developer area. The link is valid once, for `invitationDays`. Earlier links of the user become
- * invalid.
- * @returns the token of the link; only its hash is stored
+ * Invites a user to the developer area. The link is valid for `invitationDays`, and only once. Earlier links of the
+ * user become invalid.
+ * @returns the token of the link; the database stores only its hash
  * @throws ApiError VALIDATION_ERROR if the user is inactive or may not use the developer area
  */
 export async function createInvitation(
@@ -52,7 +52,7 @@ export async function createInvitation(
   return text;
 }
 
-/** Returns the link for a token. @param publicUrl the URL at which browsers reach the server */
+/** Returns the invitation link that contains a token. @param publicUrl the URL at which browsers reach the server */
 export function invitationLink(publicUrl: string, token: string): string {
   return new URL(`/developer/join?token=${token}`, publicUrl).href;
 }
@@ -75,7 +75,10 @@ export async function findInvitation(
   return row && { account: toAccount(row), demo: row.demo, secured: row.secured };
 }
 
-/** Marks a link as used. Returns whether it was valid; concurrent calls return true only once. */
+/**
+ * Marks an invitation link as used. Returns whether the link was valid. Of several concurrent calls, only one returns
+ * true.
+ */
 export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);
   if (token === undefined) return false;

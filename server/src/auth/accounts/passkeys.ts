@@ -12,9 +12,9 @@ import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 
-/** The site that passkeys belong to (WebAuthn §4, relying party). */
+/** The site for which browsers create and use passkeys (WebAuthn §4, relying party). */
 export interface RelyingParty {
-  /** Such as `https://itsm.example.com`. */
+  /** The origin of the site, such as `https://itsm.example.com`. */
   origin: string;
   /** The host of the origin. */
   id: string;
@@ -28,21 +28,21 @@ export interface PasskeyDetails {
   lastUsedAt: string | null;
 }
 
-/** Loaded on first use. */
+/** Loads the WebAuthn library on first use. */
 const webauthn = lazy(() => import('@simplewebauthn/server'));
 
 /**
- * Supported signature algorithms: EdDSA, ES256 and RS256 (IANA COSE). By default, the library tests whether Node.js
- * supports more, which prints a warning about an experimental feature.
+ * The supported signature algorithms: EdDSA, ES256 and RS256 (IANA COSE). Without this list, the library tests whether
+ * Node.js supports more, which prints a warning about an experimental feature.
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** Checks that this browser received the challenge within the last minutes, and marks the challenge as used. */
+/** Returns whether the server sent this challenge to this browser within the last minutes, and marks it as used. */
 export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**
- * Marks a challenge as used for all processes. Returns false if it was already used, even if a client replays an old
- * cookie. Each call deletes some challenges that are older than the cookies.
+ * Marks a challenge as used for all processes. Returns false if it was already used, even if a client sends an old
+ * cookie again. Each call deletes some challenges whose cookies have expired.
  */
 export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
   return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
@@ -56,8 +56,8 @@ const insertChallenge = `
   INSERT INTO used_challenges (challenge) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
- * Returns the options with which a browser creates a passkey for an account. Excludes devices that already have a passkey
- * of the account, unless the new passkey replaces all others.
+ * Returns the options with which a browser creates a passkey for an account. Excludes devices that already have a
+ * passkey of the account, unless the new passkey replaces all others.
  */
 export async function registrationOptions(
   { system }: AccountStore,
@@ -78,12 +78,12 @@ export async function registrationOptions(
     excludeCredentials: known.map(({ credentialId, transports }) => {
       return { id: Buffer.from(credentialId).toString('base64url'), transports };
     }),
-    // The browser must find the passkey without a user name.
+    // Lets the browser find the passkey without a user name.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
 
-/** A verified new passkey. */
+/** A new passkey that the server has verified. */
 export interface NewPasskey {
   credentialId: Buffer<ArrayBuffer>;
   publicKey: Uint8Array<ArrayBuffer>;
@@ -92,9 +92,9 @@ export interface NewPasskey {
 }
 
 /**
- * Verifies a passkey that a browser has created.
+ * Verifies a new passkey that a browser has created.
  * @param response text of `PublicKeyCredential.toJSON()`
- * @throws ApiError VALIDATION_ERROR if it is invalid, or belongs to another site or challenge
+ * @throws ApiError VALIDATION_ERROR if the passkey is invalid, or is for another site or challenge
  */
 export async function checkPasskey(
   site: RelyingParty,
@@ -119,11 +119,13 @@ export async function checkPasskey(
   return { credentialId, publicKey, counter: BigInt(counter), transports };
 }
 
-/** How a browser reaches the authenticator. The value isn't signed, and the library doesn't validate it. */
+/**
+ * How a browser reaches the authenticator, such as `usb`. The value isn't signed, and the library doesn't validate it.
+ */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
 /**
- * Stores a passkey of an account. @param name display name
+ * Stores a verified passkey of an account. @param name display name
  * @throws ApiError VALIDATION_ERROR if the workspace already has the passkey
  */
 export async function savePasskey(
@@ -139,22 +141,22 @@ export async function savePasskey(
   }
 }
 
-/** Returns the options with which a browser signs in with any passkey for this site. */
+/** Returns the options with which a browser signs in. The user can choose any passkey for this site. */
 export async function authenticationOptions({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
 }
 
-/** An account and the passkey that was used to sign in. */
+/** The account that has signed in, and the passkey that it used. */
 export interface PasskeySignIn {
   account: Account;
   credentialId: Buffer<ArrayBuffer>;
 }
 
 /**
- * Verifies a sign-in and returns the account of the passkey.
+ * Verifies a sign-in by passkey and returns the account.
  * @param response text of `PublicKeyCredential.toJSON()`
- * @throws ApiError VALIDATION_ERROR if the passkey is invalid or unknown, or the response belongs to another site or
+ * @throws ApiError VALIDATION_ERROR if the passkey is invalid or unknown, or if the response is for another site or
  * challenge
  */
 export async function signInByPasskey(
@@ -194,7 +196,7 @@ export async function hasPasskey({ system }: AccountStore, { account, credential
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
 
-/** Parses the browser's response, and the tenant and user in the passkey's user handle. */
+/** Parses the response of the browser. The user handle of the passkey contains the ids of the tenant and the user. */
 function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string; userId: string } {
   const input = z
     .looseObject({ id: z.string().max(2000), response: z.looseObject({ userHandle: z.string().max(100) }) })
@@ -255,7 +257,7 @@ function invalidPasskey(): ApiError {
   );
 }
 
-/** Runs a verification and converts its errors to an API error. */
+/** Runs a verification of the library. Converts a failure to an API error. */
 async function verifyOrThrow<Result extends { verified: boolean }>(verify: () => Promise<Result>): Promise<Result> {
   const result = await verify().catch(() => undefined);
   if (result?.verified !== true) throw invalidPasskey();

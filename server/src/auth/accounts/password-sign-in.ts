@@ -11,25 +11,27 @@ interface Credentials {
   /** The email address in lower case. */
   email: string;
   password: string;
-  /** IP address. */
+  /** The IP address of the client. */
   address: string;
-  /** Whether the browser has signed in to an account before. */
+  /** Returns whether this browser has signed in to the account before. */
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
 }
 
-/** Maximum accounts that are checked for an email address, because each check computes a hash. */
+/** Maximum accounts whose password is checked for an email address, because each check computes a hash. */
 const maxAccounts = 10;
 
-/** An account and its correct password, and a digest that shows whether the password has changed since. */
+/**
+ * An account whose password was correct. `password` is a digest that shows whether the password has changed since then.
+ */
 export interface PasswordSignIn {
   account: Pick<Account, 'tenantId' | 'userId'>;
-  /** SHA-256 of the stored hash of the password. */
+  /** SHA-256 digest of the stored password hash. */
   password: string;
 }
 
 /**
- * Returns the accounts of an email address that have this password, which is usually one. A person can be in several
- * workspaces with a separate password for each.
+ * Returns the accounts with this email address and password, usually one. A person can be in several workspaces, with a
+ * separate password for each.
  * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR if no account matches; the message doesn't give the reason
  */
 export async function signInByPassword(
@@ -39,8 +41,8 @@ export async function signInByPassword(
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   const { refusal, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
-  // Each account is filtered separately: a browser that knows one account doesn't know others with the same email
-  // address.
+  // Filters each account separately. A browser that has signed in to one account may not know another one with the same
+  // email address.
   const checked = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (refusal !== undefined && checked.length === 0) throw refusal;
   const found: (PasswordSignIn & { account: Account })[] = [];
@@ -72,8 +74,8 @@ export const NewPassword = z
   .max(200, 'must have at most 200 characters');
 
 /**
- * Checks a new password and returns its hash.
- * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, RATE_LIMIT_EXCEEDED
+ * Checks the strength of a new password and returns its hash.
+ * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, or RATE_LIMIT_EXCEEDED
  */
 export async function checkPassword(account: Account, password: string): Promise<string> {
   await checkStrength(password, account);
@@ -94,7 +96,7 @@ export async function savePassword(
   });
 }
 
-/** Returns whether the password is still the one of the sign-in. */
+/** Returns whether the account still has the password with which it signed in. */
 export async function hasSamePassword(
   { system }: Pick<AccountStore, 'system'>,
   { account: { tenantId, userId }, password }: PasswordSignIn,
@@ -116,7 +118,7 @@ export async function hasPassword(
 }
 
 /**
- * Returns whether this is the password of the account.
+ * Returns whether a password is the current password of the account.
  * @throws ApiError RATE_LIMIT_EXCEEDED, so that an attacker can't guess the password in an open session
  */
 export async function isOwnPassword(

@@ -3,10 +3,10 @@ import * as common from '@zxcvbn-ts/language-common';
 import * as english from '@zxcvbn-ts/language-en';
 
 /*
- * The worker of password-strength.ts, which estimates how easily passwords can be guessed.
+ * The worker thread of password-strength.ts. It estimates how easily passwords can be guessed.
  */
 
-/** The input of the worker. */
+/** The input of the worker: a password and words related to its user. */
 export interface Estimating {
   password: string;
   /** Words that an attacker would try first, such as the name of the user. */
@@ -15,7 +15,7 @@ export interface Estimating {
 
 /** The strength of a password, and advice to improve it. */
 export interface Estimate {
-  /** From 0 to 4, as zxcvbn defines it. */
+  /** The zxcvbn score, from 0 (easily guessed) to 4. */
   score: number;
   advice: string;
 }
@@ -24,7 +24,8 @@ const estimator = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary },
   graphs: common.adjacencyGraphs,
   translations: english.translations,
-  // zxcvbn needs some seconds for 200 letters with 100 possible substitutions. It checks only the first 64 characters.
+  // Limits zxcvbn to the first 64 characters. For 200 letters with 100 possible substitutions, it would take some
+  // seconds.
   maxLength: 64,
   l33tMaxSubstitutions: 20,
 });

@@ -3,12 +3,15 @@ import { createWorkerPool } from '../../shared/worker-pool.ts';
 import type { Account } from './account.ts';
 import type { Estimate, Estimating } from './password-strength-worker.ts';
 
-/** Minimum zxcvbn score, from 0 to 4. 3 means "safely unguessable": moderate protection of a stolen hash. */
+/**
+ * Minimum zxcvbn score, from 0 to 4. The score 3 means "safely unguessable", which protects the password moderately if
+ * its hash is stolen.
+ */
 const minScore = 3;
 
 /*
- * Runs in a worker, because passwords with many substitutions take zxcvbn half a second. The dictionaries use some
- * megabytes, so they are loaded only when a user chooses a password.
+ * Runs zxcvbn in a worker thread, because passwords with many substitutions take half a second. The dictionaries use
+ * some megabytes, so the server loads them only when a user chooses a password.
  */
 const estimate = createWorkerPool<Estimating, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
@@ -24,9 +27,9 @@ const estimate = createWorkerPool<Estimating, Estimate>({
 });
 
 /**
- * Checks the strength of a password.
+ * Checks the strength of a new password.
  * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, with advice, or if the check times out;
- * RATE_LIMIT_EXCEEDED while too many passwords are being checked
+ * RATE_LIMIT_EXCEEDED if too many checks are queued
  */
 export async function checkStrength(password: string, { tenantId, name, email, workspace }: Account): Promise<void> {
   const known = [name, ...email.split(/[@.]/), workspace, 'itsm'];

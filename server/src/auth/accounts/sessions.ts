@@ -12,9 +12,9 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** Where a request came from, as stored in sessions and the audit log. */
+/** The source of a request, as sessions and the audit log store it. */
 export interface Origin {
-  /** IP address. */
+  /** The IP address of the client. */
   address: string;
   userAgent: string;
 }
@@ -36,10 +36,12 @@ export interface SessionDetails {
   lastSeenAt: string;
 }
 
-/** SQL condition for active sessions. A session ends after 12 hours without a request, and 30 days after sign-in. */
+/**
+ * SQL condition: the session is active. A session ends after 12 hours without a request, or 30 days after the sign-in.
+ */
 const isActive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
 
-/** Creates a session. @returns the value of the cookie; only its hash is stored */
+/** Creates a session for an account. @returns the value of the cookie; the database stores only its hash */
 export async function beginSession(
   { system }: AccountStore,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
@@ -51,8 +53,8 @@ export async function beginSession(
 }
 
 /**
- * Returns the session of a cookie, or undefined if the session has ended or its user or workspace is inactive. Each
- * request queries the database, so a session ends immediately.
+ * Returns the session of a cookie. Returns undefined if the session has ended or its user or workspace is inactive.
+ * Queries the database for each request, so that the end of a session takes effect immediately.
  */
 export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
@@ -105,15 +107,15 @@ export async function listSessions(
 }
 
 /**
- * Returns whether a session is active. If so, locks its account until the end of the transaction: the session stays
- * active, and no other transaction changes the credentials of the account.
+ * Returns whether a session is active. If so, locks its account until the end of the transaction. Until then, the
+ * session stays active, and no other transaction changes the credentials of the account.
  */
 export async function lockSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);
   return (await lockAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
-/** Ends one session of an account, all but one, or all. @returns the number of ended sessions */
+/** Ends one session of an account, all but one, or all. @returns the number of sessions that it ended */
 export async function endSessions(
   { system }: AccountStore,
   { tenantId, userId }: Account,
@@ -127,12 +129,12 @@ export async function endSessions(
   return count;
 }
 
-/** Stores a flash id in the session. `consumeFlash` accepts the id once. */
+/** Stores the id of a flash message in the session. `consumeFlash` accepts the id once. */
 export async function setFlash({ system }: AccountStore, { id, account }: Session, flash: string): Promise<void> {
   await tenantClient(system, account.tenantId).session.updateMany({ where: { id }, data: { flash } });
 }
 
-/** Returns whether the session has this flash id, and removes it. */
+/** Removes the id of a flash message from the session. Returns whether the session had this id. */
 export async function consumeFlash(
   { system }: AccountStore,
   { id, account }: Session,

@@ -3,32 +3,34 @@ import { ApiError } from '../../shared/errors.ts';
 import type { AccountStore } from './account.ts';
 import { sha256 } from './token.ts';
 
-/** An attempt to sign in. */
+/** An attempt to sign in with a password. */
 export interface Attempt {
   email: string;
-  /** IP address. */
+  /** The IP address of the client. */
   address: string;
 }
 
-/** A counted attempt. */
+/** An attempt that counts toward the limits of failed sign-ins. */
 export interface Counted {
   /**
-   * The error for browsers that have never signed in to the account, if its limit for all addresses is exceeded. Known
-   * browsers can still sign in, so an attacker can't lock out the user.
+   * The error if the account has too many failures over all addresses, otherwise undefined. It applies only to browsers
+   * that have never signed in to the account, so an attacker can't lock out the user.
    */
   refusal: ApiError | undefined;
-  /** Refunds the attempt, if it succeeds or its password was not checked. */
+  /** Refunds the attempt for all limits. Call it if the sign-in succeeds or the password was not checked. */
   takeBack(): Promise<void>;
-  /** Refunds only the limit of the network, if the attempt matches some accounts but not all. */
+  /**
+   * Refunds the attempt only for the limit of the network. Call it if the password matches some accounts but not all.
+   */
   takeBackOfNetwork(): Promise<void>;
 }
 
 interface Limit {
-  /** Name of the counter. */
+  /** The name of the counter. */
   of: string;
   /**
-   * Whether an error is cached if the limit is far exceeded. While it is cached, attempts are neither counted nor
-   * queried.
+   * Whether to cache the error if the failures exceed the limit far. While it is cached, the server rejects attempts
+   * without counting them or querying the database.
    */
   isCached?: boolean;
   maxFailures: number;
@@ -36,8 +38,8 @@ interface Limit {
 }
 
 /**
- * Counts an attempt as failed before its password is checked, so that concurrent attempts are limited. An attempt that
- * the limit of its address rejects doesn't count for the other limits.
+ * Counts an attempt as failed before its password is checked, so that the limits also apply to concurrent attempts. If
+ * the limit of the address rejects an attempt, it doesn't count toward the other limits.
  * @throws ApiError RATE_LIMIT_EXCEEDED if the address has too many failures, in total or for the account
  */
 export async function countAttempt(
@@ -65,13 +67,13 @@ export async function countAttempt(
   };
 }
 
-/** How long errors are cached, and the maximum number of them. Milliseconds. */
+/** How long errors are cached, in milliseconds, and the maximum number of cached errors. */
 const cacheMs = 10_000;
 const maxCachedErrors = 10_000;
 
 /**
- * Caches errors of limits that are far exceeded. Otherwise, a flood from one network would wait for one row and occupy
- * connections that others need.
+ * Caches the errors of limits that are far exceeded. Without the cache, many attempts from one network would wait for
+ * the same row and occupy database connections that other requests need.
  */
 class ErrorCache {
   readonly #cached = new Map<string, { until: number; refusal: ApiError }>();
@@ -90,12 +92,12 @@ class ErrorCache {
   }
 }
 
-/** Caches by database. */
+/** One cache per database. */
 const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
 /**
- * Returns the network of an address: /64 for IPv6, because a subscriber has many addresses. Other names that a proxy
- * sends are used unchanged.
+ * Returns the network of an IP address: the /64 network for IPv6, because a subscriber has many addresses. If a proxy
+ * sends another name than an address, returns it unchanged.
  */
 function networkOf(address: string): string {
   const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
@@ -104,7 +106,7 @@ function networkOf(address: string): string {
   return parsed.kind() === 'ipv6' ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString() : parsed.toString();
 }
 
-/** Returns the error if the limit is exceeded. */
+/** Counts an attempt toward a limit. Returns the error if the limit is exceeded. */
 async function countOne(
   system: AccountStore['system'],
   { of, maxFailures, minutes, isCached }: Limit,
@@ -120,7 +122,7 @@ async function countOne(
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
   if (failures <= maxFailures) return undefined;
   const refusal = tooManyFailures(seconds);
-  // Attempts are refunded after they succeed. Concurrent successful attempts rarely exceed twice the limit.
+  // Twice the limit leaves room for concurrent attempts that succeed: the server refunds these only after they succeed.
   if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, refusal);
   return refusal;
 }
@@ -131,7 +133,10 @@ function tooManyFailures(seconds: number): ApiError {
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: Math.max(1, seconds) });
 }
 
-/** The first failure opens a window. Each attempt also deletes some rows that are older than one day. */
+/**
+ * SQL that counts an attempt. The first failure starts a window. Each attempt also deletes some rows that are older
+ * than one day.
+ */
 const count = `
   WITH old AS (
     DELETE FROM sign_in_failures WHERE counted IN (

@@ -24,7 +24,7 @@ const Scopes = z
   .min(1, 'must contain at least one scope');
 const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
 
-/** The input for a new key: its user, by email address, its name, its scopes and its lifetime. */
+/** The input for a new API key: the email address of its user, its name, its scopes and its lifetime. */
 export const NewKey = z.strictObject({
   user: NewUser.shape.email,
   name: Name,
@@ -33,11 +33,13 @@ export const NewKey = z.strictObject({
 });
 export type NewKey = z.output<typeof NewKey>;
 
-/** The properties of a key that can change. `expiresInDays` counts from now; null removes the expiry. */
+/** The properties of an API key that can change. `expiresInDays` counts from now; null removes the expiry. */
 export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
 
-/** The input for a rotation: how many hours the old key stays valid. With 0, it is revoked immediately. */
+/**
+ * The input for a rotation: how many hours the old API key stays valid. With 0, the rotation revokes it immediately.
+ */
 export const KeyRotation = z.strictObject({
   overlapHours: z.preprocess(
     (hours: unknown) => (typeof hours === 'string' && /^\d{1,4}$/.test(hours) ? Number(hours) : hours),
@@ -46,7 +48,9 @@ export const KeyRotation = z.strictObject({
 });
 export type KeyRotation = z.output<typeof KeyRotation>;
 
-/** The public properties of a key. The key itself is not stored (docs/decisions/api-keys.md). */
+/**
+ * The public properties of an API key. The database stores only a hash of the key itself (docs/decisions/api-keys.md).
+ */
 export interface Key {
   id: number;
   name: string;
@@ -65,7 +69,9 @@ export interface Key {
   updatedAt: string;
 }
 
-/** The columns that are read. The hash is excluded, because requests have no permission to read it. */
+/**
+ * The columns of an API key that its functions read. Excludes the hash, because the role for requests can't read it.
+ */
 export const keyColumns = {
   ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
   ...{ expiresAt: true, revokedAt: true, lastUsedAt: true, createdAt: true, updatedAt: true },
@@ -74,13 +80,13 @@ export const keyColumns = {
 
 type KeyRow = Prisma.ApiKeyGetPayload<{ select: typeof keyColumns }>;
 
-/** Returns the values that are stored in place of the key. */
+/** Returns the values that the database stores in place of an API key: its hash and its last four characters. */
 export function storedOf(key: string) {
   return { hash: hashKey(key), lastFour: key.slice(-4) };
 }
 
 /**
- * Creates a key for an active user. Only this result contains the key itself.
+ * Creates an API key for an active user. Only this result contains the key itself.
  * @throws ApiError INVALID_REFERENCE if there is no active user with this email address
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
@@ -110,7 +116,7 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
   return { key, ...(await getKey(context, serializeId(id))) };
 }
 
-/** Returns a key. @param user restricts the search to keys of this user @throws ApiError NOT_FOUND */
+/** Returns one API key. @param user limits the search to keys of this user @throws ApiError NOT_FOUND */
 export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
   const where = { id, ...(user !== undefined && { userId: user }) };
   const row = await db.apiKey.findFirst({ where, select: keyColumns });
@@ -118,13 +124,13 @@ export async function getKey({ db, now }: Context, id: number, { user }: { user?
   return presentKey(row, now());
 }
 
-/** Returns the ids of the keys that replaced a key, oldest first. */
+/** Returns the ids of the API keys that directly replaced a key, oldest first. */
 export async function successorsOf({ db }: Context, id: number): Promise<number[]> {
   const rows = await db.apiKey.findMany({ where: { rotatedFrom: id }, select: { id: true }, orderBy: { id: 'asc' } });
   return rows.map((row) => serializeId(row.id));
 }
 
-/** Updates a key. All processes use the new values within a second. @throws ApiError NOT_FOUND */
+/** Updates an API key. All processes use the new values within a second. @throws ApiError NOT_FOUND */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {
     ...columns,
@@ -140,7 +146,7 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
 }
 
 /**
- * Removes scopes from a key. Scopes can't be added.
+ * Removes scopes from an API key. Can't add scopes.
  * @param scopes the scopes that remain
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key lacks one of these scopes
  */
@@ -157,8 +163,8 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
 }
 
 /**
- * Creates a key that replaces another one, with the same name, user, scopes and lifetime. The old key stays valid for
- * `overlapHours`, but not longer than before. Only this result contains the new key itself.
+ * Creates an API key that replaces another one, with the same name, user, scopes and lifetime. The old key stays valid
+ * for `overlapHours`, but not longer than before. Only this result contains the new key itself.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, or its user is inactive
  */
 export function rotateKey(
@@ -181,8 +187,8 @@ export function rotateKey(
         `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
       );
     const expiresAt = current.expiresAt === null ? null : new Date(current.expiresAt);
-    // An earlier rotation has shortened the expiry of this key. The last key of its rotations has the original
-    // lifetime.
+    // If an earlier rotation has shortened the expiry of this key, its own lifetime is too short. The last key in the
+    // chain of replacements has the original lifetime.
     let latest = { id: BigInt(id), createdAt: new Date(current.createdAt), expiresAt };
     for (let next: typeof latest | null = latest; next !== null; ) {
       latest = next;
@@ -206,7 +212,8 @@ export function rotateKey(
 }
 
 /**
- * Revokes a key. All processes reject it within a second. A second call keeps `revokedAt`. @throws ApiError NOT_FOUND
+ * Revokes an API key. All processes reject it within a second. A repeated call doesn't change `revokedAt`.
+ * @throws ApiError NOT_FOUND
  */
 export function revokeKey(context: Context, id: number): Promise<Key> {
   return transaction(context, async (context) => {
@@ -215,18 +222,21 @@ export function revokeKey(context: Context, id: number): Promise<Key> {
   });
 }
 
-/** Locks the user of a key, so that a change that revokes the user's keys waits for the key that is being created. */
+/**
+ * Locks the user of a new API key. A change that revokes the keys of the user then waits until the new key is
+ * committed, and revokes it as well.
+ */
 async function lockUser({ db }: Context, userId: number | bigint): Promise<void> {
   await lockRow(db, 'users', Number(userId));
 }
 
-/** Returns a key and locks it until the end of the transaction. @throws ApiError NOT_FOUND */
+/** Returns an API key and locks it until the end of the transaction. @throws ApiError NOT_FOUND */
 async function lockKey(context: Context, id: number): Promise<Key> {
   if (!(await lockRow(context.db, 'api_keys', id))) throw notFound('API key');
   return getKey(context, id);
 }
 
-/** Serializes a key with its status at a given time. */
+/** Serializes an API key with its status at the given time. */
 export function presentKey(row: KeyRow, now: Date): Key {
   return {
     id: serializeId(row.id),

@@ -5,7 +5,7 @@ import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
-/** The details of a key and its workspace that the holder of the key may see. */
+/** The details of an API key and its workspace that the holder of the key may see. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
 /** A row as node-postgres returns it. */
@@ -24,7 +24,7 @@ const byId = `
   FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
 
 /**
- * Returns the row of the request's own key and tenant, which the role for requests can't read.
+ * Returns the API key of a request with its tenant. The role for requests can't read these rows.
  * @param pool a pool that can read all tenants
  */
 export async function readKeyDetails(

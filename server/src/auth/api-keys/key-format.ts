@@ -6,20 +6,21 @@ const prefix = 'itsm_';
 const shape = /^itsm_[0-9A-Za-z]{38}$/;
 
 /**
- * Generates a key: `itsm_`, 32 random base62 characters and their CRC-32 in 6 more characters. Secret scanners use the
- * checksum to recognize keys, and the server rejects typing errors without a query (docs/decisions/api-keys.md).
+ * Generates an API key: `itsm_`, 32 random base62 characters, and their CRC-32 checksum in 6 more characters. Secret
+ * scanners recognize keys by the checksum. The server rejects mistyped keys by the checksum, without a query
+ * (docs/decisions/api-keys.md).
  */
 export function newKey(): string {
   const random = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
   return prefix + random + checksum(prefix + random);
 }
 
-/** Returns whether a text has the format and the checksum of a key. */
+/** Returns whether a text has the format and a correct checksum of an API key. */
 export function isKey(value: string): boolean {
   return shape.test(value) && checksum(value.slice(0, -6)) === value.slice(-6);
 }
 
-/** Returns the hash that is stored for a key (spec §5.3). */
+/** Returns the hash of an API key, as the database stores it (spec §5.3). */
 export function hashKey(key: string): Buffer<ArrayBuffer> {
   return hash('sha256', key, 'buffer') as Buffer<ArrayBuffer>;
 }

@@ -8,7 +8,7 @@ import { KeyStatus, whereStatus } from './key-status.ts';
 
 type Order = Prisma.ApiKeyOrderByWithRelationInput;
 
-/** Sort orders of keys. `-` reverses the order; keys without a value come last. */
+/** The sort orders of the list of API keys. `-` reverses the order. Keys without a value come last. */
 const orders = {
   name: { name: 'asc' },
   '-name': { name: 'desc' },
@@ -22,9 +22,9 @@ const orders = {
 
 type KeySort = keyof typeof orders;
 
-/** Filters, sort order and page of the list of keys. */
+/** The filters, sort order and page of the list of API keys. */
 export const KeyQuery = listQuery({
-  /** Part of the name, ignoring case, or the last four characters of the key. */
+  /** Matches a part of the name, ignoring case, or the last four characters of the key. */
   q: text(1, 255).trim().optional(),
   state: KeyStatus.optional(),
   /** The id of the user who owns the keys. */
@@ -34,7 +34,7 @@ export const KeyQuery = listQuery({
 });
 export type KeyQuery = z.output<typeof KeyQuery>;
 
-/** Returns a page of keys, including expired and revoked keys. */
+/** Returns a page of API keys, including expired and revoked ones. */
 export async function listKeys(
   { db, now }: Context,
   { page, perPage, sort = '-created', ...filters }: KeyQuery,
@@ -52,7 +52,7 @@ export async function listKeys(
   return { data: rows.map((row) => presentKey(row, at)), meta: { page, perPage, totalCount } };
 }
 
-/** Returns the first 200 users that have keys, sorted by email address. */
+/** Returns the first 200 users that have API keys, sorted by email address. */
 export async function keyUsers({ db }: Context): Promise<{ id: number; email: string }[]> {
   const rows = await db.user.findMany({
     where: { apiKeys: { some: {} } },
@@ -74,7 +74,7 @@ function toWhere({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, 
   };
 }
 
-/** Escapes the wildcards of LIKE, because Prisma doesn't. */
+/** Escapes the wildcards of LIKE in a text, because Prisma doesn't. */
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -9,9 +9,9 @@ import { hashKey, isKey } from './key-format.ts';
 import { knownScopes } from './known-scopes.ts';
 import { createLookupQueue } from './lookup-queue.ts';
 
-/** The user and tenant of a valid key, and its scopes. */
+/** The user, tenant and scopes of a valid API key. */
 export interface KeyIdentity {
-  /** The hash of the key. */
+  /** The hash of the API key. */
   hash: Buffer;
   keyId: bigint;
   tenantId: TenantId;
@@ -22,21 +22,23 @@ export interface KeyIdentity {
   db: TenantClient;
 }
 
-/** Maximum cached keys. The oldest entry is evicted first. */
+/** Maximum cached API keys. The cache evicts the oldest entry first. */
 const cacheSize = 10_000;
 
 export interface KeyLookup {
   /**
-   * Resolves to undefined if the key is malformed, unknown, expired or revoked, or if its user or tenant is inactive.
-   * @param beforeUnknown called before the query for a key that was not recently valid; throw in it to stop the query
+   * Looks up an API key. Resolves to undefined if the key is malformed, unknown, expired or revoked, or if its user or
+   * tenant is inactive.
+   * @param beforeUnknown called before the query for a key that was not recently valid; if it throws, the query doesn't
+   * run
    * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups of keys that were not recently valid are queued
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
-  /** Resolves to the current identity of a key, or to undefined as `find` does. */
+  /** Looks up the key of an identity again. Resolves to its current identity, or to undefined as `find` does. */
   findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
-  /** Returns the details of a key that its holder may see. */
+  /** Returns the details of an API key that its holder may see. */
   describe(identity: KeyIdentity): Promise<KeyDetails>;
-  /** Whether keys are cached, which requires that the listener receives revocations. */
+  /** Whether the listener is connected and receives revocations. Only then are keys cached. */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -47,26 +49,28 @@ interface LookupOptions {
   /** Called when a lookup is rejected because too many keys that were not recently valid are queued. */
   onTurnedAway?: (() => void) | undefined;
   /**
-   * `onAway` is called when the listener loses its connection, and `onBack` when the connection is restored. In
-   * between, each request queries the database.
+   * `onAway` is called when the listener loses its connection, and `onBack` when the connection is restored. In the
+   * meantime, each request queries the database.
    */
   onAway?: ((reason: unknown) => void) | undefined;
   onBack?: (() => void) | undefined;
 }
 
 /**
- * Looks up keys by hash and caches them. A listener removes revoked keys from the cache within a second
- * (docs/decisions/api-keys.md). While the listener is disconnected, each request queries the database.
+ * Creates a lookup that finds API keys by hash and caches them. A listener removes revoked keys from the cache within a
+ * second (docs/decisions/api-keys.md). While the listener is disconnected, each request queries the database.
  */
 export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
-  /** Identities by the hash of the key in base64. Keys themselves stay in memory only during their request. */
+  /**
+   * The cached identities, by the hash of the key in base64. Keys themselves stay in memory only during their request.
+   */
   const cache = new Map<string, KeyIdentity>();
   const queue = createLookupQueue({ concurrency: keyLookups.options.max, onTurnedAway });
   let generation = 0;
 
-  // The triggers in prisma/migrations notify about each change of a key, its user or its tenant that can invalidate the
-  // key. The payload is the id of the tenant.
+  // Triggers in prisma/migrations send a notification when a key, its user or its tenant changes in a way that can
+  // invalidate the key. The payload is the id of the tenant.
   const onNotify = (changed?: string) => {
     generation++;
     queue.forget();
@@ -110,7 +114,8 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     if (!queue.wasValid(name)) await beforeUnknown?.();
     const generationBefore = generation;
     const identity = await queue.run(name, () => load(hash));
-    // A result from before a notification may be outdated. It serves this request only and isn't cached.
+    // If a notification arrives during the query, the result may be outdated. It then serves only this request and
+    // isn't cached.
     if (identity !== undefined && listener.listening && generation === generationBefore) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
       cache.set(name, identity);

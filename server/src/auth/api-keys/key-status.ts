@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 
-/** The statuses of a key and their descriptions (docs/decisions/api-keys.md). */
+/** The statuses of an API key and their descriptions (docs/decisions/api-keys.md). */
 export const keyStatuses = {
   works: 'valid for at least a week',
   expiring: 'expires within a week',
@@ -13,17 +13,17 @@ export const keyStatuses = {
 export type KeyStatus = keyof typeof keyStatuses;
 export const KeyStatus = z.enum(Object.keys(keyStatuses) as [KeyStatus, ...KeyStatus[]]);
 
-/** How long before its expiry a key counts as expiring. Milliseconds. */
+/** How long before its expiry an API key has the status `expiring`. Milliseconds. */
 const soonMs = 7 * 86_400_000;
 
-/** The values that determine the status of a key. */
+/** The values that determine the status of an API key. */
 interface KeyLifetime {
   revokedAt: Date | null;
   expiresAt: Date | null;
   user: { active: boolean };
 }
 
-/** Returns the status of a key. */
+/** Returns the status of an API key at the given time. */
 export function keyStatus({ revokedAt, expiresAt, user }: KeyLifetime, now: Date): KeyStatus {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && expiresAt <= now) return 'expired';
@@ -31,7 +31,7 @@ export function keyStatus({ revokedAt, expiresAt, user }: KeyLifetime, now: Date
   return expiresAt !== null && expiresAt <= soonAfter(now) ? 'expiring' : 'works';
 }
 
-/** Returns a filter for keys with a status. Must match `keyStatus`. */
+/** Returns a Prisma filter for API keys with a status. It must match `keyStatus`. */
 export function whereStatus(state: KeyStatus, now: Date): Prisma.ApiKeyWhereInput {
   const soon = soonAfter(now);
   const expiresAfter = (moment: Date) => ({ OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] });

@@ -1,7 +1,7 @@
 import { type Scope, scopes } from '@itsm-api/contract';
 
 /**
- * Returns the scopes that this release knows. A newer release may have stored others
+ * Returns those of the stored scopes that this release knows. A newer release may have stored others
  * (docs/decisions/schema-migrations.md).
  */
 export function knownScopes(stored: readonly string[]): Scope[] {

@@ -4,9 +4,9 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 const minuteMs = 60_000;
 
 export interface LastUsed {
-  /** Records that the key was used now. */
+  /** Records in memory that an API key was used now. `flush` writes the time. */
   touch(key: { tenantId: TenantId; keyId: bigint }): void;
-  /** Writes the recorded times to the database. */
+  /** Writes the recorded times of use to the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -17,14 +17,17 @@ interface LastUsedOptions {
   onError: (error: unknown) => void;
 }
 
-/** Tracks `lastUsedAt` of keys. One statement writes all keys, and each key is written at most once a minute. */
+/**
+ * Tracks `lastUsedAt` of API keys. One statement writes the times of all keys. Each key is written at most once a
+ * minute.
+ */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
   const pending = new Map<bigint, { tenantId: TenantId; at: Date }>();
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    // All processes write in the same order, so that concurrent updates don't deadlock.
+    // Sorts the keys. All processes write them in the same order, so that concurrent updates don't deadlock.
     const used = [...pending]
       .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
       .sort((a, b) => Number(a.id - b.id));
@@ -38,7 +41,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
         ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
-      // The next flush retries them, unless a newer time was recorded.
+      // After an error, the next flush writes the times again, unless a newer time was recorded.
       for (const { id, tenantId, at } of used) {
         if (!pending.has(id)) pending.set(id, { tenantId, at });
       }

@@ -1,43 +1,43 @@
 import PQueue from 'p-queue';
 import { ApiError } from '../../shared/errors.ts';
 
-/** How long a key counts as recently valid, and the maximum number of such keys. */
+/** How long an API key counts as recently valid, in milliseconds, and the maximum number of such keys. */
 const validMs = 3_600_000;
 const maxValidKeys = 10_000;
 
-/** Maximum queued lookups of keys that were not recently valid. */
+/** Maximum queued lookups of API keys that were not recently valid. */
 const maxQueued = 200;
 
 /**
- * Maximum wait of a lookup, the same as for a connection. Lookups are short, so a longer wait means that the database
- * doesn't respond. Milliseconds.
+ * Maximum wait of a lookup in the queue, the same as for a database connection. Lookups are short, so a longer wait
+ * means that the database doesn't respond. Milliseconds.
  */
 const maxWaitMs = 5000;
 
 interface LookupQueueOptions {
   concurrency: number;
-  /** Called for each rejected lookup. */
+  /** Called for each lookup that is rejected because the queue is full. */
   onTurnedAway?: (() => void) | undefined;
 }
 
 export interface LookupQueue {
   /**
-   * Queues the lookup of a key. Concurrent lookups of the same key share one result.
+   * Queues the lookup of an API key. Concurrent lookups of the same key share one result.
    * @param key hash of the key
    * @param isKnown whether the caller has already validated the key; then the result isn't recorded
    * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups are queued; Error ETIMEDOUT after `maxWaitMs`
    */
   run<Found>(key: string, lookUp: () => Promise<Found>, isKnown?: boolean): Promise<Found>;
-  /** Returns whether the key was valid within the hour. */
+  /** Returns whether an API key was valid within the last hour. */
   wasValid(key: string): boolean;
-  /** Stops sharing the results of pending lookups with later callers. */
+  /** Prevents later callers from sharing the results of pending lookups, which may be outdated. */
   forget(): void;
 }
 
 /**
- * Creates the queue. Keys that were valid within the last hour have priority. Clients can invent keys with a correct
- * checksum and send them without a rate limit, because rate limits apply per key. Such lookups wait behind all others
- * and are rejected if the queue is full.
+ * Creates the queue of API key lookups. Keys that were valid within the last hour have priority. A client can invent
+ * keys with a correct checksum and send them without a rate limit, because rate limits apply per key. Lookups of such
+ * keys wait behind all others. If the queue is full, the server rejects them.
  */
 export function createLookupQueue({ concurrency, onTurnedAway }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });
@@ -69,7 +69,7 @@ export function createLookupQueue({ concurrency, onTurnedAway }: LookupQueueOpti
     return found;
   }
 
-  /** Runs a lookup when the queue reaches it, unless `maxWaitMs` has passed. */
+  /** Runs a lookup when the queue reaches it. If `maxWaitMs` has passed by then, rejects it. */
   function enqueue<Found>(lookUp: () => Promise<Found>, priority: number): Promise<Found> {
     const controller = new AbortController();
     const timeOut = () => {

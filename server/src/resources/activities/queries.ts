@@ -11,7 +11,7 @@ import type { Recorded } from './record.ts';
 /** The response type of each kind of activity. */
 type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 
-/** A row of activity as JSON. */
+/** A row of the activity log, as JSON. */
 interface ActivityRow<Changes> extends Pick<Columns, 'action'> {
   id: number;
   at: string;
@@ -23,9 +23,9 @@ interface ActivityRow<Changes> extends Pick<Columns, 'action'> {
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
 /**
- * Builds the query of a page. Returns no row if the resource doesn't exist, and skips the page if it is past the end.
- * Reads counted and skipped rows from the index of the key only. Looks up each row of the page by its key, regardless of
- * the planner's estimates.
+ * Builds the query for a page of activities. The query returns no row if the resource doesn't exist. If the page is
+ * past the end, the query skips it. Reads counted and skipped rows from the index of the key only. Looks up each row of
+ * the page by its key, regardless of the planner's estimates.
  */
 const buildListing = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
@@ -44,7 +44,7 @@ const buildListing = (resource: Recorded) => {
 };
 const listings: Record<Recorded, TenantQuery> = { TICKET: buildListing('TICKET'), ASSET: buildListing('ASSET') };
 
-/** Returns a page of a ticket's activities, newest first. @throws ApiError NOT_FOUND for the ticket */
+/** Returns a page of a ticket's activities, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 export async function listTicketActivity(
   context: Context,
   reference: TicketReference,
@@ -53,7 +53,7 @@ export async function listTicketActivity(
   return listActivity(context, 'TICKET', await resolveTicketId(context, reference), query);
 }
 
-/** Returns a page of an asset's activities, newest first. @throws ApiError NOT_FOUND for the asset */
+/** Returns a page of an asset's activities, newest first. @throws ApiError NOT_FOUND if the asset doesn't exist */
 export function listAssetActivity(context: Context, id: number, query: ActivityQuery): Promise<Page<AssetActivity>> {
   return listActivity(context, 'ASSET', id, query);
 }

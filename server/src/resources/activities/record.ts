@@ -4,35 +4,37 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * Records activities together with the change: in the same statement if it is handwritten SQL, otherwise in the same
- * transaction (docs/decisions/tickets.md).
+ * Records activities together with the change that they describe. A change in handwritten SQL records them in the same
+ * statement, any other change in the same transaction (docs/decisions/tickets.md).
  */
 
-/** The resources with activities. */
+/** The resources whose changes are recorded as activities. */
 export type Recorded = 'TICKET' | 'ASSET';
 
-/** The values of activities, as SQL expressions. */
+/** The values of the activities to insert, as SQL expressions. */
 interface Insertion {
   resource: Recorded;
   action: ActivityAction;
   tenantId: string;
-  /** A FROM item with a column `id`. Each row gets an activity. */
+  /** A FROM item with a column `id`. The statement inserts one activity for each of its rows. */
   rows: string;
-  /** Expressions that may use columns of `rows`. */
+  /** SQL expressions that can use columns of `rows`. */
   at: string;
   userId: string;
   keyId: string;
   changes: string;
 }
 
-/** Builds the INSERT of activities. Use it in a WITH clause of the statement that writes the rows, or alone. */
+/**
+ * Builds the INSERT statement of activities. Use it alone, or in a WITH clause of the statement that writes the rows.
+ */
 export function insertActivity({ resource, action, tenantId, rows, at, userId, keyId, changes }: Insertion): string {
   return `INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
     SELECT ${tenantId}::bigint, '${resource}', id, '${action}', ${at}, ${userId}::bigint, ${keyId}::bigint, ${changes}
     FROM ${rows}`;
 }
 
-/** One action on one or more rows. */
+/** One action on one or more resources of the same type. */
 interface Action {
   resource: Recorded;
   ids: number[];
@@ -58,8 +60,9 @@ export async function record(context: Context, { resource, ids, action, changes 
 }
 
 /**
- * Shortens changes for storage, so that a history is not much larger than its resource. Keeps the beginning of long
- * texts. Of custom fields, keeps those that differ, which share the length of one text.
+ * Shortens changes for storage, so that the history of a resource is not much larger than the resource. Keeps the
+ * beginning of long texts. Of custom fields, keeps only those that differ. Together, these have the maximum length of
+ * one text.
  */
 export function shortened(changes: Changes): Changes {
   const short = Object.entries(changes).map(([name, { from, to }]) => {
@@ -79,7 +82,7 @@ function shortenedFields(from: CustomFields, to: CustomFields): { from: CustomFi
   return { from: kept(from), to: kept(to) };
 }
 
-/** Shortens a value. A list that is too long becomes text: the beginning of its JSON. */
+/** Shortens a value for storage. If a list is too long, replaces it with text: the beginning of its JSON. */
 function cutField(value: unknown, length: number): unknown {
   if (!Array.isArray(value)) return cut(value, length);
   const json = JSON.stringify(value);

@@ -44,7 +44,7 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
   });
 }
 
-/** Reads assets for incremental sync and exports. */
+/** Functions that read assets for incremental sync and exports. */
 export const assetRows: Rows<Asset> = {
   resource: 'assets',
   named: async (db, ids) => (await db.asset.findMany({ where: { id: { in: ids } } })).map(presentAsset),
@@ -63,7 +63,7 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 
 /**
  * Creates an asset and emits `asset.created`.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the tag is taken
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the asset tag is taken
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
@@ -82,7 +82,7 @@ const takenDuringImport =
   'must be unique. One of these tags was taken during the import. Import the file again to see which one.';
 
 /**
- * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
+ * Creates all of the given assets in one transaction, or none. Emits `asset.created` for each.
  * @throws ApiError VALIDATION_ERROR whose details list every invalid asset by index, such as `0.assetTag`
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
@@ -106,7 +106,9 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
   });
 }
 
-/** Checks whether `createAssets` would succeed. @throws ApiError VALIDATION_ERROR like `createAssets` */
+/**
+ * Checks whether `createAssets` would succeed with these inputs. @throws ApiError VALIDATION_ERROR like `createAssets`
+ */
 export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
   const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
   await checkNewRows(db, assetColumns, rows, async (assetTags) => {
@@ -118,13 +120,13 @@ export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]):
 const customFieldNames = tenantQuery(`SELECT ARRAY(
   SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
 
-/** Returns the names of all custom fields in assets of the tenant, sorted. */
+/** Returns the names of all custom fields that assets of the tenant have, sorted. */
 export async function listCustomFields(db: TenantClient): Promise<string[]> {
   return (await queryOne<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
 
 /**
- * Updates an asset. A patch without changes leaves `updatedAt` (docs/decisions/data-model.md).
+ * Updates an asset and records an activity. A patch without changes writes nothing (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
@@ -178,7 +180,7 @@ export function presentAsset(row: AssetRow): Asset {
   });
 }
 
-/** Returns the columns of a new asset (docs/decisions/data-model.md). */
+/** Returns the column values of a new asset (docs/decisions/data-model.md). */
 function toColumns(input: NewAsset) {
   return {
     name: input.name,
@@ -199,8 +201,8 @@ function toColumns(input: NewAsset) {
 }
 
 /**
- * Collects the jobs of `emit` until `putJobsIn`. An inserted job would block all other transactions that emit to the
- * same subscription until this one commits, which may take minutes.
+ * Collects the jobs that `emit` creates. `putJobsIn` inserts them. Earlier inserts would block all other transactions
+ * that emit to the same subscription until this transaction commits, which can take minutes.
  */
 function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();
@@ -215,7 +217,7 @@ function deferJobs(context: Context & Transaction) {
   };
 }
 
-/** Applies the patch. @throws ApiError INVALID_TRANSITION */
+/** Returns the asset with the patch applied. @throws ApiError INVALID_TRANSITION */
 function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   const after: Asset = {
     ...before,
@@ -233,7 +235,7 @@ function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   return after;
 }
 
-/** Derives the status from the assignment: assigning sets IN_USE, unassigning sets IN_STOCK. */
+/** Returns the status that follows from an assignment: assigning sets IN_USE, unassigning sets IN_STOCK. */
 function getStatusOfAssignment(before: Asset, assignedToId: number | null | undefined): AssetStatus {
   if (assignedToId === undefined || assignedToId === before.assignedToId) return before.status;
   if (assignedToId !== null) return 'IN_USE';

@@ -14,7 +14,7 @@ import { resolveTicketId } from '../tickets/ticket-number.ts';
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
-/** Reads skipped rows from an index only, and each row of the page by its key. */
+/** Reads a page of comments: the skipped rows from an index only, and each row of the page by its key. */
 const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
       SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
@@ -23,7 +23,7 @@ const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t
     ) AS comment) END AS comments
   FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
 
-/** Returns a page of a ticket's comments, newest first. @throws ApiError NOT_FOUND for the ticket */
+/** Returns a page of a ticket's comments, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 export async function listComments(
   context: Context,
   reference: TicketReference,
@@ -57,16 +57,16 @@ const insert = `WITH t AS (
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
 
 /**
- * Adds a comment to a ticket of any status. Increments the ticket's counter under its row lock and emits
+ * Adds a comment to a ticket of any status. Locks the ticket to increment its comment counter, and emits
  * `ticket.updated` (docs/decisions/tickets.md).
- * @throws ApiError NOT_FOUND for the ticket
+ * @throws ApiError NOT_FOUND if the ticket doesn't exist
  */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
   return transaction(context, async (context) => {
     const { db, now, userId, keyId } = context;
     const ticketId = await resolveTicketId(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
-    // Locked first, so that all data is read at the version of the ticket.
+    // Locks the ticket first, so that all later reads see the same version of it.
     const [, [written], [subscribers]] = (await queryPipelined(db, [
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },

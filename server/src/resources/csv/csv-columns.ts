@@ -1,19 +1,19 @@
 import type * as z from 'zod';
 import { csvLine } from './csv-format.ts';
 
-/** Describes the CSV format of a resource, without access to a database. */
+/** The CSV format of a resource, which can be described without access to a database. */
 export interface CsvColumns<Line extends object> {
   resource: 'assets' | 'projects';
-  /** The singular name of the resource. */
+  /** The singular name of the resource, such as `asset`. */
   one: string;
-  /** The schema of a line, which identifies a user by id or email address. */
+  /** The schema of a line. A line identifies a user by id or email address. */
   line: z.ZodType<Line>;
-  /** The columns of a file, in the order of an export. Custom fields follow them. */
+  /** The columns of a CSV file, in the order of an export. Columns of custom fields follow them. */
   names: readonly (keyof Line & string)[];
   needed: readonly (keyof Line & string)[];
   /** The column whose value must be unique. */
   unique: keyof Line & string;
-  /** The column that contains a user. */
+  /** The column that identifies a user. */
   user: keyof Line & string;
   hasCustomFields: boolean;
   /** Example values by column. */
@@ -22,12 +22,12 @@ export interface CsvColumns<Line extends object> {
 
 const customFieldPrefix = 'customFields.';
 
-/** Returns the custom field of a column, or undefined if the column is not a custom field. */
+/** Returns the name of the custom field in a column, or undefined if the column has no custom field. */
 export function parseCustomField(column: string): string | undefined {
   return /^customFields\.(?!__proto__$)(.+)$/s.exec(column)?.[1];
 }
 
-/** Returns the column of a custom field. */
+/** Returns the column name of a custom field. */
 export function toCustomFieldColumn(customField: string): string {
   return customFieldPrefix + customField;
 }

@@ -14,12 +14,12 @@ interface CsvRow extends Record<string, unknown> {
   customFields?: Record<string, unknown>;
 }
 
-/** Spreadsheets recognize UTF-8 by the byte order mark. */
+/** Starts the file with a byte order mark, by which spreadsheets recognize UTF-8. */
 const byteOrderMark = '\uFEFF';
 
 /**
- * Exports rows in the columns of an import. Contains the email addresses of users, because ids differ between
- * workspaces.
+ * Exports rows as CSV with the columns of an import. Contains the email addresses of users instead of ids, because ids
+ * differ between workspaces.
  */
 export async function csvFile(db: TenantClient, { columns, customFields }: CsvExport): Promise<FileFormat> {
   const { names, user } = columns;

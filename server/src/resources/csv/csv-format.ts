@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 import { hasPgCode } from '../../shared/pg-errors.ts';
 
 /*
- * Reads and writes CSV for spreadsheets, which evaluate text that looks like a formula. Writing adds an apostrophe
- * before such text, and reading removes it (docs/decisions/data-model.md#csv).
+ * Reads and writes CSV for spreadsheets. A spreadsheet evaluates text that looks like a formula, so writing adds an
+ * apostrophe before such text. Reading removes the apostrophe (docs/decisions/data-model.md#csv).
  */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
@@ -13,16 +13,17 @@ const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 export function csvLine(cells: readonly unknown[]): string {
   const safe = cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell));
   return stringify([safe], {
-    // By default, the library writes false as an empty cell and true as 1.
+    // Writes booleans as true and false. By default, the library writes false as an empty cell and true as 1.
     cast: { boolean: String },
-    // Leading and trailing white space and carriage returns are kept only within quotes.
+    // Puts quotes around cells with leading or trailing white space or carriage returns. Without quotes, readers remove
+    // these.
     quoted_match: /^\s|\s$|\r/,
   });
 }
 
-/** A record of a file. */
+/** A record of a CSV file. */
 export interface CsvRecord {
-  /** The line on which it begins, from 1. */
+  /** The line on which the record begins, from 1. */
   line: number;
   cells: string[];
 }
@@ -30,14 +31,14 @@ export interface CsvRecord {
 /** The maximum size of a record in bytes. */
 const recordBytes = 256 * 1024;
 
-/** Thrown if a file is not CSV in UTF-8. The message is a clause that follows the file name. */
+/** Thrown if a file is not CSV in UTF-8. The message is a clause that can follow the file name. */
 export class NoCsv extends Error {
   override name = 'NoCsv';
 }
 
 /**
- * Parses a file in UTF-8 into records. Skips empty ones.
- * @param max maximum number of records; the rest of the file is not checked
+ * Parses a CSV file in UTF-8 into records. Skips empty records.
+ * @param max maximum number of records; the function doesn't check the rest of the file
  * @throws NoCsv
  */
 export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
@@ -55,7 +56,7 @@ export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
     }) as unknown as { record: string[]; info: { bytes: number } }[];
     let [lines, read] = [0, 0];
     return records.map(({ record, info }) => {
-      // The parser counts a CRLF within quotes as two line breaks.
+      // Corrects the line number: the parser counts a CRLF within quotes as two line breaks.
       const since = text.toString('latin1', read, info.bytes);
       [lines, read] = [lines + countBreaks(since), info.bytes];
       const within = record.reduce((sum, cell) => sum + countBreaks(cell), 0);

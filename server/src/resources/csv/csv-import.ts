@@ -14,51 +14,54 @@ import { type CsvRecord, NoCsv, parseCsv } from './csv-format.ts';
 export interface CsvResource<Row extends { id: number }, Line extends object, New> {
   columns: CsvColumns<Line>;
   rows: Rows<Row>;
-  /** Returns the names of all custom fields in rows of the tenant. */
+  /** Returns the names of all custom fields that rows of the tenant have. */
   customFields(db: TenantClient): Promise<string[]>;
-  /** Converts a line to the input of `create`, with the id of its user. */
+  /** Converts a line of the file and the id of its user to the input of `create`. */
   newOf(line: Line, userId: number | null | undefined): New;
-  /** Checks whether the rows can be created. @throws ApiError like `create` */
+  /** Checks whether `create` would succeed. @throws ApiError like `create` */
   check(context: Context, inputs: readonly New[]): Promise<void>;
-  /** Creates all rows or none. @throws ApiError VALIDATION_ERROR; details about one row begin with its index */
+  /**
+   * Creates all rows or none. @throws ApiError VALIDATION_ERROR; the path of a detail about one row begins with its
+   * index
+   */
   create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
 }
 
 /** The parts of a CSV resource that an import needs. */
 type Importable<Line extends object, New> = Omit<CsvResource<never, Line, New>, 'rows' | 'customFields'>;
 
-/** How many lines are read before the event loop gets a turn. */
+/** How many lines the import reads before it yields to the event loop. */
 const linesPerTurn = 250;
 
 const maxColumns = 500;
 
-/** Reading stops at this number of problems. */
+/** Maximum problems of a file. The import stops reading at this number. */
 const maxProblems = 10_000;
 
-/** A problem of a file. */
+/** A problem of a CSV file that prevents its import. */
 export interface Problem {
-  /** The line, from 1, or undefined if the problem concerns the whole file. */
+  /** The line number, from 1, or undefined if the problem concerns the whole file. */
   line: number | undefined;
-  /** The column, or empty if the problem concerns the whole line. */
+  /** The column name, or empty if the problem concerns the whole line. */
   path: string;
-  /** A clause that follows the name of the column or file. */
+  /** The description of the problem, as a clause that can follow the name of the column or file. */
   message: string;
 }
 
-/** A line without problems of its own. */
+/** A valid line of the file. */
 interface Line<Given> {
   line: number;
-  /** The values as in the file, with the email address of a user. */
+  /** The values as in the file. A user can be an email address. */
   given: Given;
 }
 
-/** The content and problems of a file, in the order of lines. A file with problems is not imported. */
+/** The content and the problems of a CSV file, in the order of lines. A file with problems can't be imported. */
 export interface CheckedFile<Given, New> {
   entries: (Line<Given> & { input: New })[];
   problems: Problem[];
 }
 
-/** Checks whether the content of a CSV file can be created. @param max maximum number of lines */
+/** Checks whether the content of a CSV file can be imported. @param max maximum number of lines */
 export async function checkFile<Given extends object, New>(
   context: Context,
   csv: Importable<Given, New>,
@@ -75,7 +78,7 @@ function sortByLine(problems: Problem[]): Problem[] {
 }
 
 /**
- * Creates the content of a CSV file in one transaction. If there are problems, creates nothing.
+ * Imports the content of a CSV file in one transaction. If the file has problems, imports nothing.
  * @param max maximum number of lines
  */
 export async function importFile<Given extends object, New>(
@@ -93,7 +96,7 @@ export async function importFile<Given extends object, New>(
   });
 }
 
-/** Runs `work` if the file has no problems. Converts errors with details to problems. */
+/** Runs `work` if the file has no problems. If `work` throws an error with details, adds these to the problems. */
 async function collectProblems<Given, New>(
   file: CheckedFile<Given, New>,
   work: (inputs: New[]) => Promise<void>,
@@ -108,7 +111,7 @@ async function collectProblems<Given, New>(
   }
 }
 
-/** Reads a file and looks up its users. */
+/** Reads a CSV file and looks up the users in it. */
 async function readFile<Given extends object, New>(
   context: Context,
   { columns, newOf }: Importable<Given, New>,
@@ -141,7 +144,7 @@ async function readFile<Given extends object, New>(
   };
 }
 
-/** Parses a file. Returns its records, the header first, or none if they can't be checked line by line. */
+/** Parses a CSV file. Returns its records, the header first. Returns none if the lines can't be checked. */
 function readRecords<Given extends object>(
   columns: CsvColumns<Given>,
   bytes: Uint8Array,
@@ -185,14 +188,14 @@ function findHeaderProblems<Given extends object>(
   ];
 }
 
-/** Shortens the name of a column for a message. */
+/** Shortens the name of a column for an error message. */
 function shorten(column: string): string {
   return column.slice(0, 100).toWellFormed();
 }
 
 /**
- * Reads a line. If it has problems, replaces invalid required values by examples, so that the other values can still be
- * checked.
+ * Reads a line of the file. If required values are invalid, replaces them with examples, so that the schema can still
+ * check the other values.
  */
 function readLine<Given extends object>(
   columns: CsvColumns<Given>,
@@ -205,7 +208,7 @@ function readLine<Given extends object>(
   }
   const needed: readonly string[] = columns.needed;
   const known: readonly string[] = columns.names;
-  // The header's own problems are reported once, not on each line.
+  // Ignores missing columns here, because the check of the header has already reported them.
   const missing = needed.filter((name) => !header.includes(name));
   const fields: Record<string, unknown> = Object.fromEntries(missing.map((name) => [name, columns.example[name]]));
   const customFields: [string, string][] = [];
@@ -250,12 +253,15 @@ function findUnknownUsers<Given extends object>(
   });
 }
 
-/** Returns the id of the user with an email address or id. */
+/** Returns the user id of a value, which is an email address or an id. */
 function getUserId(user: unknown, userIds: ReadonlyMap<string, number>): number | null | undefined {
   return typeof user === 'string' ? userIds.get(user) : (user as number | null | undefined);
 }
 
-/** Converts the details of `create` to problems of lines. The paths of details about one row begin with its index. */
+/**
+ * Converts the details of an error of `create` to problems of lines. If a detail concerns one row, its path begins with
+ * the index of the row.
+ */
 function locate(details: NonNullable<ApiError['details']>, entries: readonly { line: number }[]): Problem[] {
   return details.map(({ path, message }) => {
     const [, index, field] = /^(\d+)\.(.*)$/s.exec(path) ?? [];

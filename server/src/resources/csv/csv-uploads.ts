@@ -4,18 +4,18 @@ import type { CsvColumns } from './csv-columns.ts';
 import type { CheckedFile, Problem } from './csv-import.ts';
 
 /*
- * Stores the CSV file that a user of the developer area has uploaded and previews before the import. Keeps one file per
- * user and resource for a day, with its preview (docs/decisions/data-model.md#csv).
+ * Stores the CSV file that a user of the developer area has uploaded, and its preview. The user sees the preview before
+ * the import. The server keeps one file per user and resource for one day (docs/decisions/data-model.md#csv).
  */
 
 type OwnContext = Pick<Context, 'db'> & { userId: bigint };
 type Resource = CsvColumns<object>['resource'];
 
-/** The preview of a checked file. */
+/** The preview of a CSV file before its import. */
 export interface Preview {
-  /** How many lines can be imported if there are no problems. */
+  /** The number of valid lines. If there are no problems, the import creates a row for each. */
   lines: number;
-  /** The first lines, each as the texts of some columns. */
+  /** The first valid lines, each with the texts of the columns to show. */
   first: { line: number; cells: string[] }[];
   /** The number of problems. */
   problems: number;
@@ -26,7 +26,7 @@ const maxShownLines = 10;
 const maxShownProblems = 100;
 const maxShownText = 200;
 
-/** Builds the preview of a file. @param names the columns to show */
+/** Builds the preview of a CSV file. @param names the columns to show */
 export function previewOf<Line extends object, New>(
   { entries, problems }: CheckedFile<Line, New>,
   names: readonly (keyof Line)[],
@@ -56,7 +56,7 @@ function text(value: unknown): string {
 const ownUpload = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
 const retention = "interval '1 day'";
 
-/** Stores a file in place of the user's previous one. Deletes expired files of the workspace. */
+/** Stores a file and replaces the user's previous file of the resource. Deletes expired files of the workspace. */
 export async function keepUpload(
   { db, userId }: OwnContext,
   resource: Resource,
@@ -76,26 +76,26 @@ export async function keepUpload(
   ]);
 }
 
-/** A stored upload. */
+/** The preview of a stored file. */
 export interface Kept {
   preview: Preview;
-  /** When the file was uploaded or last checked. Identifies the version of the upload. */
+  /** When the file was uploaded or last checked. This time identifies the version of the file. */
   at: Date;
 }
 
-/** Returns the preview of the user's file, or undefined if there is none or it has expired. */
+/** Returns the preview of the user's stored file, or undefined if there is none or it has expired. */
 export function findPreview(context: OwnContext, resource: Resource): Promise<Kept | undefined> {
   return find(context, resource, 'preview, created_at AS at');
 }
 
-/** Returns the user's file to check it again, or undefined if there is none or it has expired. */
+/** Returns the stored file of the user, for another check. Returns undefined if there is none or it has expired. */
 export async function findUpload(context: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
   return (await find<{ content: Uint8Array }>(context, resource, 'content'))?.content;
 }
 
 /**
- * Deletes and returns the file, so that only one of two concurrent requests gets it. Undefined if there is none or its
- * version differs.
+ * Deletes and returns the user's stored file, so that only one of two concurrent requests gets it. Returns undefined if
+ * there is none or its version differs.
  * @param at the version that `findPreview` returned
  */
 export async function takeUpload(

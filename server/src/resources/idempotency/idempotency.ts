@@ -6,7 +6,7 @@ import { ConditionNotMet } from '../../database/client/transaction.ts';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 
-/** The response of a handler. */
+/** The response of a handler, as stored under an `Idempotency-Key`. */
 export interface StoredResponse {
   status: number;
   body: { data: unknown };
@@ -14,22 +14,22 @@ export interface StoredResponse {
   etag?: string | undefined;
 }
 
-/** How the data of a response is stored if not completely. */
+/** How the data of a response is stored, if it is not stored completely. */
 export interface Kept {
   keep(data: never): unknown;
-  /** Restores the data. */
+  /** Restores the data of the response from the stored form. */
   restore(context: Context, kept: never): Promise<unknown>;
 }
 
 type Input = { request: FastifyRequest; reply: FastifyReply };
 
-/** The `Retry-After` of a request whose first attempt is still running. */
+/** The `Retry-After` of a repeated request while the first one is still running. Seconds. */
 const retryAfterSeconds = 1;
 
 /**
- * Executes a POST once per `Idempotency-Key` (docs/decisions/idempotency.md). Stores the response in the transaction of
- * the changes, so that both are committed or neither. Repeated requests get the stored response. Errors are rolled back
- * and not stored. Without the header, the handler runs directly.
+ * Executes a POST request once per `Idempotency-Key` (docs/decisions/idempotency.md). Stores the response in the
+ * transaction of the changes, so that PostgreSQL commits both or neither. A repeated request gets the stored response.
+ * An error rolls back the transaction and is not stored. Without the header, only runs the handler.
  * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
  */
 export async function respondOnce<Given extends Input>(
@@ -55,7 +55,7 @@ export async function respondOnce<Given extends Input>(
   } catch (error) {
     const isTaken = error instanceof ConditionNotMet;
     if (!isTaken && !(error instanceof ApiError)) throw error;
-    // The error may be caused by the same request, which has just committed.
+    // An earlier attempt of the same request may have caused the error, if it has just committed.
     const response = await find(keyedRequest);
     if (response === undefined) throw isTaken ? inProgress() : error;
     reply.header(replayedHeader, 'true');
@@ -63,21 +63,22 @@ export async function respondOnce<Given extends Input>(
   }
 }
 
-/** A request with its idempotency key. */
+/** A request with an `Idempotency-Key`. */
 interface KeyedRequest {
   context: UserContext;
   key: string;
-  /** Fingerprints of the request. The first one is stored; a match with any counts. */
+  /** The possible fingerprints of the request. The server stores the first one and accepts a match with any. */
   fingerprints: Buffer[];
 }
 
-/** SQL condition: the unexpired row of the key. */
+/** SQL condition: the row has the idempotency key of the request and has not expired. */
 const current = `tenant_id = $1 AND key_id = $2 AND key = $3
   AND created_at > now() - interval '${idempotencyHours} hours'`;
 
 /**
- * Returns a statement that acquires the lock of the key until the end of the transaction. Fails if another request
- * holds the lock or has stored a response. A response committed just now is not visible yet; `store` detects it.
+ * Returns a statement that acquires the lock of an idempotency key until the end of the transaction. The statement
+ * fails if another request holds the lock or has stored a response. It can't see a response that was committed just
+ * now, but `store` detects this.
  */
 function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   const values = [db.$tenantId, keyId, key];
@@ -88,12 +89,12 @@ function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   };
 }
 
-/** Returns the id of the lock: 64 bits, so that collisions are unlikely. */
+/** Returns the id of the lock of an idempotency key. It has 64 bits, so that collisions are unlikely. */
 function lockOf(values: readonly unknown[]): bigint {
   return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
 }
 
-/** Returns a statement that stores the response. Fails if an unexpired response exists. */
+/** Returns a statement that stores the response. The statement fails if an unexpired response exists. */
 function store(
   { context: { db, keyId }, key, fingerprints }: KeyedRequest,
   { status, body, etag }: StoredResponse,
@@ -111,7 +112,7 @@ function store(
   };
 }
 
-/** Returns the stored response, if any. @throws ApiError if it belongs to a different request */
+/** Returns the stored response, or undefined if there is none. @throws ApiError if it belongs to a different request */
 async function find({ context: { db, keyId }, key, fingerprints }: KeyedRequest): Promise<StoredResponse | undefined> {
   const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
     text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
@@ -147,9 +148,9 @@ async function restoreResponse(
 }
 
 /**
- * Computes the fingerprints of a request from its method, path and body, regardless of the order of fields. Includes a
- * secret as a keyed hash, because a plain hash could be guessed by anyone with access to the database. There is one
- * hash per encryption key, the current one first.
+ * Computes the fingerprints of a request from its method, path and body, regardless of the order of fields. A secret is
+ * included as a keyed hash, because anyone with access to the database could guess a secret from a plain hash. There is
+ * one fingerprint per encryption key, the one of the current key first.
  */
 function computeFingerprints({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
   const computeFingerprint = (content: unknown) => digest(`${method} ${url}\n${JSON.stringify(content, sortFields)}`);

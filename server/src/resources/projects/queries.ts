@@ -27,7 +27,7 @@ export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page
   });
 }
 
-/** Reads projects for incremental sync and exports. */
+/** Functions that read projects for incremental sync and exports. */
 export const projectRows: Rows<Project> = {
   resource: 'projects',
   named: async (db, ids) => (await db.project.findMany({ where: { id: { in: ids } } })).map(presentProject),
@@ -45,8 +45,8 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 }
 
 /**
- * Creates a project. No endpoint of v1 calls it; the command line and the developer area do.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the key is taken
+ * Creates a project. The command line and the developer area call this function. No endpoint of v1 does.
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is taken
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
   return transaction(context, async (context) => {
@@ -59,7 +59,7 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 }
 
 /**
- * Creates many projects in one transaction, all or none.
+ * Creates all of the given projects in one transaction, or none.
  * @throws ApiError VALIDATION_ERROR whose details list every invalid project by index, such as `0.key`
  */
 export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
@@ -78,7 +78,10 @@ export function createProjects(context: Context, inputs: readonly NewProject[], 
 const takenDuringImport =
   'must be unique. One of these keys was taken during the import. Import the file again to see which one.';
 
-/** Checks whether `createProjects` would succeed. @throws ApiError VALIDATION_ERROR like `createProjects` */
+/**
+ * Checks whether `createProjects` would succeed with these inputs. @throws ApiError VALIDATION_ERROR like
+ * `createProjects`
+ */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));
   await checkNewRows(db, projectColumns, rows, async (keys) => {
@@ -88,8 +91,8 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
 }
 
 /**
- * Updates a project. A patch without changes leaves `updatedAt`. No endpoint of v1 calls it; the command line and the
- * developer area do.
+ * Updates a project. A patch without changes doesn't change `updatedAt`. The command line and the developer area call
+ * this function. No endpoint of v1 does.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {
@@ -131,7 +134,7 @@ export function presentProject(row: ProjectRow): Project {
   });
 }
 
-/** Returns the columns of a new project (docs/decisions/data-model.md). */
+/** Returns the column values of a new project (docs/decisions/data-model.md). */
 function toColumns(input: NewProject) {
   return {
     key: input.key,

@@ -2,7 +2,7 @@ import { type BulkRefusal, docsOf, InvalidItem } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 
-/** An item during processing: its current value, or the error that rejected it. */
+/** An item of a bulk request during processing: its current value, or the error that rejected it. */
 type Step<Value> = Value | ApiError;
 
 /** Processes the items of a bulk request. Each item succeeds or fails separately (docs/decisions/tickets.md). */
@@ -20,13 +20,13 @@ export class BulkItems<Value> {
     );
   }
 
-  /** The items without an error, in order. */
+  /** The values of the items that no step has rejected, in order. */
   get accepted(): Value[] {
     return this.#steps.filter((step): step is Value => !(step instanceof ApiError));
   }
 
   /**
-   * Applies a step to each item without an error, in order. If the step throws an ApiError, it rejects only this item.
+   * Applies a step to each item without an error, in order. If the step throws an ApiError, only this item is rejected.
    */
   next<Next>(step: (value: Value) => Next): BulkItems<Next> {
     return new BulkItems(

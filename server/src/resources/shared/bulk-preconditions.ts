@@ -4,17 +4,17 @@ import { ApiError, takenBy } from '../../shared/errors.ts';
 import type { CsvColumns } from '../csv/csv-columns.ts';
 import { noSuchUser } from './foreign-keys.ts';
 
-/** Called with the number of rows created so far. */
+/** Reports progress: called with the number of rows created so far. */
 export type Progress = (created: number) => void;
 
-/** The values of a new row that need a check in the database. */
+/** The values of a new row that are checked against the database. */
 interface NewRow {
   unique: string;
   userId: number | null | undefined;
 }
 
 /**
- * Checks whether rows can be created: their unique values are free, and their users are active.
+ * Checks whether rows can be created: their unique values are not in use, and their users are active.
  * @param findTaken returns the values that already exist
  * @throws ApiError VALIDATION_ERROR whose details list every invalid value by row index, such as `0.assetTag`
  */

@@ -7,41 +7,44 @@ import type { TargetPolicy } from '../../webhooks/delivery/target.ts';
 import type { DispatchJobs } from '../../webhooks/outbox/dispatch-jobs.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 
-/** The dependencies that are passed to all parts of the process. */
+/** The dependencies that the process passes to all its modules. */
 export interface Services {
   now(): Date;
   secretCipher: SecretCipher;
   dispatchJobs: DispatchJobs;
   /** Notifies the workers of all processes of new deliveries. */
   wakeWorkers(): void;
-  /** Decides where webhooks may be sent. */
+  /** Decides to which URLs and addresses the server may send webhooks. */
   targets: TargetPolicy;
-  /** Limits of webhook requests per host. */
+  /** The limits of webhook requests per target host. */
   hostLimits: HostLimits;
   /** `PUBLIC_URL`, the base of the links in errors. */
   publicUrl?: string | undefined;
-  /** Returns the current W3C `traceparent`. Undefined if tracing is off. */
+  /** Returns the current W3C `traceparent`. The function is undefined if tracing is off. */
   traceParent?: (() => string | undefined) | undefined;
 }
 
-/** The context of a query: the data of one tenant, and the services. Inside a transaction, `db` is the transaction. */
+/**
+ * The context of a query: the data of one tenant, and the services. Within a transaction, `db` is the client of the
+ * transaction.
+ */
 export interface Context extends Services, Acting {
   db: TenantClient;
-  /** The ETags of the `If-Match` header. */
+  /** The ETags in the `If-Match` header of the request. */
   ifMatch?: Etags | undefined;
 }
 
-/** The context of a query that creates rows for a user. Requests have a user; the command line has none. */
+/** The context of a query that creates rows for a user. Every request has a user. The command line has none. */
 export interface UserContext extends Context {
   /** The creator of the API key. New rows store this user (docs/decisions/api-keys.md). */
   userId: bigint;
-  /** The API key of the request. */
+  /** The id of the API key of the request. */
   keyId: bigint;
 }
 
 /** The part of the context that exists only within a transaction. `emit` requires it. */
 export interface Transaction {
-  /** Registers a callback that runs after the commit. It does not run after a rollback. */
+  /** Registers a callback that runs after the commit. After a rollback, the callback does not run. */
   afterCommit(action: () => void): void;
 }
 
@@ -51,7 +54,8 @@ export function isWithin<Given extends Context>(context: Given): context is Give
 }
 
 /**
- * Runs `work` in a transaction. If one is already open, `work` joins it, and an error rolls back all of it.
+ * Runs `work` in a transaction. If a transaction is already open, `work` runs in it, and an error rolls back the whole
+ * transaction.
  * @throws ConditionNotMet
  */
 export async function transaction<Given extends Context, Result>(

@@ -3,7 +3,8 @@ import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/c
 import { detailsOf, validationError } from '../../shared/validation.ts';
 
 /**
- * Merges custom fields with a patch: given keys replace, `null` removes (docs/decisions/data-model.md).
+ * Merges the custom fields of a resource with those of a patch. A given field replaces the current one, and `null`
+ * removes it (docs/decisions/data-model.md).
  * @throws ApiError VALIDATION_ERROR if the result exceeds the limits
  */
 export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {
@@ -21,7 +22,7 @@ export function mergeCustomFields(current: CustomFields, given: CustomFields | u
   return checked.data;
 }
 
-/** Returns the fields that differ between two versions of a resource. Empty if none does. */
+/** Returns the fields that differ between two versions of a resource, or an empty object if they are equal. */
 export function diffFields<Resource extends object>(before: Resource, after: Resource): Changes {
   const changes: Changes = {};
   for (const name of Object.keys(after) as (keyof Resource & string)[]) {

@@ -18,7 +18,7 @@ interface Row {
   tickets: [id: number, type: TicketType, number: number][] | null;
 }
 
-/** Looks up the names of users and the numbers of tickets in one round trip. */
+/** Looks up the names of users and the numbers of tickets in one round trip to the database. */
 export async function findNames(
   { db }: Pick<Context, 'db'>,
   ids: { users: readonly number[]; tickets: readonly number[] },

@@ -3,49 +3,49 @@ import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
 
-/** The error of a reference to a user that doesn't exist or is inactive. */
+/** The error message for a reference to a user that doesn't exist or is inactive. */
 export const noSuchUser = 'must be an active user of this workspace';
 
-/** The error of a reference to a ticket that doesn't exist. */
+/** The error message for a reference to a ticket that doesn't exist. */
 export const noSuchTicket = 'must be a ticket of this workspace';
 
-/** An id in a body, and the path of its field. */
+/** An id in a request body, and the path of its field. */
 interface Reference {
   path: string;
   id: number;
 }
 
-/** The ids in a body, by the resource that they reference. */
+/** The ids in a request body, by the resource that they reference. */
 export interface References {
   users: readonly Reference[];
   tickets: readonly Reference[];
 }
 
-/** The ids that exist in the tenant. */
+/** The referenced ids that exist in the tenant, by resource. */
 export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
 
-/** Returns the reference of a nullable field. Empty if the field is null, absent or unchanged. */
+/** Returns the reference of a nullable field in a list. The list is empty if the field is null, absent or unchanged. */
 export function reference(path: string, id: number | null | undefined, before?: number | null): Reference[] {
   return id == null || id === before ? [] : [{ path, id }];
 }
 
 /**
  * Checks that each id belongs to an active user of the tenant.
- * @throws ApiError INVALID_REFERENCE listing each field that fails
+ * @throws ApiError INVALID_REFERENCE listing each field that fails the check
  */
 export async function checkUsers(context: Context, users: readonly Reference[]): Promise<void> {
   await checkReferences(context, { users, tickets: [] });
 }
 
 /**
- * Checks that all referenced rows exist.
- * @throws ApiError INVALID_REFERENCE listing each field that fails
+ * Checks that all referenced users and tickets exist.
+ * @throws ApiError INVALID_REFERENCE listing each field that fails the check
  */
 export async function checkReferences(context: Context, references: References): Promise<void> {
   assertKnown(references, await findKnown(context, [references]));
 }
 
-/** Looks up the ids of all bodies in one statement. Runs none if there are no ids. */
+/** Looks up the referenced ids of all bodies in one statement. If there are no ids, runs no statement. */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;
@@ -61,7 +61,9 @@ function collectIds(all: readonly References[], kind: keyof References): number[
   return [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))];
 }
 
-/** Checks references against the known ids. @throws ApiError INVALID_REFERENCE listing each field with an unknown id */
+/**
+ * Checks references against ids that exist. @throws ApiError INVALID_REFERENCE listing each field with an unknown id
+ */
 export function assertKnown({ users, tickets }: References, known: Known): void {
   const details = [
     ...findUnknown(users, known.users, noSuchUser),

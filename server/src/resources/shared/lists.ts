@@ -2,13 +2,13 @@ import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { findIds, rejectBroadQuery, type Searched, type SearchWhere } from './search.ts';
 
-/** A page of rows in the list envelope. */
+/** A page of rows with its metadata, as list endpoints return it. */
 export interface Page<Row> {
   data: Row[];
   meta: PageMeta;
 }
 
-/** A range of rows, newest first by default. `orderBy` reverses the order. */
+/** A range of rows. The default order is newest first, and `orderBy` reverses it. */
 interface Range {
   skip: number;
   take: number;
@@ -16,22 +16,25 @@ interface Range {
 }
 
 interface PageSource<Row> {
-  /** Returns the number of rows on all pages. */
+  /** Returns the total number of rows on all pages. */
   count(): Promise<number>;
   /** Returns a range of rows in the requested order. */
   find(range: Range): Promise<Row[]>;
 }
 
-/** Maximum rows counted if no counter holds the total (docs/decisions/pagination.md). */
+/** Maximum rows that a list counts if no counter stores the total (docs/decisions/pagination.md). */
 export const maxCounted = 100_000;
 
-/** Reads one page (docs/decisions/pagination.md). A page past the end is empty and needs no query. */
+/**
+ * Reads one page of a list (docs/decisions/pagination.md). If the page is past the end, returns an empty page without a
+ * query for rows.
+ */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
   return { data: await findRange(query, totalCount, find), meta: pageMeta(query, { totalCount }) };
 }
 
-/** Reads the rows of a page from the nearer end of the list, because an offset scans all skipped rows. */
+/** Reads the rows of a page, starting from the nearer end of the list. An offset scans all skipped rows. */
 async function findRange<Row>(
   { page, perPage }: PageQuery,
   totalCount: number,
@@ -48,7 +51,7 @@ async function findRange<Row>(
 interface SearchableSource<Row, Where extends SearchWhere> {
   db: TenantClient;
   resource: Searched;
-  /** The conditions of the filters. */
+  /** The Prisma conditions of the filters. */
   where: Where;
   count(): Promise<number>;
   /** Returns a range of matching rows, newest first by default. */
@@ -72,7 +75,7 @@ export async function readSearchablePage<Row, Where extends SearchWhere>(
   return { data, meta: pageMeta(query, found) };
 }
 
-/** Builds the `meta` of a page. Includes `totalCountCapped` only if the total is not exact. */
+/** Builds the `meta` object of a page. Includes `totalCountCapped` only if the total is not exact. */
 export function pageMeta(
   { page, perPage }: PageQuery,
   { totalCount, isCapped = false }: { totalCount: number; isCapped?: boolean },
@@ -80,7 +83,9 @@ export function pageMeta(
   return { page, perPage, totalCount, ...(isCapped && { totalCountCapped: true }) };
 }
 
-/** Builds the condition of one filter: any of the values, or no restriction. */
+/**
+ * Builds the Prisma condition of one filter: the column has one of the values, or any value if the filter is absent.
+ */
 export function anyOf<Column extends string, Value>(column: Column, values: Value[] | undefined) {
   return values === undefined ? {} : ({ [column]: { in: values } } as Record<Column, { in: Value[] }>);
 }

@@ -5,23 +5,24 @@ import { ApiError } from '../../shared/errors.ts';
 import { hasPgCode, QUERY_CANCELED } from '../../shared/pg-errors.ts';
 
 /*
- * Finds rows by the words of `q`. The words of all resources are in one table. Row-level security keeps requests from
- * using its index, so they call a function that is bound to their tenant (docs/decisions/full-text-search.md).
+ * Finds rows by the words of the parameter `q`. One table contains the words of all resources. Row-level security keeps
+ * requests from using its index, so they call a function that is limited to their tenant
+ * (docs/decisions/full-text-search.md).
  */
 
 const { join, raw, sql } = Prisma;
 
-/** Maximum rows that `q` finds. If more match, the first ones in the requested order. */
+/** Maximum rows that a search by `q` finds. If more rows match, it finds the first ones in the requested order. */
 export const maxFound = 10_000;
 
-/** Selects the ids of matching rows, at most one more than `maxFound`. */
+/** Builds SQL that selects the ids of the rows with these words, at most one more than `maxFound`. */
 export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
   return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${maxFound + 1})`;
 }
 
 /**
- * Selects the ids of the CTE `among` that match the words. Each row of `among` has the `place` of its words in the
- * index. Looks up each text by its key, regardless of the planner's estimates.
+ * Builds SQL that selects those ids of the CTE `among` whose rows match the words. `among.place` is the partition of
+ * the search index that contains the row. Looks up each text by its key, regardless of the planner's estimates.
  */
 export function filterByWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
   return sql`SELECT among.id FROM among JOIN (
@@ -35,10 +36,10 @@ export function filterByWords({ $tenantId }: TenantClient, resource: string, wor
     ) AS text`;
 }
 
-/** The resources with few enough rows for single lookups. */
+/** The resources with few enough rows for a separate lookup of each row. */
 export type Searched = 'assets' | 'users' | 'projects' | 'tasks';
 
-/** A condition per column, by its name in Prisma: a value, or any of several. */
+/** A condition per column, by its Prisma name: one value, or a list of alternatives. */
 export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
 type SearchValue = string | number | boolean;
 
@@ -49,17 +50,17 @@ interface Search {
   take: number;
 }
 
-/** The ids of a page of results, newest first. */
+/** The ids of a page of search results, newest first. */
 interface FoundIds {
   ids: number[];
-  /** The number of results, at most `maxFound`. */
+  /** The number of matching rows, at most `maxFound`. */
   totalCount: number;
   isCapped: boolean;
 }
 
 /**
- * Finds rows by words and filters. Checks the rows that match the words. If there are too many, checks the rows that
- * match the filters.
+ * Finds rows by words and filters. First checks the filters of the rows that match the words. If too many rows match
+ * the words, checks the words of the rows that match the filters.
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findIds(
@@ -96,16 +97,19 @@ export async function findIds(
 
 interface CountedIds {
   count: number;
-  /** How many rows were checked. */
+  /** How many rows the query has checked. */
   checked: number;
   ids: number[] | null;
 }
 
-/** Literals, because PostgreSQL estimates a LIMIT parameter of a generic plan as a tenth of all rows. */
+/** SQL literals. For a LIMIT parameter in a generic plan, PostgreSQL would estimate a tenth of all rows. */
 const maxFoundLiteral = raw(String(maxFound));
 const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 
-/** Counts and selects ids. @param found selects from the CTE `among`, which contains the rows to check */
+/**
+ * Builds SQL that counts the matching ids and selects those of the page. @param found selects from the CTE `among`,
+ * which contains the rows to check
+ */
 function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
   return sql`WITH among AS MATERIALIZED (${checked}), found AS MATERIALIZED (
       ${found} ORDER BY id DESC LIMIT ${maxFoundPlusOneLiteral}
@@ -123,10 +127,10 @@ function getSqlType([value]: SearchValue[]): string {
   return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
 }
 
-/** Matches PostgreSQL's message when an administrator has cancelled a statement. */
+/** Matches the message of PostgreSQL when an administrator has cancelled a statement. */
 const cancelledByAdministrator = /due to user request/;
 
-/** Runs a query that may be too broad. @throws ApiError QUERY_TOO_BROAD if the statement times out */
+/** Runs a query that may take too long. @throws ApiError QUERY_TOO_BROAD if the statement times out */
 export async function rejectBroadQuery<Result>(runQuery: () => Promise<Result>): Promise<Result> {
   try {
     return await runQuery();

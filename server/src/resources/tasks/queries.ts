@@ -14,7 +14,9 @@ import type { Rows } from '../sync/change-feed.ts';
 
 type TaskRow = Prisma.TaskGetPayload<object>;
 
-/** Returns a page of a project's tasks, newest first (spec §4). @throws ApiError NOT_FOUND for the project */
+/**
+ * Returns a page of a project's tasks, newest first (spec §4). @throws ApiError NOT_FOUND if the project doesn't exist
+ */
 export async function listTasks(context: Context, projectId: number, query: TaskQuery): Promise<Page<Task>> {
   const { db } = context;
   await getProject(context, projectId);
@@ -33,7 +35,7 @@ export async function listTasks(context: Context, projectId: number, query: Task
   });
 }
 
-/** Reads tasks for incremental sync and exports. */
+/** Functions that read tasks for incremental sync and exports. */
 export const taskRows: Rows<Task> = {
   resource: 'tasks',
   named: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
@@ -51,8 +53,8 @@ export async function getTask({ db }: Context, id: number): Promise<Task> {
 }
 
 /**
- * Creates a task with status TODO. Emits no event (spec §6). @throws ApiError NOT_FOUND for the project,
- * INVALID_REFERENCE
+ * Creates a task with status TODO. Emits no event (spec §6).
+ * @throws ApiError NOT_FOUND if the project doesn't exist, or INVALID_REFERENCE
  */
 export function createTask(context: Context, projectId: number, input: NewTask): Promise<Task> {
   return transaction(context, async (context) => {
@@ -74,7 +76,8 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 }
 
 /**
- * Updates a task and emits `task.updated`. A patch without changes does neither (docs/decisions/data-model.md).
+ * Updates a task and emits `task.updated`. A patch without changes writes and emits nothing
+ * (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
@@ -98,7 +101,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
         startDate: toDate(after.startDate),
         dueDate: toDate(after.dueDate),
         completedAt: toDate(after.completedAt),
-        // Always later than the previous value, even if the clock of another process is ahead.
+        // Makes `updatedAt` later than its previous value, even if the clock of another process is ahead.
         updatedAt: new Date(Math.max(Date.now(), current.updatedAt.getTime() + 1)),
       },
     });

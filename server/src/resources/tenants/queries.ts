@@ -10,7 +10,10 @@ import { toTenantId } from '../../shared/tenant-id.ts';
 import type { Context, Services } from '../shared/context.ts';
 import { presentUser } from '../users/queries.ts';
 
-/** A workspace. The API does not expose it: an API key belongs to one workspace and sees no other (spec §1.2). */
+/**
+ * A workspace. The API has no endpoint for workspaces: an API key belongs to one workspace and can't access another
+ * (spec §1.2).
+ */
 export interface Tenant {
   id: number;
   name: string;
@@ -24,7 +27,10 @@ const Name = trimmedText(1, 255).refine(
   'must not consist only of digits, because it would look like an id',
 );
 
-/** A tenant and its first user, an ADMIN. The default name of the user is the local part of the email address. */
+/**
+ * The input for a new tenant and its first user, an ADMIN. The default name of the user is the local part of the email
+ * address.
+ */
 export const NewTenant = z.strictObject({
   name: Name,
   adminEmail: NewUser.shape.email,
@@ -36,21 +42,21 @@ export type NewTenant = z.output<typeof NewTenant>;
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
-/** The number of rows of a tenant. */
+/** The numbers of users, API keys and other resources of a tenant. */
 interface TenantCounts {
   users: number;
-  /** API keys that are not revoked. */
+  /** The number of API keys that are not revoked. */
   keys: number;
   tickets: number;
   assets: number;
   projects: number;
-  /** Active subscriptions. */
+  /** The number of active webhook subscriptions. */
   webhooks: number;
 }
 
 /**
- * Normalizes a name for comparison: compatible characters (NFKC) and case are equal. Converts to upper case first,
- * because only that maps ß to SS (Unicode §3.13 D146, as far as JavaScript supports it).
+ * Normalizes a name for comparison, so that case and compatible characters (NFKC) don't matter. Converts to upper case
+ * first, because only this conversion maps ß to SS (Unicode §3.13 D146, as far as JavaScript supports it).
  */
 export function tenantNameKey(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
@@ -64,7 +70,7 @@ export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  // Prisma runs a nested create in one transaction, so there is no tenant without a user.
+  // Prisma runs a nested create in one transaction, so a tenant always has a user.
   const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
     prisma.tenant.create({
       data: {
@@ -80,12 +86,15 @@ export async function createTenant(
   return { tenant: presentTenant(tenant), admin };
 }
 
-/** Returns all tenants, active or not, by name. */
+/** Returns all tenants, active or inactive, sorted by name. */
 export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
   return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
 }
 
-/** Returns the tenant with a name, in any spelling, or with an id, which is all digits. @throws ApiError NOT_FOUND */
+/**
+ * Returns the tenant with a name, in any spelling, or with an id. A text of only digits is an id. @throws ApiError
+ * NOT_FOUND
+ */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();
   const where = isId(name) ? { id: BigInt(name) > maxId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
@@ -98,14 +107,14 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** Returns a tenant with the numbers of its rows. @throws ApiError NOT_FOUND */
+/** Returns a tenant with its numbers of users, keys and other resources. @throws ApiError NOT_FOUND */
 export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
   const [users, keys, sequence, assets, projects, webhooks] = await Promise.all([
     prisma.user.count({ where }),
     prisma.apiKey.count({ where: { ...where, revokedAt: null } }),
-    // Tickets are never deleted, so the sequence is their number.
+    // Reads the total from the sequence, because tickets are never deleted.
     prisma.ticketSequence.findUnique({ where, select: { total: true } }),
     prisma.asset.count({ where }),
     prisma.project.count({ where }),
@@ -122,8 +131,8 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
 }
 
 /**
- * Deactivates a tenant. Its API keys stop working within a second, and the sessions of its users end. Repeating it has
- * no effect.
+ * Deactivates a tenant. Its API keys stop working within a second, and the sessions of its users end. A repeated call
+ * has no effect.
  * @throws ApiError NOT_FOUND
  */
 export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
@@ -141,7 +150,7 @@ export async function activateTenant(prisma: PrismaClient, nameOrId: string): Pr
   return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
 }
 
-/** The parts of the runtime that a context needs. */
+/** The parts of the runtime that a context outside of a request needs. */
 interface Sources {
   databases: { system: Database };
   services: Services;
@@ -157,8 +166,8 @@ export async function tenantContext(sources: Sources, nameOrId: string): Promise
 }
 
 /**
- * Returns the context of an active tenant, for creating resources. @throws ApiError NOT_FOUND, or VALIDATION_ERROR for
- * an inactive tenant
+ * Returns the context of an active tenant, in which the caller creates resources.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the tenant is inactive
  */
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
   const tenant = await findTenant(sources.databases.system.prisma, nameOrId);
@@ -169,7 +178,7 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
 }
 
 /**
- * Returns the context of a tenant with the database rights of a request, which full-text search needs.
+ * Returns the context of a tenant with the database role for requests, which full-text search requires.
  * @throws ApiError NOT_FOUND
  */
 export async function requestContext(sources: RequestSources, nameOrId: string): Promise<Context> {
@@ -177,7 +186,7 @@ export async function requestContext(sources: RequestSources, nameOrId: string):
   return { ...sources.services, db: tenantClient(sources.databases.requests, toTenantId(id)) };
 }
 
-/** Returns the context of the tenant of an API key. @throws ApiError NOT_FOUND if there is no such key */
+/** Returns the context of the tenant that owns an API key. @throws ApiError NOT_FOUND if the key doesn't exist */
 export async function keyContext(sources: Sources, id: number): Promise<Context> {
   const { prisma } = sources.databases.system;
   const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });

@@ -14,10 +14,10 @@ import type { Context } from '../shared/context.ts';
 
 /*
  * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement filters by tenant and looks up each time
- * step separately. The index orders rows by step, then key, and has the sum of all keys first.
+ * step separately. The index has the order of steps, then keys. For each step, the sum of all keys comes first.
  */
 
-/** The available time ranges, and their steps. */
+/** The available time ranges, with the number and length of their steps. */
 export const ranges = {
   '1h': { table: 'usage_minutes', steps: 60, stepMs: 60_000 },
   '24h': { table: 'usage_hours', steps: 24, stepMs: 3_600_000 },
@@ -26,28 +26,28 @@ export const ranges = {
 
 export type Range = keyof typeof ranges;
 
-/** Selects requests. */
+/** Selects requests by time range and API key. */
 export interface UsageOf {
   range: Range;
-  /** Limits the result to these API keys. All by default. */
+  /** Limits the result to these API keys. By default, all keys. */
   keyIds?: readonly bigint[] | undefined;
 }
 
 type Usable = Pick<Context, 'db' | 'now'>;
 
-/** The number of requests per step. */
+/** The number of requests per time step, by outcome and by endpoint group. */
 export interface UsageCounts {
-  /** The start of each step, oldest first. The last step is not complete. */
+  /** The start of each step, oldest first. The last step is still in progress. */
   steps: Date[];
   byOutcome: Map<Outcome, number[]>;
-  /** Rejected requests are included. */
+  /** Includes rejected requests. */
   byGroup: Map<Group, number[]>;
 }
 
-/** The latency of an endpoint in milliseconds. The precision is that of the buckets. */
+/** The latency of an endpoint in milliseconds, as precise as the histogram buckets. */
 export interface EndpointLatency {
   endpoint: string;
-  /** Excludes requests rejected by a limit. */
+  /** The number of requests, without those that a limit rejected. */
   requests: number;
   p50: number;
   p95: number;
@@ -57,15 +57,15 @@ export interface EndpointLatency {
 export interface NearLimit {
   keyId: number;
   limit: 'global' | Group;
-  /** The highest percentage of a window that was used. */
+  /** The highest percentage of the rate limit that the key used in a window. */
   peak: number;
-  /** Requests rejected because of this limit. */
+  /** The number of requests rejected because of this limit. */
   refused: number;
-  /** The last step in which the key came near the limit. */
+  /** The last time step in which the key came near the limit. */
   lastAt: Date;
 }
 
-/** The number of requests in a step. */
+/** The number of requests in one time step. */
 interface CountedRow {
   at: Date;
   requests: number;
@@ -74,9 +74,9 @@ interface CountedRow {
 const groupOf = new Map(keyedEndpoints.map(({ id, group }) => [id, group]));
 
 /**
- * Returns the requests of each key per hour, oldest first. The last hour is not complete. Leaves out keys without
- * requests.
- * @param keyIds limits the result to these keys; without it, the query takes longer the more keys there are
+ * Returns the number of requests of each API key per hour, oldest first. The last hour is still in progress. Leaves out
+ * keys without requests.
+ * @param keyIds limits the result to these keys; by default all, which takes longer the more keys there are
  */
 export async function requestsByKey(
   context: Usable,
@@ -96,7 +96,7 @@ const ofEachKey = (which: string) => `
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
   WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND ${which} GROUP BY key_id, at`;
 
-/** Counts requests by outcome and by group. */
+/** Counts requests by outcome and by endpoint group. */
 export async function countUsage(context: Usable, usage: UsageOf): Promise<UsageCounts> {
   const { steps, rows } = await runUsageQuery<CountedRow & { endpoint: string; outcome: Outcome }>(
     context,
@@ -107,7 +107,7 @@ export async function countUsage(context: Usable, usage: UsageOf): Promise<Usage
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
     add(counts.byOutcome, row.outcome, steps, row);
-    // An endpoint of another release has no group.
+    // If the endpoint belongs only to another release, it has no group.
     if (group !== undefined) add(counts.byGroup, group, steps, row);
   }
   return counts;
@@ -137,7 +137,7 @@ const latencySql = (table: string) => `
     AND outcome NOT IN (${refusals.map((outcome) => `'${outcome}'`).join(', ')})
   GROUP BY endpoint`;
 
-/** Returns the keys that came near a limit or exceeded it, those with the most rejections first. */
+/** Returns the API keys that came near a rate limit or exceeded it, those with the most rejected requests first. */
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
   const { table, steps, stepMs } = ranges[range];
   const [since] = stepsUntil(context.now(), steps, stepMs);
@@ -164,7 +164,7 @@ interface NearRow {
   endpoint: string;
   globalPeak: number;
   globalRefused: number;
-  /** When the key last came near the limit, or null. */
+  /** When the key last came near its global limit, or null. */
   globalAt: Date | null;
   groupPeak: number;
   groupRefused: number;
@@ -198,7 +198,7 @@ function addNearLimit(
   });
 }
 
-/** Runs a statement with the tenant, the steps and the keys as parameters. */
+/** Runs a statement with the tenant, the time steps and the API keys as parameters. */
 async function runUsageQuery<Row extends object>(
   { db, now }: Usable,
   { range, keyIds = [allKeys] }: UsageOf,
@@ -210,13 +210,13 @@ async function runUsageQuery<Row extends object>(
   return { steps, rows };
 }
 
-/** Returns the start of each step. The last step is not complete. */
+/** Returns the start of each time step. The last step is still in progress. */
 function stepsUntil(now: Date, count: number, stepMs: number): Date[] {
   const last = now.getTime() - (now.getTime() % stepMs);
   return Array.from({ length: count }, (_, index) => new Date(last - (count - 1 - index) * stepMs));
 }
 
-/** Adds requests to the count of their step. */
+/** Adds requests to the count of their time step. */
 function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at, requests }: CountedRow): void {
   const place = steps.findIndex((step) => step.getTime() === at.getTime());
   const known = counts.get(name) ?? steps.map(() => 0);
@@ -231,7 +231,7 @@ export interface NamedKey {
   lastFour: string;
 }
 
-/** Returns the first thousand API keys by name, including revoked and expired ones. */
+/** Returns the first 1,000 API keys by name, including revoked and expired ones. */
 export async function namedKeys({ db }: Usable, { user }: { user?: bigint | undefined }): Promise<NamedKey[]> {
   const rows = await db.apiKey.findMany({
     where: user === undefined ? {} : { userId: user },

@@ -2,18 +2,18 @@ import { serializeId } from '../../shared/serialize.ts';
 import { type AuditEntry, recordAudit } from '../audit/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
 
-/** An API key with the fields by which administrators recognize it. */
+/** An API key with the fields by which administrators recognize the key. */
 export interface UserKey {
   id: number;
   name: string;
   lastFour: string;
 }
 
-/** What happens to the API keys of a user who loses rights (docs/decisions/api-keys.md). */
+/** Options for the API keys of a user who loses rights (docs/decisions/api-keys.md). */
 export interface KeyChoice {
-  /** Whether to keep the keys. By default they are revoked. */
+  /** Whether to keep the API keys. By default, the server revokes them. */
   keepKeys?: boolean | undefined;
-  /** The source of the change for the audit log. The default is the command line. */
+  /** The source of the change, for the audit log. The default is the command line. */
   from?: Pick<AuditEntry, 'address' | 'userAgent'>;
 }
 
@@ -26,7 +26,7 @@ export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number):
 }
 
 /**
- * Revokes the API keys of a user, each with an entry in the audit log, unless `KeyChoice` keeps them. Returns the
+ * Revokes the API keys of a user, unless `KeyChoice` keeps them. Records each revocation in the audit log. Returns the
  * revoked keys.
  */
 export function revokeUserKeys(

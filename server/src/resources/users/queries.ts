@@ -27,7 +27,7 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
   });
 }
 
-/** Returns the ids of the active users with these email addresses. */
+/** Returns the ids of the active users with these email addresses, by email address. */
 export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
   const unique = [...new Set(emails)];
   const ids = new Map<string, number>();
@@ -62,7 +62,8 @@ async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number |
 }
 
 /**
- * Returns the id of a user. @throws ApiError INVALID_REFERENCE for the field if no active user has the email address
+ * Returns the id of the active user with an email address.
+ * @throws ApiError INVALID_REFERENCE for the field if there is no such user
  */
 export async function findUserId(
   context: Context,
@@ -75,7 +76,7 @@ export async function findUserId(
   return id;
 }
 
-/** Reads users for incremental sync and exports. */
+/** Functions that read users for incremental sync and exports. */
 export const userRows: Rows<User> = {
   resource: 'users',
   named: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
@@ -93,7 +94,7 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates an active user. No endpoint of v1 calls it; the command line and the developer area do.
+ * Creates an active user. The command line and the developer area call this function. No endpoint of v1 does.
  * @throws ApiError VALIDATION_ERROR if the email address is taken
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
@@ -117,20 +118,20 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
   return presentUser(row);
 }
 
-/** A changed user, with the API keys that were revoked because the user lost rights. */
+/** A changed user, and the API keys that the server revoked because the user lost rights. */
 export type ChangedUser = User & { revokedKeys: UserKey[] };
 
-/** Ordered from the most rights to the fewest. */
+/** The roles of users, from the most rights to the fewest. */
 const rolesByRights: readonly UserRole[] = ['ADMIN', 'AGENT', 'REQUESTER'];
 
-/** Returns whether one role has fewer rights than another. */
+/** Returns whether a role has fewer rights than the previous one. */
 export function isLowerRole(role: UserRole, before: UserRole): boolean {
   return rolesByRights.indexOf(role) > rolesByRights.indexOf(before);
 }
 
 /**
- * Updates a user. A lower role revokes the user's API keys, and a REQUESTER is signed out of the developer area. No
- * endpoint of v1 calls it; the command line and the developer area do.
+ * Updates a user. A role with fewer rights revokes the API keys of the user, and the role REQUESTER ends the user's
+ * sessions in the developer area. The command line and the developer area call this function. No endpoint of v1 does.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is taken or no
  * administrator would remain
  */
@@ -157,8 +158,9 @@ export function updateUser(
 }
 
 /**
- * Deactivates a user and revokes their API keys. Keys that are kept stop working within a second. Ends the user's
- * sessions in the developer area and invalidates their sign-in links permanently.
+ * Deactivates a user and revokes their API keys. If `KeyChoice` keeps the keys, the server rejects them within a
+ * second, until the user is activated again. Ends the user's sessions in the developer area and invalidates their
+ * sign-in links permanently.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
 export function deactivateUser(
@@ -174,7 +176,8 @@ export function deactivateUser(
 }
 
 /**
- * Ends the sessions of a user in the developer area and invalidates their links, even if the user is activated again.
+ * Ends the sessions of a user in the developer area and invalidates the sign-in links. Activating the user again
+ * doesn't restore them.
  */
 async function endAccess(db: TenantClient, userId: number | bigint): Promise<void> {
   const now = new Date();
@@ -182,7 +185,7 @@ async function endAccess(db: TenantClient, userId: number | bigint): Promise<voi
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: now } });
 }
 
-/** Activates a user and the API keys that were kept. @throws ApiError NOT_FOUND */
+/** Activates a user. Their API keys that are not revoked become valid again. @throws ApiError NOT_FOUND */
 export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   return setActive(db, reference, true);
 }
@@ -194,8 +197,8 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 }
 
 /**
- * Rejects a change that would leave the workspace without an active administrator. Holds a lock, so that concurrent
- * changes can't do so. The command line is exempt (docs/decisions/data-model.md).
+ * Rejects a change that would leave the workspace without an active administrator. Takes a lock, so that concurrent
+ * changes can't do this together. The command line is exempt (docs/decisions/data-model.md).
  */
 function withRemainingAdministrator(
   context: Context,
@@ -235,7 +238,10 @@ export function presentUser(row: UserRow): User {
   });
 }
 
-/** Builds a boolean filter, because Prisma has no `in` for booleans. Both values together restrict nothing. */
+/**
+ * Builds the condition of a boolean filter, because Prisma has no `in` for booleans. If the filter lists both values,
+ * the condition is empty.
+ */
 function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
   const distinct = [...new Set(values)];
   return distinct[0] === undefined || distinct.length > 1 ? {} : { active: distinct[0] };
