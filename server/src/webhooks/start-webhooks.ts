@@ -20,12 +20,12 @@ export interface WebhooksOptions {
     'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'observer' | 'tracer'
   >;
   logger: FastifyBaseLogger;
-  /** The list of health checks to which this function adds the checks of webhook delivery. */
+  /** The list of health checks to which `startWebhooks` adds its own. */
   checks?: HealthCheck[];
   maxPendingDeliveries?: WorkerOptions['maxPendingDeliveries'];
   /** Callbacks for the stages of an attempt. */
   observer?: WorkerOptions['observer'];
-  /** Traces each attempt. */
+  /** Traces each delivery attempt. */
   tracer?: WorkerOptions['tracer'];
   /** Replaces the resolver or the trusted certificates, for tests. */
   connection?: Omit<AgentOptions, 'targets'>;
@@ -56,7 +56,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
   });
   checks?.push(
     { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
-    // Without notifications, the worker finds due deliveries by polling.
+    // If this check fails, the worker still finds due deliveries by polling.
     { name: 'wakeListener', look: () => ({ ok: listener.listening }) },
   );
   await scheduleRetention(boss, prisma);

@@ -14,13 +14,13 @@ export interface Account {
   name: string;
   email: string;
   role: UserRole;
-  /** IANA time zone of the user, or null if not set. */
+  /** The IANA time zone of the user, or null if not set. */
   timeZone: string | null;
   /** The name of the workspace. */
   workspace: string;
 }
 
-/** A row as node-postgres returns it: 64-bit integers are text. */
+/** A row of an account as node-postgres returns it, with 64-bit integers as text. */
 export interface AccountRow {
   tenant_id: string;
   user_id: string;
@@ -51,7 +51,10 @@ export function workspaceOf(
 /** The SQL columns of an account, from `users u` and `tenants t`. */
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
-/** Returns SQL joins that keep only active users of active workspaces who may use the developer area. */
+/**
+ * Returns SQL joins that keep only the active users of active workspaces who have access to the developer area. @param
+ * table a table with the columns `tenant_id` and `user_id`
+ */
 export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;

@@ -16,7 +16,7 @@ import { type Account, type AccountRow, type AccountStore, accountColumns, accou
 export interface RelyingParty {
   /** The origin of the site, such as `https://itsm.example.com`. */
   origin: string;
-  /** The host of the origin. */
+  /** The host name of the origin. */
   id: string;
 }
 
@@ -190,7 +190,7 @@ export async function signInByPasskey(
   return { account: toAccount(row), credentialId };
 }
 
-/** Returns whether the account still has the passkey. */
+/** Returns whether the account still has the passkey with which it signed in. */
 export async function hasPasskey({ system }: AccountStore, { account, credentialId }: PasskeySignIn): Promise<boolean> {
   const { tenantId, userId } = account;
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;

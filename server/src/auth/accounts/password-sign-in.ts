@@ -67,7 +67,7 @@ const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
   WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${maxAccounts}`;
 
-/** The length limits of a new password. `checkPassword` checks its strength. */
+/** The schema of a new password, which checks only its length. `checkPassword` checks its strength. */
 export const NewPassword = z
   .string()
   .min(12, 'must have at least 12 characters')

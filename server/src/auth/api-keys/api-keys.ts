@@ -55,12 +55,12 @@ export interface Key {
   id: number;
   name: string;
   lastFour: string;
-  /** The email address of the user that the key acts for. */
+  /** The email address of the user whose rights the API key has. */
   user: string;
   userId: number;
   state: KeyStatus;
   scopes: Scope[];
-  /** The id of the key that this key replaced. */
+  /** The id of the API key that this key replaced, or null. */
   rotatedFrom: number | null;
   expiresAt: string | null;
   revokedAt: string | null;

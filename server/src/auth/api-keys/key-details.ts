@@ -8,7 +8,7 @@ import { knownScopes } from './known-scopes.ts';
 /** The details of an API key and its workspace that the holder of the key may see. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
-/** A row as node-postgres returns it. */
+/** A row of an API key and its tenant as node-postgres returns it. */
 interface KeyRow {
   name: string;
   last_four: string;

@@ -27,7 +27,7 @@ export const KeyQuery = listQuery({
   /** Matches a part of the name, ignoring case, or the last four characters of the key. */
   q: text(1, 255).trim().optional(),
   state: KeyStatus.optional(),
-  /** The id of the user who owns the keys. */
+  /** The id of the user that the API keys belong to. */
   user: integerFromText(Id).optional(),
   scope: Scope.optional(),
   sort: z.enum(Object.keys(orders) as [KeySort, ...KeySort[]]).optional(),

@@ -18,7 +18,7 @@ export interface KeyIdentity {
   userId: bigint;
   scopes: ReadonlySet<Scope>;
   expiresAt: Date | null;
-  /** The client for the data of the tenant. */
+  /** The database client for the data of the tenant. */
   db: TenantClient;
 }
 
@@ -46,7 +46,7 @@ export interface KeyLookup {
 interface LookupOptions {
   databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
-  /** Called when a lookup is rejected because too many keys that were not recently valid are queued. */
+  /** Called for each lookup that the queue rejects because too many keys that were not recently valid are waiting. */
   onTurnedAway?: (() => void) | undefined;
   /**
    * `onAway` is called when the listener loses its connection, and `onBack` when the connection is restored. In the
@@ -134,7 +134,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   };
 }
 
-/** A row as node-postgres returns it: 64-bit integers are text. */
+/** A row of an API key as node-postgres returns it, with 64-bit integers as text. */
 interface KeyRow {
   id: string;
   tenant_id: string;

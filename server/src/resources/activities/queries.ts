@@ -8,7 +8,7 @@ import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { resolveTicketId } from '../tickets/ticket-number.ts';
 import type { Recorded } from './record.ts';
 
-/** The response type of each kind of activity. */
+/** The response type of the activities of each resource. */
 type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 
 /** A row of the activity log, as JSON. */

@@ -16,7 +16,7 @@ export interface CsvColumns<Line extends object> {
   /** The column that identifies a user. */
   user: keyof Line & string;
   hasCustomFields: boolean;
-  /** Example values by column. */
+  /** Example values for the import template, by column. */
   example: Readonly<Record<string, string>>;
 }
 

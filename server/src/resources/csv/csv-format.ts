@@ -9,7 +9,7 @@ import { hasPgCode } from '../../shared/pg-errors.ts';
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 
-/** Formats a line of CSV, including its line break. */
+/** Formats cells as one line of CSV, including the line break. */
 export function csvLine(cells: readonly unknown[]): string {
   const safe = cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell));
   return stringify([safe], {
@@ -28,7 +28,7 @@ export interface CsvRecord {
   cells: string[];
 }
 
-/** The maximum size of a record in bytes. */
+/** The maximum size of a CSV record in bytes. */
 const recordBytes = 256 * 1024;
 
 /** Thrown if a file is not CSV in UTF-8. The message is a clause that can follow the file name. */
@@ -75,7 +75,7 @@ function countBreaks(text: string): number {
 
 function decode(bytes: Uint8Array): string {
   try {
-    // TextDecoder also removes the byte order mark.
+    // Decodes UTF-8 and removes the byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     if (hasPgCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('the file is larger than 512 MB. Split it');

@@ -17,7 +17,7 @@ export interface Preview {
   lines: number;
   /** The first valid lines, each with the texts of the columns to show. */
   first: { line: number; cells: string[] }[];
-  /** The number of problems. */
+  /** The number of all problems. `firstProblems` contains only some of them. */
   problems: number;
   firstProblems: Problem[];
 }
@@ -41,7 +41,7 @@ export function previewOf<Line extends object, New>(
   };
 }
 
-/** Formats a value for a table cell. */
+/** Formats a value for a table cell of the preview. Shortens long texts. */
 function text(value: unknown): string {
   if (value == null) return '';
   const whole =

@@ -113,7 +113,7 @@ const attemptColumns = {
 } as const;
 
 interface DetailOptions {
-  /** Includes response bodies that may contain data of a private network. Only operators may see these. */
+  /** Whether to include response bodies that may contain data of a private network. Only operators may see these. */
   allAnswers?: boolean;
   /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
@@ -137,7 +137,7 @@ export async function getDelivery(
       },
     },
   } as const;
-  // Prisma queries the relations concurrently. A transaction keeps them on one connection.
+  // Prisma queries the relations concurrently. A transaction makes it use only one database connection.
   const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
   if (row === null || !isKnown(row)) throw notFound('delivery');
   return {
@@ -200,7 +200,7 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
   return presentDelivery((await find()) ?? before);
 }
 
-/** Selects the deliveries to replay: one, or all that match the filter. */
+/** Selects the deliveries to replay: the one with the `id`, or all that match the filter. */
 export type ReplayFilter = DeliveryFilter & { id?: number };
 
 /** Counts the deliveries that `replayDeliveries` would queue now. */

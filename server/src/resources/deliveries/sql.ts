@@ -8,7 +8,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
  * counted rows from indexes only, separately for each status. Every statement filters by tenant.
  */
 
-/** A range of a subscription's deliveries. */
+/** A range of the deliveries of a subscription, newest first. */
 interface Range {
   subscriptionId: number;
   /** The statuses to include. If undefined, all. */
@@ -28,7 +28,7 @@ const ofStates = tenantQuery(`SELECT ARRAY(
   ) d
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
-/** Returns the ids of a page of deliveries, newest first. */
+/** Returns the ids of a range of a subscription's deliveries, newest first. */
 export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
   const values = [subscriptionId, skip, take];
   const row = await (states === undefined
@@ -82,7 +82,7 @@ export interface DeliverySelection {
   subscription?: number | undefined;
   /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
-  /** An event type. */
+  /** An event type, such as `ticket.created`. */
   event?: string | undefined;
   /** The public id of an event, such as `evt_…`. */
   eventId?: string | undefined;

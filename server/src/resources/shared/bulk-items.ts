@@ -13,7 +13,10 @@ export class BulkItems<Value> {
     this.#steps = steps;
   }
 
-  /** Wraps the items as the contract parsed them. Invalid items get the same error as a single request. */
+  /**
+   * Creates BulkItems from the items that the contract has parsed. An invalid item gets the same error as in a request
+   * for a single item.
+   */
   static of<Value>(items: readonly (Value | InvalidItem)[]): BulkItems<Value> {
     return new BulkItems(
       items.map((item) => (item instanceof InvalidItem ? validationError(detailsOf(item.issues, unknownField)) : item)),
@@ -35,8 +38,8 @@ export class BulkItems<Value> {
   }
 
   /**
-   * Returns the result of each item, in order.
-   * @param publicUrl base of the links in errors
+   * Returns the result or the error of each item, in order.
+   * @param publicUrl base URL of the links in errors
    */
   results<Result>(toResult: (value: Value) => Result, publicUrl: string | undefined): (Result | BulkRefusal)[] {
     return this.#steps.map((step) => (step instanceof ApiError ? toItemError(step, publicUrl) : toResult(step)));

@@ -12,13 +12,13 @@ export interface Services {
   now(): Date;
   secretCipher: SecretCipher;
   dispatchJobs: DispatchJobs;
-  /** Notifies the workers of all processes of new deliveries. */
+  /** Notifies the webhook workers of all processes that there are new deliveries. */
   wakeWorkers(): void;
   /** Decides to which URLs and addresses the server may send webhooks. */
   targets: TargetPolicy;
   /** The limits of webhook requests per target host. */
   hostLimits: HostLimits;
-  /** `PUBLIC_URL`, the base of the links in errors. */
+  /** The base URL of the links in errors (`PUBLIC_URL`). */
   publicUrl?: string | undefined;
   /** Returns the current W3C `traceparent`. The function is undefined if tracing is off. */
   traceParent?: (() => string | undefined) | undefined;
@@ -42,7 +42,10 @@ export interface UserContext extends Context {
   keyId: bigint;
 }
 
-/** The part of the context that exists only within a transaction. `emit` requires it. */
+/**
+ * The part of the context that exists only within a transaction. `emit` requires it, so that events and changes commit
+ * together.
+ */
 export interface Transaction {
   /** Registers a callback that runs after the commit. After a rollback, the callback does not run. */
   afterCommit(action: () => void): void;

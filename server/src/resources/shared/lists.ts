@@ -54,7 +54,7 @@ interface SearchableSource<Row, Where extends SearchWhere> {
   /** The Prisma conditions of the filters. */
   where: Where;
   count(): Promise<number>;
-  /** Returns a range of matching rows, newest first by default. */
+  /** Returns a range of the matching rows, newest first by default. */
   find(asked: { where: Where | { id: { in: number[] } } } & Partial<Range>): Promise<Row[]>;
 }
 

@@ -9,7 +9,7 @@ interface Feed {
   resource: string;
 }
 
-/** The position of a row in the order of changes. */
+/** The position of a changed row in the change feed. */
 export interface CursorPosition {
   position: number;
   id: number;

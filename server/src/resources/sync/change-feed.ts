@@ -31,7 +31,9 @@ interface InStatement<Row> {
   present(rows: unknown): Row[];
 }
 
-/** Returns a page of the changes of a resource. @throws ApiError VALIDATION_ERROR for `since` or `cursor` */
+/**
+ * Returns a page of the change feed of a resource. @throws ApiError VALIDATION_ERROR if `since` or `cursor` is invalid
+ */
 export async function listChanges<Row extends { id: number }>(
   { db, now }: Context,
   rows: Rows<Row>,
@@ -88,7 +90,7 @@ interface Start {
   values: unknown[];
 }
 
-/** The assumed maximum difference between the clocks of clients, servers and PostgreSQL. Milliseconds. */
+/** The assumed maximum difference between the clocks of clients, the server and PostgreSQL. Milliseconds. */
 const clockMarginMs = 60_000;
 
 /** The earliest time that PostgreSQL accepts, because it has no year 0. */

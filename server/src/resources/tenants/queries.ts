@@ -38,7 +38,7 @@ export const NewTenant = z.strictObject({
 });
 export type NewTenant = z.output<typeof NewTenant>;
 
-/** The fields of a tenant that can change. */
+/** The input for a change of a tenant. */
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
@@ -144,7 +144,7 @@ export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): 
   return presentTenant(row);
 }
 
-/** Activates a tenant and its API keys. @throws ApiError NOT_FOUND */
+/** Activates a tenant. Its API keys become valid again. @throws ApiError NOT_FOUND */
 export async function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
   return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
@@ -160,7 +160,7 @@ interface RequestSources extends Sources {
   databases: Record<'system' | 'requests', Database>;
 }
 
-/** Returns the context of a tenant, outside of a request. @throws ApiError NOT_FOUND */
+/** Returns the context of a tenant for code that runs outside of a request. @throws ApiError NOT_FOUND */
 export async function tenantContext(sources: Sources, nameOrId: string): Promise<Context> {
   return createContext(sources, await findTenant(sources.databases.system.prisma, nameOrId));
 }
@@ -198,7 +198,7 @@ function createContext({ databases, services }: Sources, { id }: Pick<Tenant, 'i
   return { ...services, db: tenantClient(databases.system, toTenantId(id)) };
 }
 
-/** The largest bigint of PostgreSQL. */
+/** The largest value of a PostgreSQL bigint, and so the largest possible id. */
 const maxId = 2n ** 63n - 1n;
 
 function isId(nameOrId: string): boolean {

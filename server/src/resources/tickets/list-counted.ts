@@ -15,7 +15,7 @@ export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 
 };
 type FilterName = keyof CountedFilters;
 
-/** The requested range of the matching tickets. */
+/** The range of the matching tickets that a client requests. */
 export interface TicketRange extends Pick<TicketQuery, 'sort'> {
   skip: number;
   take: number;
@@ -25,7 +25,7 @@ export interface TicketRange extends Pick<TicketQuery, 'sort'> {
 export interface TicketPage {
   rows: TicketRow[];
   totalCount: number;
-  /** Whether the count stopped at its limit. */
+  /** Whether the total is capped, because counting stopped at a limit. */
   isCapped: boolean;
 }
 
@@ -52,14 +52,14 @@ const maxSkip = 2 ** 31 - 1000;
  */
 const maxPageSize = 100;
 
-/** The SQL parts of an order by id. */
+/** The parts of SQL statements that depend on the sort order. */
 interface Order {
   direction: 'DESC' | 'ASC';
-  /** The operator that selects ids up to and including the last one. */
+  /** The operator that compares ids with the last id of the page, and includes this id. */
   upTo: '>=' | '<=';
-  /** The aggregate that returns the first id in this order. */
+  /** The aggregate function that returns the first id in this order. */
   first: 'max' | 'min';
-  /** An id after all others in this order. */
+  /** An id that comes after all others in this order. */
   end: string;
 }
 
@@ -68,7 +68,7 @@ const orders: Record<TicketQuery['sort'], Order> = {
   id: { direction: 'ASC', upTo: '<=', first: 'min', end: '9223372036854775807' },
 };
 
-/** Returns a range of the tickets that match the filters, and their total. */
+/** Returns a range of the tickets that match the filters, and their exact total. */
 export async function selectTickets(
   db: TenantClient,
   filters: CountedFilters,
@@ -236,7 +236,7 @@ function ofKind(kind: string[], query: (tickets: string) => string): string {
     query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
   const same = kind.map((column) => `${column} = kind.${column}`);
   if (kind.length === 1) return among(same);
-  // Counters store the empty string for tickets without category.
+  // Tickets without category have the category null. Their counters have an empty text.
   const none = same.with(kind.indexOf('category'), "kind.category = '' AND category IS NULL");
   return `(${among(same)}) UNION ALL (${among(none)})`;
 }

@@ -39,9 +39,9 @@ export async function findTickets(db: TenantClient, filters: TicketFilters, rang
 const directions = { id: 'ASC', '-id': 'DESC' } as const;
 type Direction = (typeof directions)[TicketQuery['sort']];
 
-/** A query for the ids of matching tickets. */
+/** The parts of a query for the ids of the matching tickets. */
 interface IdQuery {
-  /** The CTEs to evaluate first, each followed by a comma. */
+  /** CTEs that `found` and `isComplete` use, each followed by a comma. */
   ctes: Prisma.Sql;
   /** A SELECT of the ids. */
   found: Prisma.Sql;

@@ -11,7 +11,7 @@ import { nextUpdatedAt, ownColumns, type TicketRow } from './sql.ts';
  * Creates and updates tickets with their watchers and activities. One statement writes one or many tickets.
  */
 
-/** The values of a new ticket. The database sets the other columns. */
+/** The values of a new ticket that the server sets. The database sets the other columns. */
 export type NewTicketRow = Pick<
   TicketRow,
   | 'title'
@@ -85,7 +85,7 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
  */
 const insert = { watched: buildInsert({ watched: true }), unwatched: buildInsert({ watched: false }) };
 
-/** The actor and the database of a change. */
+/** The actor of a change and the database client that writes it. */
 export interface Writer extends Acting {
   db: TenantClient;
 }
@@ -166,7 +166,9 @@ function buildUpdate({ given, id }: { given: string; id: string }): string {
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
 }
 
-/** Replaces the watchers of tickets. $2: the ids. $3: JSON with the new watchers of each ticket. */
+/**
+ * SQL that replaces the watchers of tickets. $2: the ids of the tickets. $3: JSON with the new watchers of each ticket.
+ */
 const updateWatchers = `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json) AS given (id bigint, "watcherUserIds" bigint[])
@@ -183,7 +185,9 @@ interface ChangedTicket {
   changes: Changes;
 }
 
-/** Returns the statement that updates locked tickets, or a single ticket with the expected version. */
+/**
+ * Returns the statement that updates locked tickets, or a single unlocked ticket if it still has the expected version.
+ */
 function toUpdateStatement(
   { db, userId, keyId }: Writer,
   changed: readonly ChangedTicket[],

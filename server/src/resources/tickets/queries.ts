@@ -29,7 +29,7 @@ import { type ById, byId, findTicketIds, resolveTicketId } from './ticket-number
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
   const { page, perPage, sort, assigneeId, parentId: parents, ...others } = query;
   const findId = await findTicketIds({ db }, parents ?? []);
-  // No ticket has the id 0.
+  // Replaces unknown numbers with the id 0, which no ticket has.
   const parentId = parents?.map((parent) => findId(parent) ?? 0);
   const filters = { ...others, ...parseAssignees(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
@@ -45,7 +45,7 @@ function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
   return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: requested?.includes('none') ?? false };
 }
 
-/** Reads tickets for incremental sync and exports. */
+/** Functions that read tickets for incremental sync and exports. */
 export const ticketRows: Rows<Ticket> = {
   resource: 'tickets',
   named: { text: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
@@ -115,7 +115,7 @@ async function patchUnlocked(
   return ticket;
 }
 
-/** Updates a ticket while holding its lock. */
+/** Updates a ticket. Locks it first, until the end of the transaction. */
 async function patchLocked(
   context: Context & Transaction,
   reference: TicketReference,

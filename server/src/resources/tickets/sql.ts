@@ -15,12 +15,12 @@ import { conditions, whereReference } from './ticket-number.ts';
 /** The type of a column when it is serialized as JSON. */
 type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
 
-/** A ticket with the ids of its watchers, ascending. */
+/** A ticket as PostgreSQL returns it in JSON, with the ids of its watchers in ascending order. */
 export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> } & {
   watcherUserIds: number[];
 };
 
-/** The columns of a TicketRow from `t`, without the watchers. */
+/** SQL for the columns of a TicketRow except the watchers, from the table tickets as `t`. */
 export const ownColumns = `
   t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
   t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
@@ -28,7 +28,7 @@ export const ownColumns = `
   t.closed_at AS "closedAt", t.comment_count AS "commentCount", t.version, t.created_at AS "createdAt",
   t.updated_at AS "updatedAt"`;
 
-/** The columns of a TicketRow from the table tickets as `t`. */
+/** SQL for the columns of a TicketRow, from the table tickets as `t`. */
 export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;

@@ -22,7 +22,7 @@ export function whereReference(reference: TicketReference): { by: keyof typeof c
 function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | undefined, number: number] {
   const [prefix, number] = ticketNumber.split('-');
   const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix);
-  // No ticket has the number 0.
+  // Replaces numbers that are too large for PostgreSQL with 0, which no ticket has.
   return [type, Number(number) > maxNumber ? 0 : Number(number)];
 }
 

@@ -224,7 +224,7 @@ function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at,
   known[place] = (known[place] ?? 0) + requests;
 }
 
-/** An API key as shown in lists. */
+/** The fields of an API key that lists show. */
 export interface NamedKey {
   id: number;
   name: string;

@@ -39,7 +39,7 @@ export async function findUserIds(context: Context, emails: Iterable<string>): P
   return ids;
 }
 
-/** Returns the names of users by id. */
+/** Returns the display names of users, by user id. */
 export async function namesOf(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
@@ -47,7 +47,7 @@ export async function namesOf(
   return new Map((await findUsersById(context, ids)).map(({ id, name }) => [Number(id), name]));
 }
 
-/** Returns the email addresses of users by id. */
+/** Returns the email addresses of users, by user id. */
 export async function findEmails(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,

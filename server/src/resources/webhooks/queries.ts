@@ -48,7 +48,10 @@ interface Listed {
   madeBy?: bigint | undefined;
 }
 
-/** Hides subscriptions whose event types are all unknown to this release (docs/decisions/schema-migrations.md). */
+/**
+ * Prisma condition that hides subscriptions if this release knows none of their event types
+ * (docs/decisions/schema-migrations.md).
+ */
 const known = { events: { hasSome: [...EventType.options] } };
 
 /** Returns a page of webhook subscriptions, newest first (spec §4). Includes only active ones by default. */
@@ -304,7 +307,7 @@ export function replayWebhook(
   });
 }
 
-/** The progress of a replay. */
+/** A replay of the deliveries of a subscription, and its progress. */
 export interface ReplayProgress {
   id: number;
   webhookId: number;
@@ -324,7 +327,7 @@ export async function getReplay({ db }: Context, webhookId: number, id: number):
   return presentReplay(row);
 }
 
-/** Returns the latest replays of a subscription, newest first. */
+/** Returns the latest replays of a subscription, newest first, at most `limit`. */
 export async function listReplays({ db }: Context, webhookId: number, limit: number): Promise<ReplayProgress[]> {
   const where = { subscriptionId: webhookId };
   const rows = await db.webhookReplay.findMany({ where, orderBy: { id: 'desc' }, take: limit });

@@ -15,7 +15,7 @@ export interface Health {
   failingSince: Date | null;
   /** When the open circuit becomes half-open, or null if the circuit is closed. */
   openUntil: Date | null;
-  /** How many times the circuit has opened since the last success. */
+  /** The number of times that the circuit has opened since the last success. */
   openings: number;
   pausedAt: Date | null;
   pausedReason: string | null;
@@ -113,7 +113,7 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
     pausedReason,
   };
 
-  // Attempts that were in flight when the circuit opened must not open it again.
+  // An attempt that was in flight when the circuit opened must not extend the time until the circuit is half-open.
   const isLate = getCircuit(health, now) === 'open' && !probe;
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;
@@ -128,7 +128,10 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
   return `Every attempt failed for ${inWords(pauseAfter)}.`;
 }
 
-/** Returns how long the circuit stays open after the given number of earlier openings, in milliseconds. */
+/**
+ * Returns how long the circuit stays open, in milliseconds. @param before number of earlier openings since the last
+ * success
+ */
 function getOpeningMs(before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);
 }

@@ -33,7 +33,7 @@ export interface ClaimedDelivery extends SubscriptionRef {
   eventId: string;
   eventType: string;
   body: string;
-  /** The trace context of the event, as a `traceparent`, or null if tracing was off. */
+  /** The trace context of the event (W3C `traceparent`), or null if tracing was off. */
   traceParent: string | null;
 }
 
@@ -58,7 +58,7 @@ interface Subscription extends SubscriptionRef {
   now: Date;
 }
 
-/** A due delivery that the claim has locked. */
+/** A due delivery that `lockDue` has claimed. */
 type Taken = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;

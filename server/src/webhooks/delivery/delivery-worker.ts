@@ -65,7 +65,10 @@ export interface AttemptTracer {
 const pollInterval = 100;
 const jobBatchSize = 200;
 
-/** How often the worker looks for due deliveries without a job, and for deliveries to cancel. Milliseconds. */
+/**
+ * How often the worker looks for due deliveries without a job, and for pending deliveries of inactive subscriptions.
+ * Milliseconds.
+ */
 const sweepInterval = 1000;
 
 /** How many deliveries the worker cancels in one batch, and the pause between batches in milliseconds. */
@@ -134,7 +137,7 @@ export class Worker {
   async stop(): Promise<void> {
     const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
     await Promise.all(loops.map((loop) => loop.stop()));
-    // If PostgreSQL is unreachable, the results are lost and another worker sends these deliveries again.
+    // If PostgreSQL is unreachable, the results are lost, and another worker repeats these attempts.
     const end = performance.now() + deliverySchedule.attemptTimeout + maxSettleMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
     await this.#settler.stop();

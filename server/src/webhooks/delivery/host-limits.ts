@@ -33,7 +33,7 @@ export class InFlight {
   readonly #toHost = new Map<string, number>();
   /** The number of requests that began within the last second, per tenant and host. */
   readonly #recentToHost = new Map<string, number>();
-  /** Subscriptions whose last attempt in this process succeeded. */
+  /** The subscriptions whose last attempt in this process succeeded. */
   readonly #trusted = new Set<string>();
 
   constructor(limits: InFlightLimits, hostLimits: HostLimits) {
@@ -69,7 +69,7 @@ export class InFlight {
     else this.#trusted.delete(refKey(ref));
   }
 
-  /** Returns the free slots of each subscription, in the given order, until the limits are used up. */
+  /** Returns the free slots of each subscription, in the given order. Leaves out subscriptions without free slots. */
   slotsFor(refs: Iterable<SubscriptionRef>): ClaimRequest[] {
     let free = this.#limits.total - this.#total;
     const freeOfTenant = new Map<TenantId, number>();
@@ -87,7 +87,9 @@ export class InFlight {
     return requests;
   }
 
-  /** Returns a function that reduces the slots of one claim to the limits per target host. */
+  /**
+   * Returns a function for one claim, which reduces the slots of each subscription to the limits of its target host.
+   */
   limitHosts(): Grant {
     const freeOfHost = new Map<string, number>();
     return ({ tenantId, slots }, url) => {

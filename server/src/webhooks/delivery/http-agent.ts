@@ -8,7 +8,7 @@ import { errorCode } from '../../shared/pg-errors.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
-/** Thrown when a delivery would connect to an address that the target policy rejects. */
+/** The error of an attempt that would connect to an address that the target policy rejects. */
 export class TargetRejected extends Error {
   override name = 'TargetRejected';
 }
@@ -34,7 +34,7 @@ const idleMs = 10_000;
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
-    // The default of 250 ms is too short for a connection across an ocean.
+    // The default of 250 ms is too short to connect to a distant server, for example across an ocean.
     autoSelectFamilyAttemptTimeout: 2000,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
@@ -75,8 +75,8 @@ function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
   let resolver = open();
   let createdAt = performance.now();
-  // A reused resolver avoids servers that don't respond. But c-ares adapts its timeout to earlier response times, so a
-  // lookup that times out is repeated with a new resolver.
+  // A reused resolver avoids name servers that don't respond. But c-ares adapts its timeout to earlier response times.
+  // If a lookup times out, it is therefore repeated with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;

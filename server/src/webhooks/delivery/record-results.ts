@@ -7,7 +7,7 @@ import { recordHealth, type SubscriptionSignal } from './record-health.ts';
 import { nextWait } from './retry-schedule.ts';
 import type { Outcome } from './send.ts';
 
-/** A delivery that was attempted, and its outcome. */
+/** An attempted delivery and the outcome of the attempt. */
 export interface DeliveryResult {
   delivery: ClaimedDelivery;
   outcome: Outcome;

@@ -11,7 +11,7 @@ export interface ResultRecorder {
    */
   add(settlement: DeliveryResult): Promise<RecordedResults | undefined>;
   readonly health: LoopHealth;
-  /** Stops recording. */
+  /** Stops the loop that records results. */
   stop(): Promise<void>;
 }
 

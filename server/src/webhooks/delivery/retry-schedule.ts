@@ -5,7 +5,7 @@ import { deliverySchedule } from '@itsm-api/contract';
  */
 const { attemptTimeout, waits, jitter, maxRetryAfter } = deliverySchedule;
 
-/** How long a claim lasts. After that, another worker may claim the delivery. Milliseconds. */
+/** How long a claim lasts, in milliseconds. When it has expired, another worker may claim the delivery. */
 export const claimLease = 2 * attemptTimeout;
 
 interface FailedAttempt {
@@ -31,8 +31,8 @@ export function nextWait(
 }
 
 /**
- * Parses a `Retry-After` header, in seconds or as an HTTP date, into milliseconds. Caps it at 24 hours. Returns
- * undefined if it is neither (RFC 9110 §10.2.3).
+ * Parses a `Retry-After` header, in seconds or as an HTTP date, into milliseconds. Limits the result to 24 hours.
+ * Returns undefined if the header has another format (RFC 9110 §10.2.3).
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The signed parts of an attempt. The body is signed byte for byte. */
+/** The parts of an attempt that the signature covers. It covers the exact bytes of the body. */
 export interface Signable {
   /** The public id of the event (`evt_…`), which is the same for all attempts. */
   id: string;
@@ -10,7 +10,8 @@ export interface Signable {
 
 /**
  * Returns the signature headers of one attempt (docs/decisions/webhook-deliveries.md).
- * @param previous older secrets that also sign; used only in `webhook-signature`, which can hold several signatures
+ * @param previous earlier secrets that also sign; only `webhook-signature` contains their signatures, because it can
+ * hold several
  */
 export function signatureHeaders(
   secret: string,
@@ -28,7 +29,10 @@ export function signatureHeaders(
   };
 }
 
-/** Returns the keys that Standard Webhooks libraries use: the secret itself and, for `whsec_…`, its decoded bytes. */
+/**
+ * Returns the signing keys that Standard Webhooks libraries derive from a secret: the secret itself and, for `whsec_…`,
+ * its decoded bytes.
+ */
 function signingKeys(secret: string): (string | Buffer)[] {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   return encoded === undefined ? [secret] : [secret, Buffer.from(encoded, 'base64')];

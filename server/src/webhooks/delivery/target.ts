@@ -7,9 +7,9 @@ import type { HostLimits } from './host-limits.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** Decides which URLs and addresses deliveries may go to (docs/decisions/webhook-subscriptions.md). */
+/** Decides to which URLs and addresses the server may send deliveries (docs/decisions/webhook-subscriptions.md). */
 export interface TargetPolicy {
-  /** Whether http, private addresses and internal names are allowed. */
+  /** Whether deliveries to http URLs, private addresses and internal host names are allowed. */
   readonly allowPrivate: boolean;
   /**
    * Rejects a URL to which deliveries are not allowed: without https, with user info, or with a blocked literal address

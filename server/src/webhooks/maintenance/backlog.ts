@@ -16,7 +16,7 @@ export interface Backlog {
   jobs: Record<string, number>;
 }
 
-/** The statement timeout. Milliseconds. */
+/** The statement timeout of `readBacklog`. Milliseconds. */
 const maxReadMs = 1000;
 
 /**
@@ -25,7 +25,7 @@ const maxReadMs = 1000;
  */
 const maxDeliveriesCounted = 100_000;
 const minPerSubscriptionCounted = 100;
-/** Maximum jobs counted per queue. */
+/** Maximum waiting jobs counted per queue. */
 const maxJobsCounted = 10_000;
 
 /** Counts the backlog in one statement, within `maxReadMs` and the maximum numbers of rows. */

@@ -55,11 +55,14 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
 interface Pruning {
   tenantId: TenantId;
   batchSize: number;
-  /** $1: the tenant. $2, $3: the time and id of the last row of the previous batch. $4: the batch size. */
+  /**
+   * A statement that deletes one batch. $1: the tenant. $2, $3: the time and id of the last row of the previous batch.
+   * $4: the batch size.
+   */
   sql: string;
 }
 
-/** The last row of a batch, the number of its rows, and how many of them were deleted. */
+/** The time and id of the last row of a batch, the number of rows read, and the number of rows deleted. */
 interface Batch {
   at: Date;
   id: bigint;

@@ -23,7 +23,7 @@ export function sendAgain(
     RETURNING subscription_id AS "subscriptionId"`;
 }
 
-/** A replay and its progress. */
+/** A replay in progress. */
 interface Replay extends SubscriptionRef {
   id: bigint;
   since: Date;
@@ -31,7 +31,7 @@ interface Replay extends SubscriptionRef {
   /** The statuses that are still to be processed. `afterId` is the last processed delivery of the first status. */
   states: string[];
   afterId: bigint;
-  /** Whether the number of matching deliveries is stored. */
+  /** Whether a worker has counted the matching deliveries. */
   isCounted: boolean;
 }
 

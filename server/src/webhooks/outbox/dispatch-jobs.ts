@@ -6,7 +6,7 @@ import type { Queue } from '../../database/jobs/job-schema.ts';
 import { tenantIdToJson, toTenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** The data of a job, as JSON. */
+/** The JSON data of a dispatch job, which identifies a subscription. */
 interface JobData {
   tenantId: string;
   subscriptionId: string;
@@ -26,8 +26,8 @@ export interface DispatchJobs {
 }
 
 /**
- * The policy `short` allows one waiting job per key while other jobs of the key are active. If a worker stops without
- * removing its jobs, they expire after 60 seconds.
+ * The policy `short` allows one waiting job per key, even while workers process other jobs of the key. If a worker
+ * stops without removing its jobs, they expire after 60 seconds.
  */
 export const dispatchQueue: Queue = {
   name: 'webhook-dispatch',
@@ -78,10 +78,10 @@ function toRef({ tenantId, subscriptionId }: JobData): SubscriptionRef {
 /** The PostgreSQL notification channel that wakes workers. */
 export const wakeChannel = 'webhook_dispatch';
 
-/** Wakes the workers of all processes. */
+/** Notifies the workers of all processes that there are new jobs. */
 export interface Waker {
   wake(): void;
-  /** Sends the pending notification, if any, and waits for it. Later calls of `wake` do nothing. */
+  /** Sends the pending notification, if there is one, and waits for it. After that, `wake` does nothing. */
   close(): Promise<void>;
 }
 

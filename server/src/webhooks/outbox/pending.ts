@@ -2,11 +2,11 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** The work for subscriptions with pending deliveries. */
+/** The subscriptions with pending deliveries for which the worker has something to do. */
 export interface PendingWork {
   /** Subscriptions with a due delivery that may be sent now. */
   due: SubscriptionRef[];
-  /** Inactive subscriptions, whose pending deliveries must be cancelled. */
+  /** Inactive subscriptions with pending deliveries that must be cancelled. */
   inactive: SubscriptionRef[];
 }
 
@@ -26,7 +26,7 @@ export const pendingSubscriptions = `
     ) d
   )`;
 
-/** SQL condition: deliveries to the subscription `s` of the tenant `t` may be sent now. */
+/** SQL condition: the workers may send deliveries to the subscription `s` of the tenant `t` now. */
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
 /**

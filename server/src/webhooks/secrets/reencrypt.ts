@@ -42,7 +42,7 @@ export async function reencryptSecrets(
   return done;
 }
 
-/** A column with encrypted secrets. */
+/** A column of `webhook_subscriptions` that contains encrypted secrets. */
 type Column = 'secret' | 'previous_secret';
 
 async function reencryptColumn(
@@ -89,7 +89,7 @@ function findOlder(
 }
 
 interface Replacement extends SubscriptionRef {
-  /** The encrypted values, as hex. */
+  /** The previous and the new encrypted secret, as hex. */
   old: string;
   fresh: string;
 }

@@ -55,7 +55,10 @@ export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCip
   ];
 }
 
-/** Checks that the cipher can decrypt the secrets of all active subscriptions. @throws Error if a key is missing */
+/**
+ * Checks that the cipher has the encryption keys for the secrets of all active subscriptions. @throws Error if a key is
+ * missing
+ */
 export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCipher): Promise<void> {
   const use = await readKeyUse(database, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
