@@ -52,8 +52,8 @@ export function workspaceOf(
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
 /**
- * Returns SQL joins that keep only the active users of active workspaces who have access to the developer area. @param
- * table a table with the columns `tenant_id` and `user_id`
+ * Returns SQL joins that keep only the active users of active workspaces who have access to the developer area.
+ * @param table a table with the columns `tenant_id` and `user_id`
  */
 export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'

@@ -125,7 +125,8 @@ export async function checkPasskey(
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
 /**
- * Stores a verified passkey of an account. @param name display name
+ * Stores a verified passkey of an account.
+ * @param name display name
  * @throws ApiError VALIDATION_ERROR if the workspace already has the passkey
  */
 export async function savePasskey(

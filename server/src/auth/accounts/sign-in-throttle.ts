@@ -29,8 +29,8 @@ interface Limit {
   /** The name of the counter. */
   of: string;
   /**
-   * Whether to cache the error if the failures exceed the limit far. While it is cached, the server rejects attempts
-   * without counting them or querying the database.
+   * Whether to cache the error if the failures exceed twice the limit. While the error is cached, the server rejects
+   * attempts without counting them.
    */
   isCached?: boolean;
   maxFailures: number;
@@ -97,7 +97,7 @@ const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
 /**
  * Returns the network of an IP address: the /64 network for IPv6, because a subscriber has many addresses. If a proxy
- * sends another name than an address, returns it unchanged.
+ * sends a name instead of an address, returns the name unchanged.
  */
 function networkOf(address: string): string {
   const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');

@@ -107,7 +107,8 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 }
 
 /**
- * Checks whether `createAssets` would succeed with these inputs. @throws ApiError VALIDATION_ERROR like `createAssets`
+ * Checks whether `createAssets` would succeed with these inputs.
+ * @throws ApiError VALIDATION_ERROR like `createAssets`
  */
 export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
   const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));

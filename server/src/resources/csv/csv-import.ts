@@ -21,8 +21,8 @@ export interface CsvResource<Row extends { id: number }, Line extends object, Ne
   /** Checks whether `create` would succeed. @throws ApiError like `create` */
   check(context: Context, inputs: readonly New[]): Promise<void>;
   /**
-   * Creates all rows or none. @throws ApiError VALIDATION_ERROR; the path of a detail about one row begins with its
-   * index
+   * Creates all rows or none.
+   * @throws ApiError VALIDATION_ERROR; the path of a detail about one row begins with its index
    */
   create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
 }

@@ -41,8 +41,8 @@ export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 const withEvent = { event: { select: { publicId: true, type: true } } } as const;
 
 /**
- * Returns a page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND if the subscription doesn't
- * exist
+ * Returns a page of a subscription's deliveries, newest first.
+ * @throws ApiError NOT_FOUND if the subscription doesn't exist
  */
 export async function listDeliveries(
   { db }: Context,

@@ -79,8 +79,8 @@ const takenDuringImport =
   'must be unique. One of these keys was taken during the import. Import the file again to see which one.';
 
 /**
- * Checks whether `createProjects` would succeed with these inputs. @throws ApiError VALIDATION_ERROR like
- * `createProjects`
+ * Checks whether `createProjects` would succeed with these inputs.
+ * @throws ApiError VALIDATION_ERROR like `createProjects`
  */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));

@@ -62,7 +62,8 @@ function collectIds(all: readonly References[], kind: keyof References): number[
 }
 
 /**
- * Checks references against ids that exist. @throws ApiError INVALID_REFERENCE listing each field with an unknown id
+ * Checks references against ids that exist.
+ * @throws ApiError INVALID_REFERENCE listing each field with an unknown id
  */
 export function assertKnown({ users, tickets }: References, known: Known): void {
   const details = [

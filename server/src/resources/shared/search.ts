@@ -107,8 +107,8 @@ const maxFoundLiteral = raw(String(maxFound));
 const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 
 /**
- * Builds SQL that counts the matching ids and selects those of the page. @param found selects from the CTE `among`,
- * which contains the rows to check
+ * Builds SQL that counts the matching ids and selects those of the page.
+ * @param found selects from the CTE `among`, which contains the rows to check
  */
 function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
   return sql`WITH among AS MATERIALIZED (${checked}), found AS MATERIALIZED (

@@ -32,7 +32,8 @@ interface InStatement<Row> {
 }
 
 /**
- * Returns a page of the change feed of a resource. @throws ApiError VALIDATION_ERROR if `since` or `cursor` is invalid
+ * Returns a page of the change feed of a resource.
+ * @throws ApiError VALIDATION_ERROR if `since` or `cursor` is invalid
  */
 export async function listChanges<Row extends { id: number }>(
   { db, now }: Context,

@@ -15,7 +15,8 @@ import type { Rows } from '../sync/change-feed.ts';
 type TaskRow = Prisma.TaskGetPayload<object>;
 
 /**
- * Returns a page of a project's tasks, newest first (spec §4). @throws ApiError NOT_FOUND if the project doesn't exist
+ * Returns a page of a project's tasks, newest first (spec §4).
+ * @throws ApiError NOT_FOUND if the project doesn't exist
  */
 export async function listTasks(context: Context, projectId: number, query: TaskQuery): Promise<Page<Task>> {
   const { db } = context;

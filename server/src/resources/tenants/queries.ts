@@ -92,8 +92,8 @@ export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
 }
 
 /**
- * Returns the tenant with a name, in any spelling, or with an id. A text of only digits is an id. @throws ApiError
- * NOT_FOUND
+ * Returns the tenant with a name, in any spelling, or with an id. A text of only digits is an id.
+ * @throws ApiError NOT_FOUND
  */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();

@@ -216,7 +216,8 @@ export async function lockParents({ db }: Context, changes: readonly Change[]): 
 }
 
 /**
- * Rejects a change whose new parent is the ticket itself or one of its descendants. @throws ApiError VALIDATION_ERROR
+ * Rejects a change whose new parent is the ticket itself or one of its descendants.
+ * @throws ApiError VALIDATION_ERROR
  */
 export function rejectCycle({ before, references }: Change, parents: Parents): void {
   const [parent] = references.tickets;

@@ -158,9 +158,9 @@ export function updateUser(
 }
 
 /**
- * Deactivates a user and revokes their API keys. If `KeyChoice` keeps the keys, the server rejects them within a
- * second, until the user is activated again. Ends the user's sessions in the developer area and invalidates their
- * sign-in links permanently.
+ * Deactivates a user and revokes their API keys. If `KeyChoice` keeps the keys, the server still rejects them until the
+ * user is activated again. Ends the user's sessions in the developer area and invalidates their sign-in links
+ * permanently.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
 export function deactivateUser(

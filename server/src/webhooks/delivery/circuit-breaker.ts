@@ -129,8 +129,8 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
 }
 
 /**
- * Returns how long the circuit stays open, in milliseconds. @param before number of earlier openings since the last
- * success
+ * Returns how long the circuit stays open, in milliseconds.
+ * @param before number of earlier openings since the last success
  */
 function getOpeningMs(before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);

@@ -53,8 +53,8 @@ export interface WorkerObserver {
 /** Traces each attempt in the trace of the request that caused its event (docs/decisions/observability.md). */
 export interface AttemptTracer {
   /**
-   * Runs an attempt within its span. @param attempt calls `onOutcome` when the outcome is known, then records the
-   * result
+   * Runs an attempt within its span.
+   * @param attempt calls `onOutcome` when the outcome is known, then records the result
    */
   follow(delivery: ClaimedDelivery, attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>): Promise<void>;
 }

@@ -10,7 +10,10 @@ export interface Backlog {
    * or an inactive subscription or workspace.
    */
   waiting: number;
-  /** For how many seconds the oldest due delivery has been sendable, or 0 if no delivery is due. */
+  /**
+   * For how many seconds the oldest due delivery has been waiting, or 0 if no delivery is due. Excludes the time when
+   * its circuit was open.
+   */
   oldestDueSeconds: number;
   /** The number of waiting jobs per queue. */
   jobs: Record<string, number>;

@@ -13,8 +13,8 @@ interface JobData {
 }
 
 /**
- * The queue from which workers learn which subscriptions have due deliveries (docs/decisions/webhook-deliveries.md). A
- * subscription has at most one waiting job.
+ * The queue of subscriptions with due deliveries, from which workers take jobs (docs/decisions/webhook-deliveries.md).
+ * A subscription has at most one waiting job.
  */
 export interface DispatchJobs {
   /** Adds jobs in the transaction of `db`. Skips subscriptions that already have a waiting job. */

@@ -62,12 +62,15 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
   };
 }
 
-/** A subscription with a due delivery, and for how many seconds the delivery has been sendable. */
+/** A subscription with a due delivery, and for how many seconds the delivery has been waiting to be sent. */
 export interface OldestDue extends SubscriptionRef {
   seconds: number;
 }
 
-/** Returns the subscription whose delivery has been sendable the longest, or undefined if no delivery is due. */
+/**
+ * Returns the subscription whose due delivery has been waiting the longest. Excludes the time when the circuit was
+ * open. Returns undefined if no delivery is due.
+ */
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId",

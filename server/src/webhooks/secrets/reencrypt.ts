@@ -23,7 +23,7 @@ interface EncryptedSecret extends SubscriptionRef {
 }
 
 /**
- * Re-encrypts with the first key all secrets that another key has encrypted. Each batch commits separately, so you can
+ * Re-encrypts the secrets of older encryption keys with the first key. Each batch commits separately, so you can
  * interrupt and repeat the command while servers run. Skips secrets that change in the meantime. Ends after a pass that
  * changes nothing.
  */
@@ -73,7 +73,7 @@ async function reencryptColumn(
   }
 }
 
-/** Returns the next secrets, by primary key, that another key than the first one has encrypted. */
+/** Returns the next secrets that an older encryption key has encrypted, in the order of their primary keys. */
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,

@@ -56,8 +56,8 @@ export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCip
 }
 
 /**
- * Checks that the cipher has the encryption keys for the secrets of all active subscriptions. @throws Error if a key is
- * missing
+ * Checks that the cipher has the encryption keys for the secrets of all active subscriptions.
+ * @throws Error if a key is missing
  */
 export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCipher): Promise<void> {
   const use = await readKeyUse(database, cipher);
