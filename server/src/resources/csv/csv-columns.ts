@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { csvLine } from './csv-format.ts';
 
-/** The CSV format of a resource, which can be described without access to a database. */
+/** Describes the CSV format of a resource. The description needs no access to a database. */
 export interface CsvColumns<Line extends object> {
   resource: 'assets' | 'projects';
   /** The singular name of the resource, such as `asset`. */

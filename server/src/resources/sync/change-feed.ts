@@ -94,7 +94,7 @@ interface Start {
 /** The assumed maximum difference between the clocks of clients, the server and PostgreSQL. Milliseconds. */
 const clockMarginMs = 60_000;
 
-/** The earliest time that PostgreSQL accepts, because it has no year 0. */
+/** The earliest time for a query by time, because PostgreSQL has no year 0. */
 const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
@@ -157,12 +157,12 @@ const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position,
  * CTEs that start a page at a cursor. $4, $5: position and id. $6: the epoch in which the cursor was created.
  *
  * - If a later epoch exists, the page starts at the first position of that epoch. Changes may have been lost before it,
- * and their positions assigned again.
+ *   and their positions assigned again.
  * - Epochs are ordered by start time. Their ids may have another order, because two transactions may record the same
- * recovery.
+ *   recovery.
  * - If the epoch of the cursor is unknown, PostgreSQL has lost the epoch itself, and the page starts at the beginning.
  * - The statement does not see an epoch that it creates itself, and older transactions may still be running. It
- * therefore replaces a position beyond the horizon by the horizon.
+ *   therefore replaces a position beyond the horizon by the horizon.
  */
 const startAtCursor = `start AS MATERIALIZED (
     SELECT position, id FROM (

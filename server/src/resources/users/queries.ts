@@ -197,8 +197,8 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 }
 
 /**
- * Rejects a change that would leave the workspace without an active administrator. Takes a lock, so that concurrent
- * changes can't do this together. The command line is exempt (docs/decisions/data-model.md).
+ * Rejects a change that would leave the workspace without an active administrator. Takes a lock, so that two concurrent
+ * changes can't remove the last two administrators. The command line is exempt (docs/decisions/data-model.md).
  */
 function withRemainingAdministrator(
   context: Context,

@@ -9,7 +9,7 @@ interface Filtered {
 
 /**
  * Checks that every subscribed event type has every field of the filter, and that each value is possible for its field.
- * Otherwise, the filter could never match.
+ * Otherwise, some of the events or values could never match.
  * @throws ApiError VALIDATION_ERROR listing each field and value
  */
 export function checkFilter({ events, filter }: Filtered): void {
