@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** Maximum size of the client without webhooks: bundled, minified and gzipped. Bytes. */
+/** Maximum size in bytes of the client without its webhook module, after bundling, minification and gzip. */
 const sizeLimit = 8000;
 
 const root = join(import.meta.dirname, '..');
@@ -15,7 +15,7 @@ const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/pack
 await rm(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
 
-// The compiler rewrites `.ts` imports in the code, but not in the declarations.
+// The TypeScript compiler rewrites `.ts` imports in the JavaScript files, but not in the declaration files.
 for await (const file of glob(join(dist, '*.d.ts'))) {
   const declarations = await readFile(file, 'utf8');
   await writeFile(file, declarations.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));

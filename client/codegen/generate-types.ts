@@ -3,16 +3,19 @@ import * as z from 'zod';
 import { literal } from '../../contract/src/openapi/literal.ts';
 import { factsOf } from './hover-texts.ts';
 
-/** Line width of Biome. */
+/** The line width that Biome uses for formatting. */
 export const lineWidth = 120;
 
-/** Whether a type is for requests, with read-only arrays, or for responses, with open enums. */
+/**
+ * Whether a generated type is for requests or for responses. Request types have read-only arrays, response types have
+ * open enums.
+ */
 type Side = 'request' | 'response';
 
-/** Converts schemas to TypeScript types, and declares the named ones once. */
+/** Converts schemas to TypeScript types. Declares the type of each named schema once. */
 export class Types {
   readonly declarations = new Map<string, string>();
-  /** The declared types in the signatures of methods. */
+  /** The names of the declared types that the signatures of methods use. */
   readonly ofMethods = new Set<string>();
 
   /** Returns the type expression of a schema. */
@@ -26,7 +29,7 @@ export class Types {
     return named instanceof z.ZodEnum || named instanceof z.ZodTemplateLiteral ? `Open<${id}>` : id;
   }
 
-  /** Declares the body of an event and returns its name. */
+  /** Declares the type of the body of an event, and returns the name of the type. */
   addEvent(type: EventType): string {
     const name = `${type.split('.').map(capital).join('')}Event`;
     this.declare(name, deliveryBody(type), { side: 'response', description: events[type].when });
@@ -51,7 +54,8 @@ export class Types {
       const fields = `{\n${this.#fields(Object.fromEntries(rest), side).join('\n')}\n}`;
       const { catchall } = schema.def;
       if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
-        // An interface can't have an index signature of another type than its fields.
+        // In an interface, the type of an index signature must allow the types of all fields, so an intersection is
+        // declared.
         return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
       }
       if (choice.length === 0) return `export interface ${name} ${fields}`;
@@ -90,7 +94,7 @@ export class Types {
       case 'array':
         return printArray(print(def.element), side);
       case 'record':
-        // Such maps are read and then written back unchanged.
+        // Clients read these maps and send them back, so requests and responses need the same type.
         return `Record<string, ${this.print(def.valueType as z.ZodType, 'request')}>`;
       case 'union':
         return union(def.options.map(print));
@@ -106,18 +110,18 @@ export class Types {
   }
 
   /**
-   * Returns the input type of the contract's preprocessing for paths and queries: text or the value, one filter or
-   * several.
+   * Returns the type that a caller may pass for a path or query parameter: a value or its text. A filter also accepts
+   * an array.
    */
   #fromText(schema: z.ZodType): string {
-    // The items of a bulk request, each of which is validated separately.
+    // This schema describes the items of a bulk request, which accept only an array.
     if (schema instanceof z.ZodArray && schema.element instanceof z.ZodCatch) return this.print(schema, 'request');
     if (schema instanceof z.ZodArray) {
       const element = this.print(schema.element as z.ZodType, 'request');
       return union([element, printArray(element, 'request')]);
     }
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
-    // A union of a number and texts accepts no other texts.
+    // The schema allows only some texts, such as ticket numbers, so `string` would be too wide.
     if (schema instanceof z.ZodUnion) return this.print(schema, 'request');
     return union([this.print(schema, 'request'), 'string']);
   }
@@ -131,23 +135,26 @@ export class Types {
   }
 
   #field(name: string, schema: z.ZodType, side: Side): string {
-    // A field with preprocessing isn't optional just because the preprocessing accepts undefined.
+    // Preprocessing always accepts undefined, so the schema behind it decides whether a field is optional.
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
-    // Fields of an unnamed object are nested in it.
+    // An unnamed object is printed inside the field, so its own fields need more indentation.
     const type = this.print(schema, side).replaceAll('\n', '\n  ');
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
   }
 }
 
-/** Returns the schema itself if it has a name, or the named schema that it derives from. */
+/**
+ * Returns the schema if it has a name, or else the named schema from which it derives. Returns undefined if there is
+ * none.
+ */
 function findNamed(schema: z.ZodType): z.ZodType | undefined {
   if (schema.meta()?.id !== undefined) return schema;
   const { parent } = schema._zod as { parent?: z.ZodType };
   return parent && findNamed(parent);
 }
 
-/** Returns whether a part of a template literal is a schema. */
+/** Returns true if a part of a template literal is a schema, and false if it is fixed text. */
 function isSchema(part: unknown): part is z.core.$ZodType {
   return typeof part === 'object' && part !== null;
 }
@@ -161,7 +168,7 @@ function printArray(element: string, side: Side): string {
   return side === 'request' ? `readonly ${array}` : array;
 }
 
-/** Returns the schema of a field without `optional`. */
+/** Returns the schema of a field without its `optional` wrapper. */
 function withoutOptional(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
 }

@@ -24,7 +24,7 @@ import { literal } from '../../contract/src/openapi/literal.ts';
 import { tags } from '../../contract/src/openapi/prose.ts';
 import { capital, comment, lineWidth, Types, union } from './generate-types.ts';
 
-/** An endpoint with the parts that its method needs. */
+/** An endpoint, with the data from which its client method is generated. */
 interface Operation extends Call {
   resource: string;
   name: string;
@@ -32,8 +32,8 @@ interface Operation extends Call {
 }
 
 /**
- * Generates the files of the client from the contract, so that the client can be published without it. One file has the
- * types and the route table, and imports nothing. The other has the methods.
+ * Generates two files of the client from the contract, so that the published client doesn't need the contract. One file
+ * contains the types and the route table, and imports nothing. The other file contains the methods.
  */
 export function clientSources(): Record<string, string> {
   const types = new Types();
@@ -47,7 +47,7 @@ export function clientSources(): Record<string, string> {
   };
 }
 
-/** A resource of the contract with the source of its methods. */
+/** A resource of the contract, with the source code of its client methods. */
 interface Resource {
   resource: string;
   operations: Operation[];
@@ -117,7 +117,10 @@ export type AtLeastOne<Fields> = {
   [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
 }[keyof Fields];`;
 
-/** The result of `unwrap`. An open `type` would keep TypeScript from narrowing to the known events. */
+/**
+ * The type of unknown events in the result of `unwrap`. With the type `string`, TypeScript couldn't narrow to known
+ * events.
+ */
 const otherEvents = `/** An event from a newer server. */
 export interface UnknownEvent {
   /** The id of the event, the same on every attempt. Use it to deduplicate. */
@@ -142,7 +145,9 @@ function operationOf(resource: string, name: string, route: Endpoint): Operation
   return { ...call, params, resource, name, route };
 }
 
-/** Returns `id` for the resource's own id. For `/projects/:id/tasks`, it is `projectId`. */
+/**
+ * Returns the name of a method argument: `id` for the id of the resource itself, `projectId` for `/projects/:id/tasks`.
+ */
 function argumentName(resource: string, path: string, param: string): string {
   const owner = new RegExp(`/(\\w+)s/:${param}/`).exec(path)?.[1];
   return owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
@@ -200,12 +205,12 @@ function methodOf(operation: Operation, types: Types): string {
   return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
 }
 
-/** How the client handles bulk requests. */
+/** The sentences in the hover text of bulk methods that describe how the client splits the items. */
 const bulkWords =
   `The client accepts any number of items, sends ${bulkItems} per request, and returns a result for each. It throws an error ` +
   'only if no item got a result.';
 
-/** Describes the rate limit of a call. */
+/** Returns the lines of a method's hover text that describe its rate limit. */
 function limitOf({ route, kind }: Operation): string[] {
   const { group } = route.metadata;
   if (group === null) return [];
@@ -222,7 +227,10 @@ function exampleOf(operation: Operation): string {
   return `const ${variable} = await ${source};`;
 }
 
-/** Generates the route of each method. The format is short, because the table is most of the client's size. */
+/**
+ * Generates the table with the route of each method. Its format is short, because the table is the largest part of the
+ * client.
+ */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {
     const routes = operations.map((operation) => `    ${operation.name}: ${literal(routeOf(operation))},`);

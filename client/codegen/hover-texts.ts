@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Returns the hover text of a field or parameter: the description of the contract, then limits and default of the
- * schema.
+ * Returns the hover text of a field or parameter: the description in the contract, and then the limits and the default
+ * value of the schema.
  */
 export function factsOf(schema: z.ZodType): string {
   const { description = '' } = outermost(schema, 'description') ?? {};
@@ -17,7 +17,7 @@ export function factsOf(schema: z.ZodType): string {
 
 type Words = { description?: unknown; default?: unknown };
 
-/** Returns the metadata of the outermost schema that has this property. */
+/** Returns the metadata of the schema, or of the outermost schema inside it, that contains the property `word`. */
 function outermost(schema: z.ZodType, word: keyof Words): Words | undefined {
   const meta = schema.meta() as Words | undefined;
   if (meta?.[word] !== undefined) return meta;
@@ -30,7 +30,7 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
   return 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
 }
 
-/** Removes `optional`, `nullable`, `default` and preprocessing. */
+/** Returns the schema inside `optional`, `nullable`, `default` and preprocessing. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const inner = innerOf(schema);
   return inner === undefined ? schema : unwrap(inner);
@@ -64,7 +64,7 @@ function limitsOf(schema: z.ZodType): string {
   return [known, range(minLength ?? undefined, maxLength ?? undefined, 'characters')].filter(Boolean).join(', ');
 }
 
-/** Returns a length limit of an array from its checks. */
+/** Returns the minimum or maximum length of an array, or undefined if the schema doesn't limit it. */
 function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | undefined {
   for (const { _zod } of schema.def.checks ?? []) {
     const def = _zod.def as { check: string; minimum?: number; maximum?: number };
@@ -73,13 +73,13 @@ function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | 
   return undefined;
 }
 
-/** Returns a bound, unless it is a default of Zod. */
+/** Returns the bound of a number, or undefined if it is only the safe integer limit that Zod sets by default. */
 function finite(bound: number | null): number | undefined {
   return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
 function range(min: number | undefined, max: number | undefined, of: string): string {
-  // The minimum 1 of ids, pages and texts is not worth a sentence.
+  // Ids, page numbers and most texts have the minimum 1, which developers expect.
   if (max === undefined) return min === undefined || min <= 1 ? '' : `At least ${min} ${of}`.trim();
   return `${min === undefined || min === 0 ? 'At most' : `${min} to`} ${max} ${of}`.trim();
 }

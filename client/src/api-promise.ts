@@ -6,11 +6,14 @@ export interface ApiResponse<Data> {
   data: Data;
   /** The HTTP status. It is 304 if the resource is unchanged since `ifNoneMatch`. */
   status: number;
-  /** All response headers. In a browser, only those that the server exposes. */
+  /** All response headers. In a browser, only the headers that the server exposes by CORS. */
   headers: Headers;
   /** The ETag of a single resource, for `ifMatch`. Undefined for lists. */
   etag: string | undefined;
-  /** The request id, for reports to the operator of the server. Undefined if a browser page may not read the header. */
+  /**
+   * The request id. Include it when you report a problem to the operator of the server. Undefined if a browser page may
+   * not read the header.
+   */
   requestId: string | undefined;
   /** The rate limits of the key, the global one first. Empty for ping. */
   rateLimits: RateLimit[];
@@ -28,7 +31,7 @@ export class ApiPromise<Data> implements Promise<Data> {
   }
 
   /**
-   * Resolves to the data with the status and headers of the response.
+   * Returns a promise of the data together with the status and headers of the response.
    *
    * @example
    * const { data, status, requestId, rateLimits } = await client.tickets.get(1042).withResponse();
@@ -38,7 +41,7 @@ export class ApiPromise<Data> implements Promise<Data> {
     return this.#response;
   }
 
-  /** Attaches callbacks for the data, as for every promise. */
+  /** Attaches callbacks for the data and for an error, like `then` of every promise. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
     this.withResponse()
@@ -48,6 +51,6 @@ export class ApiPromise<Data> implements Promise<Data> {
   /** Attaches a callback for an `ItsmError`. */
   readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
 
-  /** Attaches a callback for both cases. */
+  /** Attaches a callback that runs after success and after an error. */
   readonly finally: Promise<Data>['finally'] = (onFinally) => this.then().finally(onFinally);
 }

@@ -9,11 +9,13 @@ import { aborted, maxDelayMs } from './wait.ts';
 export interface Request {
   method: string;
   path: string;
-  /** The group of the rate limit and the required scope. Both are undefined for ping. */
+  /** The rate limit group of the endpoint, and the scope that it requires. Both are undefined for ping. */
   group?: string | undefined;
   scope?: string | undefined;
   query?: object | undefined;
-  /** The body as JSON, so that later changes of the passed object have no effect. */
+  /**
+   * The body as JSON. It is serialized when the call starts, so that later changes of the passed object have no effect.
+   */
   body?: string | undefined;
   options?: PostOptions | undefined;
 }
@@ -24,22 +26,22 @@ export function checkOptions(options: ClientOptions): ClientOptions {
   return { ...options, baseUrl: checkBaseUrl(options.baseUrl), apiKey: checkApiKey(options.apiKey) };
 }
 
-/** @throws TypeError for NaN, which results from parsing a missing environment variable */
+/** Rejects options that are NaN, such as a parsed environment variable that isn't set. @throws TypeError */
 export function checkNumbers(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     if (Number.isNaN(value)) throw new TypeError(`${name} is NaN. Pass a number.`);
   }
 }
 
-/** Sends a request once. @throws ItsmError if it doesn't succeed; TypeError if it can't be sent */
+/** Sends a request once, without retries. @throws ItsmError if the request fails; TypeError if it can't be sent */
 export type Attempt = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
-/** Creates the only function that sends network requests. */
+/** Creates the function that sends a request with `fetch`. No other function of the client accesses the network. */
 export function createAttempt(client: ClientOptions): Attempt {
   const { baseUrl, apiKey } = client;
   const ownHeaders = createHeaders(client);
 
-  /** Removes the key from texts, because messages of others may contain it. */
+  /** Removes the API key from a text, because messages of proxies and of a custom `fetch` may contain it. */
   const hideKey = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]'));
 
   return async function attempt<Envelope>(request: Request): Promise<ApiResponse<Envelope>> {
@@ -54,7 +56,7 @@ export function createAttempt(client: ClientOptions): Attempt {
       const requestId = response.headers.get('x-request-id') ?? undefined;
       return { data: envelope as Envelope, status, headers: response.headers, etag, requestId, rateLimits };
     }
-    // The error page of a proxy may repeat the request with the key.
+    // The error page of a proxy may repeat the headers of the request, which contain the API key.
     const headers = new Headers(
       Array.from(response.headers, ([name, value]): [string, string] => [name, hideKey(value)]),
     );
@@ -130,7 +132,7 @@ export function createAttempt(client: ClientOptions): Attempt {
   }
 }
 
-/** Parses the header, which contains seconds or a date. Returns seconds. */
+/** Parses the `Retry-After` header, which contains seconds or a date. Returns seconds. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (!value) return undefined;
@@ -138,12 +140,12 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** Serializes a query. An array becomes repeated parameters. */
+/** Serializes the query of a URL. Repeats a parameter for each value of an array. */
 function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query ?? {})) {
     const all = [values].flat();
-    // An empty array would mean no filter.
+    // Without parameters, an empty array would mean "no filter" instead of "no match".
     if (all.length === 0) throw new TypeError(`${name} is empty. Pass a value or omit it.`);
     for (const value of all) if (value !== undefined) parameters.append(name, String(value));
   }
@@ -157,7 +159,8 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    // Properties of texts and numbers can also be read; they are undefined. `null` becomes undefined.
+    // Returns undefined for `null`, because the caller reads properties. Texts and numbers are fine: their properties
+    // are undefined.
     return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;
@@ -173,14 +176,19 @@ function describeUnexpected(request: string, { status, headers, type }: Response
   return `${request} returned ${what}, not a response of this API.`;
 }
 
-/** Copies an error, because errors of a custom `fetch` may contain the request with the key. */
+/**
+ * Copies the name and messages of an error, because an error of a custom `fetch` may contain the request with the API
+ * key.
+ */
 function copyError(error: unknown, hideKey: (text: string) => string): Error {
   const { name, message, code, cause }: NodeError = error instanceof Error ? error : new Error(String(error));
   const copy = new Error(hideKey(message), cause === undefined ? undefined : { cause: copyError(cause, hideKey) });
   return Object.assign(copy, { name, ...(code !== undefined && { code }) });
 }
 
-/** Returns the reason from the causes, because Node's `fetch` only reports "fetch failed". */
+/**
+ * Returns the reason of a network error from its causes, because the message of Node's `fetch` is only "fetch failed".
+ */
 function getReason({ cause, message, code }: NodeError): string {
   return cause instanceof Error ? getReason(cause) : message || code || 'unknown';
 }
@@ -190,7 +198,7 @@ interface NodeError extends Error {
 }
 
 function createHeaders({ userAgent, apiKey }: ClientOptions): Record<string, string> {
-  // In a browser, a custom name would trigger a CORS preflight request.
+  // In a browser, a custom `User-Agent` header would trigger a CORS preflight request.
   const isBrowser = globalThis.navigator?.userAgent?.startsWith('Mozilla/');
   const agent = [userAgent, `itsm-api-client/${version}`].filter(Boolean).join(' ');
   return {
@@ -201,7 +209,8 @@ function createHeaders({ userAgent, apiKey }: ClientOptions): Record<string, str
 }
 
 function checkBaseUrl(baseUrl: string): string {
-  // The message doesn't repeat the value, because it may be a misplaced API key.
+  // The error message doesn't repeat the value of `baseUrl`, because a developer may have passed the API key by
+  // mistake.
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new TypeError('baseUrl is invalid. Pass the URL of the workspace, such as https://acme.example.com.');

@@ -11,7 +11,7 @@ export interface BulkDone<Item, Row> {
   index: number;
   /** The item as passed to the call. */
   item: Item;
-  /** The current row. */
+  /** The resource after the request. */
   data: Row;
 }
 
@@ -48,26 +48,26 @@ export type BulkAnswer<Row> =
 
 /** The items of one request. */
 interface Chunk<Item> {
-  /** The index of its first item in the input. */
+  /** The index in the input of the first item of this request. */
   from: number;
   items: Item[];
 }
 
 /**
- * Sends one request of items with its own idempotency key.
+ * The endpoint of a bulk call, and the function that sends one request with its own idempotency key.
  *
  * @internal
  */
 export interface BulkRequest<Item, Row> {
   method: string;
   path: string;
-  /** The base URL of the documentation pages of errors. */
+  /** The URL of the server, to which the paths of the documentation pages of errors are relative. */
   baseUrl: string;
   send(items: Item[], idempotencyKey: string): Promise<BulkAnswer<Row>[]>;
 }
 
 /**
- * Sends items in as few requests as possible.
+ * Sends the items of a bulk call in as few requests as possible.
  * @throws ItsmError if no item got a result
  *
  * @internal
@@ -82,7 +82,7 @@ export async function sendBulk<Item extends object, Row>(
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
   let hasResponse = false;
-  /** An error that isn't caused by the items. The remaining items are not sent. */
+  /** The first error that the items didn't cause, such as a lost connection. After it, no further request is sent. */
   let fatalError: ItsmError | undefined;
   let firstRejection: ItsmError | undefined;
 
@@ -96,7 +96,7 @@ export async function sendBulk<Item extends object, Row>(
 
     for (const offset of chunk.items.keys()) {
       const index = chunk.from + offset;
-      // The contract guarantees a response for each item.
+      // The cast is safe: the contract guarantees one result for each item of the request.
       const response = responses instanceof Error ? responses : (responses[offset] as BulkAnswer<Row>);
       const result = toResult(response, request);
       results[index] = { index, item: input[index] as Item, ...result };
@@ -114,7 +114,7 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  // Without a worker, nothing would be sent, and a NaN would go unnoticed.
+  // With the concurrency 0 or NaN, the loop would start no worker, and the call would succeed without sending an item.
   await Promise.all(chunks.slice(0, Math.max(1, concurrency || 1)).map(work));
 
   const error = firstRejection ?? fatalError;
@@ -126,7 +126,10 @@ export async function sendBulk<Item extends object, Row>(
   };
 }
 
-/** Copies the items into chunks of the maximum size. An item that repeats an id starts a new chunk. */
+/**
+ * Copies the items into chunks, one for each request, of the maximum size. If an item has the same id as an earlier
+ * item of the chunk, it starts a new chunk, because the API rejects duplicate ids.
+ */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];
   let bytes = 0;

@@ -6,7 +6,7 @@ import { sleep } from './wait.ts';
 
 /** A page of the change feed. */
 export interface ChangesPage<Row> {
-  /** The current rows, in the order of their last change. */
+  /** The changed rows in their current state, in the order of their last change. */
   data: Row[];
   /** The cursor after this page, and whether more changes are available. */
   meta: ChangesMeta;
@@ -16,12 +16,12 @@ export interface ChangesPage<Row> {
 export interface FollowQuery extends ChangesQuery {
   /** Whether iteration continues with future changes until you leave the loop or its signal aborts. */
   follow?: boolean | undefined;
-  /** How long to wait between requests after the last page while following, in milliseconds. Default: 10,000. */
+  /** With `follow`, how long the client waits before it requests new changes, in milliseconds. Default: 10,000. */
   pollMs?: number | undefined;
 }
 
 /**
- * Fetches a page.
+ * Fetches a page of the change feed.
  *
  * @internal
  */
@@ -67,8 +67,8 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
   }
 
   /**
-   * Iterates over the pages. `meta.nextCursor` is the cursor after the page. While following, the client retries during
-   * an outage.
+   * Iterates over the pages of the change feed. `meta.nextCursor` is the cursor after the page. With `follow`, the
+   * client retries during an outage.
    *
    * @example
    * for await (const { data, meta } of client.tickets.changes({ cursor, follow: true }).pages()) {

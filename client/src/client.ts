@@ -46,13 +46,16 @@ export class ItsmClient implements generated.Resources {
   }
 }
 
-/** What the methods need to send requests. */
+/** The function and the URL that the methods use to send requests. */
 interface Api {
   send: Send;
   baseUrl: string;
 }
 
-/** Creates the methods of a resource. The generator ensures that they match the interface. */
+/**
+ * Creates the methods of a resource from the route table. Code generation ensures that they match the TypeScript
+ * interface.
+ */
 function resource(api: Api, routes: Record<string, string>) {
   return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
 }
@@ -66,7 +69,7 @@ function method({ send, baseUrl }: Api, definition: string) {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: takes ? options : input };
-    // An invalid path rejects the promise instead of throwing.
+    // The function is async, so that an invalid path rejects the promise instead of throwing an error.
     const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
       send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
 
@@ -105,7 +108,10 @@ function method({ send, baseUrl }: Api, definition: string) {
   };
 }
 
-/** Inserts the ids into a path. Accepts only digits and ticket numbers, because `..` would lead to another endpoint. */
+/**
+ * Inserts the ids into a path such as `/tickets/:id`. Accepts only digits and ticket numbers, because `..` would lead
+ * to another endpoint.
+ */
 function fill(path: string, ids: unknown[]): string {
   let index = 0;
   return path.replace(/:(\w+)/g, (_, name: string) => {

@@ -4,10 +4,10 @@ import type { RateLimit } from './rate-limits.ts';
 /** The same symbol in every copy of this package, so that copies recognize each other's errors. */
 const brand = Symbol.for('@itsm-api/client/error');
 
-/** Advice for writes without a response. */
+/** The end of the remedy for errors without a response. */
 const checkBeforeRetry = 'A write may have taken effect: check before you retry it.';
 
-/** The properties of an error. */
+/** The properties from which an `ItsmError` is created. */
 export interface Failure {
   code: string;
   method: string;
@@ -25,8 +25,8 @@ export interface Failure {
 }
 
 /**
- * The error of all rejected calls. Only invalid arguments reject with a `TypeError`. Each code has its own class; an
- * unknown code of a newer server is a plain `ItsmError`.
+ * The error with which calls reject. Only for invalid arguments, a call rejects with a `TypeError`. Each code has its
+ * own class; an unknown code of a newer server is a plain `ItsmError`.
  */
 export class ItsmError extends Error {
   /** A code of the API, or one of the client, such as `TIMEOUT`. */
@@ -39,17 +39,17 @@ export class ItsmError extends Error {
   declare readonly status: number | undefined;
   /** The headers of the response. */
   declare readonly headers: Headers | undefined;
-  /** The request id, for reports to the operator of the server. */
+  /** The request id. Include it when you report a problem to the operator of the server. */
   declare readonly requestId: string | undefined;
-  /** How long to wait before a retry, if the response says so. */
+  /** Seconds to wait before a retry. Undefined if the response doesn't specify them. */
   declare readonly retryAfterSeconds: number | undefined;
   /** The invalid fields and parameters. Empty if the error names none. */
   declare readonly details: ErrorDetail[];
-  /** The documentation page of the code. Undefined if the API sent no response. */
+  /** The URL of the documentation page of the code. Undefined if the API sent no response. */
   declare readonly docs: string | undefined;
-  /** What to do, if the message doesn't say it. */
+  /** The action to take. Undefined if the message already describes it. */
   declare readonly remedy: string | undefined;
-  /** The rate limits of the key, if the response contains them. */
+  /** The rate limits of the key. Empty if the response doesn't contain them. */
   declare readonly rateLimits: RateLimit[];
   /** The page at which the iteration of a list failed. Pass it to `list({ page })` to continue. */
   declare page: number | undefined;
@@ -76,7 +76,7 @@ export class ItsmError extends Error {
   }
 }
 
-/** A field, query parameter or path id is invalid. `details` lists each. */
+/** A field, query parameter or path id is invalid. `details` lists each invalid value. */
 export class ValidationError extends ItsmError {
   declare readonly code: 'VALIDATION_ERROR';
 }
@@ -111,7 +111,7 @@ export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
 }
 
-/** The API key is missing, malformed, unknown, expired or revoked. */
+/** The API key of the request is missing, malformed, unknown, expired or revoked. */
 export class InvalidApiKeyError extends ItsmError {
   declare readonly code: 'INVALID_API_KEY';
 }
@@ -171,12 +171,12 @@ export class TimeoutError extends ItsmError {
   declare readonly code: 'TIMEOUT';
 }
 
-/** Your `signal` aborted the call; `cause` is its reason. A write may have taken effect. */
+/** Your `signal` aborted the call; `cause` is the reason of the signal. A write may have taken effect. */
 export class AbortError extends ItsmError {
   declare readonly code: 'ABORTED';
 }
 
-/** The response is not from this API, but for example from a proxy, a sign-in page or another service. */
+/** The response is not from this API. It may be from a proxy, a sign-in page or another service. */
 export class UnexpectedAnswerError extends ItsmError {
   declare readonly code: 'UNEXPECTED_ANSWER';
 }
@@ -206,7 +206,10 @@ const classes = {
 
 for (const [code, Class] of Object.entries(classes)) Class.prototype.name = toClassName(code);
 
-/** Derives `NotFoundError` from `NOT_FOUND`. Three names omit the end of their code. */
+/**
+ * Returns the class name of an error code, such as `NotFoundError` for `NOT_FOUND`. For three codes, the name omits the
+ * last word.
+ */
 function toClassName(code: string): string {
   const words = code.replace(/_ERROR$|(?<=^(RATE_LIMIT|CONNECTION|ABORT)).+/, '').toLowerCase();
   return `${words.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())}Error`;
@@ -215,7 +218,7 @@ function toClassName(code: string): string {
 /** The class of each code. */
 export type ErrorClasses = typeof classes;
 
-/** Creates an error of the class of its code. */
+/** Creates an error. Its class depends on its code; an error with an unknown code is a plain `ItsmError`. */
 export function createError(message: string, failure: Failure): ItsmError {
   const Class: typeof ItsmError = Object.hasOwn(classes, failure.code)
     ? classes[failure.code as keyof typeof classes]
@@ -246,15 +249,17 @@ export function isItsmError(error: unknown, code?: string): boolean {
 }
 
 /**
- * Returns an error of the client as a value, for `catch`. Rethrows other errors, because they are mistakes of the
- * caller.
+ * Returns an `ItsmError` as a value, for use in `catch`. Rethrows other errors, because the caller caused them.
  */
 export function asOutcome(error: unknown): ItsmError {
   if (isItsmError(error)) return error;
   throw error;
 }
 
-/** Returns whether a retry may succeed later. RATE_LIMIT_EXCEEDED can also mean that the call was not sent. */
+/**
+ * Returns true if a later retry may succeed. Checks the code of rate limit errors, because the client can create them
+ * without a response.
+ */
 export function isPassing({ code, status = 0 }: ItsmError): boolean {
   return (
     /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || status === 408 || status === 429 || status >= 500
@@ -270,7 +275,7 @@ const remedies = new Map([
   ['UNEXPECTED_ANSWER', 'Pass the URL of the workspace as baseUrl.'],
 ]);
 
-/** Serializes an error with its causes for JSON. */
+/** Converts the cause of an error, with the causes of the cause, to an object that JSON can represent. */
 function serializeCause(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
   return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: serializeCause(cause.cause) });

@@ -3,7 +3,7 @@ import { checkNumbers } from './attempt.ts';
 import { createError, isItsmError } from './errors.ts';
 import type { PageMeta } from './generated.ts';
 
-/** Rows per page when iterating, unless the query sets `perPage`. This is the maximum of the API. */
+/** Rows per page while a program iterates, unless the query sets `perPage`. The API allows no higher value. */
 const iterationPerPage = 100;
 
 /** One page of a list. */
@@ -12,7 +12,7 @@ export interface Page<Row> {
   data: Row[];
   /** The number of the page, and the total number of rows. */
   meta: PageMeta;
-  /** Whether there is a page after this one. */
+  /** Whether the list has a page after this one. */
   hasNext: boolean;
   /** Fetches the next page. Resolves to undefined after the last page. */
   next(): Promise<Page<Row> | undefined>;
@@ -32,14 +32,14 @@ export interface ArrayOptions {
 
 /** The parameters that all lists share. */
 interface PageQuery {
-  /** The first page. */
+  /** The number of the first page to fetch. */
   page?: number | string | undefined;
   /** Rows per page. */
   perPage?: number | string | undefined;
 }
 
 /**
- * Fetches a page.
+ * Fetches a page of a list.
  *
  * @internal
  */
@@ -71,16 +71,16 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * Iterates over all rows from the requested page on, without repeating a row. If the API doesn't count the whole list
-   * (`meta.totalCountCapped`), a `QueryTooBroadError` follows the last counted row.
+   * Iterates over all rows from the requested page on, without repeating a row. If the list is longer than the API
+   * returns (`meta.totalCountCapped`), the iteration throws a `QueryTooBroadError` after the last available row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 
   /**
-   * Iterates over all pages from the requested one on, with 100 rows each unless `perPage` is set. If inserted rows
-   * move others to the next page, those rows are not repeated.
+   * Iterates over all pages from the requested page on. A page has 100 rows unless `perPage` is set. If new rows move a
+   * row to the next page, the client doesn't return this row again.
    *
    * @example
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);
@@ -95,7 +95,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       });
       more = data.hasNext;
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
-      // Without this error, a program would take the counted rows for the complete list.
+      // Without this error, a program couldn't detect that the list is incomplete.
       if (!more && data.meta.totalCountCapped) {
         throw createError('There may be more rows. Narrow the filters.', {
           code: 'QUERY_TOO_BROAD',

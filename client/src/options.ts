@@ -4,46 +4,46 @@ export interface ClientOptions {
   /** The URL of the workspace, such as `https://acme.example.com`, without `/api/public/v1`. */
   baseUrl: string;
   /**
-   * The API key. Every operation except ping requires one. It is sent as a bearer token, and never appears in logs or
-   * errors.
+   * The API key. Every operation except ping requires an API key. The client sends it as a bearer token, and never
+   * includes it in logs or errors.
    */
   apiKey?: string | undefined;
   /** Timeout of one attempt in milliseconds, including reading the response. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * Maximum retries of a failed request. Default: 2. With 0, nothing is retried. Waiting for a rate limit is not a
-   * retry.
+   * Maximum retries of a failed request. Default: 2. With 0, the client doesn't retry. Waiting for a rate limit is not
+   * a retry.
    */
   maxRetries?: number | undefined;
   /**
    * Maximum time in milliseconds that a call waits for the rate limits, or for a concurrent request with the same
-   * `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the call immediately, and either case is
-   * an error.
+   * `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the call immediately, and the call
+   * rejects if it would have to wait.
    */
   maxWaitMs?: number | undefined;
   /** Replaces the global `fetch`, for example for a proxy or in tests. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /**
-   * Receives log messages: responses as `debug`, retries and waiting as `warn`. `console` or any object with these
-   * methods.
+   * Receives the log messages of the client: responses as `debug`, retries and waits as `warn`. Pass `console` or any
+   * object with these two methods.
    */
   logger?: Logger | undefined;
-  /** Name of your program, placed before the client's name in `User-Agent`. Browsers ignore it. */
+  /** Name of your program. The client puts it before its own name in the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;
 }
 
 export interface Logger {
-  /** Logs a response with its latency and request id. */
+  /** Logs a message about a response, with its latency and request id. */
   debug(message: string): void;
-  /** Logs a retry, or that calls wait for a rate limit. */
+  /** Logs a message about a retry, or about calls that wait for a rate limit. */
   warn(message: string): void;
 }
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborts the call, even while it waits. The call rejects with an `AbortError`. */
+  /** Aborts the call, even while the call waits for a rate limit or a retry. The call rejects with an `AbortError`. */
   signal?: AbortSignal | undefined;
-  /** Overrides `timeoutMs` of the client, for each attempt. Milliseconds. */
+  /** Timeout of each attempt in milliseconds. Overrides `timeoutMs` of the client. */
   timeoutMs?: number | undefined;
   /** Overrides `maxRetries` of the client. */
   maxRetries?: number | undefined;
@@ -71,8 +71,8 @@ export interface RequestOptions extends CallOptions {
 export interface PostOptions extends RequestOptions {
   /**
    * Makes the call idempotent: calls with the same key within 24 hours create the resource once. Use a text of at most
-   * 255 ASCII characters, and each text for one resource only. By default, the client generates a key for the call and
-   * its retries. A key of your own also works after your program restarts.
+   * 255 ASCII characters, and use each text for one resource only. By default, the client generates a key for the call
+   * and its retries. Your own key prevents duplicates even if your program restarts.
    */
   idempotencyKey?: string | undefined;
 }

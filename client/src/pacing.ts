@@ -4,63 +4,63 @@ import type { RateLimit } from './rate-limits.ts';
 import { aborted, backoffMs, maxDelayMs } from './wait.ts';
 import { type Window, Windows } from './windows.ts';
 
-/** A rate limit of the key, as the client currently knows it. */
+/** A rate limit of the key as reported by responses, with the number of calls that wait for it. */
 export interface PacedLimit extends RateLimit {
-  /** Calls of this client that wait for the limit. */
+  /** Number of calls of this client that wait for the rate limit. */
   waiting: number;
 }
 
-/** A call in the queue. */
+/** A call that `RateLimitQueue` sends within the rate limits. */
 export interface Call {
   method: string;
   path: string;
-  /** The group of its rate limit, or undefined if the call has none. */
+  /** The rate limit group of the endpoint, or undefined if the endpoint has no rate limit. */
   group?: string | undefined;
   /** Position in the queue of the group. Retries keep the position of the call. */
   order: number;
-  /** Until when it may wait, by `performance.now()`. */
+  /** The time until which the call may wait, by `performance.now()`. */
   deadline: number;
   signal: AbortSignal | undefined;
 }
 
-/** What a response or a failure reports about the rate limits. */
+/** The data about rate limits from a response or an error. */
 export interface Outcome {
   status?: number | undefined;
   rateLimits: RateLimit[];
   retryAfterSeconds?: number | undefined;
 }
 
-/** The calls of a group. */
+/** The waiting and pending calls of a rate limit group. */
 interface GroupQueue {
-  /** The names of its windows. */
+  /** The names of the rate limit windows that count requests of this group. */
   names: string[];
-  /** The waiting calls, sorted by position. */
+  /** The waiting calls, sorted by their position in the queue. */
   waiting: (Pick<Call, 'order'> & { start: () => void })[];
   pending: number;
-  /** Maximum pending requests: low at first, raised by one with each response, and reset after a 429. */
+  /** Maximum number of pending requests. It starts low, rises by one with each response, and is reset after a 429. */
   concurrency: number;
   /** When the pause after a 429 ends. */
   pausedUntil: number;
-  /** Consecutive 429 responses. */
+  /** Number of consecutive 429 responses. */
   rejections: number;
-  /** Whether the log has reported that calls wait. */
+  /** Whether the client has already logged that calls wait. */
   isReported: boolean;
 }
 
-/** Concurrent requests of a group until the first responses report its limits. */
+/** Maximum concurrent requests of a rate limit group until the first responses report its limits. */
 const initialConcurrency = 2;
 
-/** Maximum concurrent requests of a group. */
+/** Maximum concurrent requests of a rate limit group, even if its limits allow more. */
 const maxConcurrency = 50;
 
-/** A call must wait for the response to another one. */
+/** A start time that isn't known yet: the call must wait for the response to another call. */
 const afterNextResponse = Number.POSITIVE_INFINITY;
 
 /**
  * Sends calls that fit into the rate limits and queues the others by group (docs/decisions/client-library.md).
  *
- * Pending requests use at most half of the remaining quota of a window. Requests of other clients with the same key
- * appear in the next responses, so clients that share a window use it up without a 429.
+ * Pending requests use at most half of the remaining quota of a window. The next responses also report the requests of
+ * other clients with the same key. Clients that share a key can therefore use up the quota without a 429.
  */
 export class RateLimitQueue {
   readonly #windows = new Windows();
@@ -96,7 +96,8 @@ export class RateLimitQueue {
   }
 
   /**
-   * Sends a call when its turn comes, and updates the limits from the result.
+   * Waits until the rate limits allow a call and earlier calls have started. Then sends it, and updates the limits from
+   * the result.
    * @throws RateLimitError if the deadline passes first; AbortError
    */
   async run<Result extends Outcome>(call: Call, send: () => Promise<Result>): Promise<Result> {
@@ -132,7 +133,7 @@ export class RateLimitQueue {
     return queue;
   }
 
-  /** Counts a request as pending and returns the windows that count it. */
+  /** Counts a request as pending. Returns the rate limit windows to which it belongs. */
   #markPending(queue: GroupQueue): Window[] {
     const windows = this.#windows.now(queue.names, performance.now());
     for (const each of [queue, ...windows]) each.pending += 1;
@@ -167,13 +168,16 @@ export class RateLimitQueue {
       queue.waiting.splice(before + 1, 0, entry);
       signal?.addEventListener('abort', abort, { once: true });
       this.#startNext();
-      // A wait that is known to exceed the deadline fails immediately.
+      // If the earliest start time is already after the deadline, the call fails immediately instead of waiting.
       const startTime = this.#getStartTime(queue);
       if (isWaiting && startTime !== afterNextResponse && startTime > call.deadline) rejectLate();
     });
   }
 
-  /** Starts the calls that may go, in the order of their positions. Sets a timer for the next one. */
+  /**
+   * Starts the waiting calls that the rate limits allow, in the order of their positions. Sets a timer for the next
+   * call.
+   */
   #startNext(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
@@ -195,7 +199,7 @@ export class RateLimitQueue {
     for (const queue of this.#queues.values()) queue.isReported &&= queue.waiting.length > 0;
   }
 
-  /** Returns when the next request of a group may start. A time in the past means now. */
+  /** Returns the time at which the next request of a rate limit group may start. A time in the past means now. */
   #getStartTime(queue: GroupQueue): number {
     if (queue.pending >= queue.concurrency) return afterNextResponse;
     const windows = this.#windows.now(queue.names, performance.now());
@@ -207,7 +211,7 @@ export class RateLimitQueue {
     return isFull ? afterNextResponse : queue.pausedUntil;
   }
 
-  /** Logs once per waiting period that calls wait. Returns when the next one may start. */
+  /** Logs that calls wait, once until the queue is empty again. Returns the time at which the next call may start. */
   #reportWaiting(queue: GroupQueue, now: number): number {
     const startTime = this.#getStartTime(queue);
     if (startTime === afterNextResponse || queue.isReported) return startTime;
@@ -218,7 +222,7 @@ export class RateLimitQueue {
     return startTime;
   }
 
-  /** Describes the windows that are used up. */
+  /** Returns a description of the windows without remaining quota, for messages. */
   #describe({ names }: GroupQueue): string {
     const used = this.#windows.now(names, performance.now()).filter(({ remaining }) => remaining === 0);
     return used.map(({ name, limit, windowSeconds }) => ` "${name}" of ${limit} in ${windowSeconds} s`).join(' and');
@@ -241,7 +245,7 @@ export class RateLimitQueue {
   }
 }
 
-/** Adapts the concurrency of the group to the result. */
+/** Raises the concurrency of a rate limit group after a response. After a 429, resets it and pauses the group. */
 function adapt(queue: GroupQueue, { status, retryAfterSeconds = 0 }: Outcome): void {
   if (status !== 429) {
     queue.rejections = 0;

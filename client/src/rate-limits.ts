@@ -1,10 +1,10 @@
-/** A rate limit of the key, when the response was sent. */
+/** A rate limit of the API key, with its values at the time of a response. */
 export interface RateLimit {
-  /** `global`, or the group of endpoints. */
+  /** `global`, or the name of the group of endpoints to which the limit applies. */
   name: string;
   /** Maximum requests per window. */
   limit: number;
-  /** Remaining requests in this window. */
+  /** Number of requests that are still allowed in this window. */
   remaining: number;
   /** Seconds until the window ends. */
   resetSeconds: number;
@@ -12,7 +12,10 @@ export interface RateLimit {
   windowSeconds: number;
 }
 
-/** Parses `RateLimit-Policy` and `RateLimit`. Returns an empty array if a browser page may not read these headers. */
+/**
+ * Parses the response headers `RateLimit-Policy` and `RateLimit`. Returns an empty array if a browser page may not read
+ * these headers.
+ */
 export function readRateLimits(headers: Headers): RateLimit[] {
   const current = readItems(headers.get('ratelimit'));
   return [...readItems(headers.get('ratelimit-policy'))].map(([name, { q = 0, w = 0 }]) => {

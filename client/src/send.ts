@@ -7,7 +7,7 @@ import { aborted, backoffMs, sleep } from './wait.ts';
 
 export type Send = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
-/** Creates a function that sends requests within the rate limits and retries them if that is safe. */
+/** Creates a function that sends requests within the rate limits, and retries a request if a retry is safe. */
 export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send {
   const attempt = createAttempt(client);
 
@@ -32,25 +32,25 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
 
       const retryAfterMs = (outcome.retryAfterSeconds ?? 0) * 1000;
       const wait = Math.max(retryAfterMs, backoffMs(retries));
-      // The server did not process these requests, or is still processing the first one. Retrying is safe for any
-      // method.
+      // In these cases, the server did not process the request, or is still processing the first attempt. A retry is
+      // safe for any method.
       if (outcome.status === 429 || /^(IDEMPOTENCY_IN_PROGRESS|SERVICE_UNAVAILABLE)$/.test(outcome.code)) {
         if (retryAfterMs >= call.deadline - performance.now()) throw outcome;
       } else {
-        // Reads have no effect, and the idempotency key deduplicates a POST. Other writes may already have taken
-        // effect.
+        // GET requests change nothing, and the idempotency key deduplicates a POST. Other writes may already have taken
+        // effect, so the client doesn't retry them.
         const isRepeatable = /GET|POST/.test(method) && isPassing(outcome);
         if (!isRepeatable || retries >= maxRetries || retryAfterMs > maxWaitMs) throw outcome;
         retries += 1;
         client.logger?.warn(`${summary}; retrying in ${(wait / 1000).toFixed(1)} s`);
       }
-      // After a 429, the rate limit queue waits.
+      // After a 429, the rate limit queue waits before the next attempt, so no sleep is needed here.
       if (outcome.status !== 429) await sleep(wait, signal, request);
     }
   };
 }
 
-/** Returns a random key. `crypto.randomUUID` is unavailable on pages without HTTPS. */
+/** Returns a random idempotency key. Doesn't use `crypto.randomUUID`, which browsers offer only on pages with HTTPS. */
 export function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -1,9 +1,9 @@
 import { createError, type ItsmError } from './errors.ts';
 
-/** Maximum delay of a timer: about 25 days. Milliseconds. */
+/** Maximum delay of a JavaScript timer in milliseconds: about 25 days. */
 export const maxDelayMs = 2 ** 31 - 1;
 
-/** The request that errors name. */
+/** The method and path of the request, for the error message. */
 interface Named {
   method: string;
   path: string;

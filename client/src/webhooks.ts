@@ -8,27 +8,33 @@ export type HeadersLike =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface UnwrapOptions {
-  /** Maximum difference between the signed time and now, in both directions, in seconds. Default: 300. */
+  /**
+   * Maximum difference between the signed timestamp and the current time, in seconds and in both directions. Default:
+   * 300.
+   */
   toleranceSeconds?: number | undefined;
   /** The current time. Default: the clock of the receiver. */
   now?: Date | undefined;
   /**
-   * Whether a delivery must have a signed timestamp. Default: true. With false, `X-Service-Signature` alone is accepted
-   * if a proxy removes the `webhook-` headers. That signature has no timestamp, so attackers can replay such
-   * deliveries.
+   * Whether a delivery must have a signed timestamp. Default: true. With false, `unwrap` also accepts deliveries that
+   * have only `X-Service-Signature`, for receivers behind a proxy that removes the `webhook-` headers. This signature
+   * has no timestamp, so attackers can replay such deliveries.
    */
   requireTimestamp?: boolean | undefined;
 }
 
-/** Why a delivery is rejected. */
+/** The reason for which `unwrap` rejects a delivery. */
 export type WebhookErrorCode =
-  /** It has no signature. It is not a delivery, or a proxy removed the headers. */
+  /** The request has no signature. It is not a delivery, or a proxy removed the headers. */
   | 'SIGNATURE_MISSING'
   /** No secret matches the signature of this body. The secret is wrong, or the body was changed. */
   | 'SIGNATURE_INVALID'
-  /** It has only the signature without a timestamp. See `requireTimestamp`. */
+  /** The request has only `X-Service-Signature`, which has no timestamp. See `requireTimestamp`. */
   | 'TIMESTAMP_MISSING'
-  /** The signature is valid, but too old or in the future. The delivery was replayed, or a clock is wrong. */
+  /**
+   * The signature is valid, but its timestamp is too old or in the future. The delivery was replayed, or a clock is
+   * wrong.
+   */
   | 'TIMESTAMP_OUT_OF_RANGE'
   /** The signature is valid, but the body is not an event. */
   | 'BODY_INVALID';
@@ -44,7 +50,7 @@ export class WebhookError extends Error {
   }
 
   static {
-    // Stack traces read the name from the prototype. It is a text, because minifiers rename classes.
+    // Stack traces read the name of the class from the prototype. The code sets it, because minifiers rename classes.
     Object.defineProperty(WebhookError.prototype, 'name', {
       value: 'WebhookError',
       configurable: true,
@@ -53,7 +59,7 @@ export class WebhookError extends Error {
   }
 }
 
-/** The same symbol in every copy of this package. */
+/** The same symbol in every copy of this package, so that copies recognize each other's errors. */
 const brand = Symbol.for('@itsm-api/client/webhook-error');
 
 /**
@@ -124,7 +130,7 @@ export type TestEvent = KnownEvent extends infer Event
   : never;
 
 /**
- * Creates a signed delivery as the server sends it, for the tests of a receiver.
+ * Creates a signed delivery like those of the server, for tests of a receiver.
  *
  * @example
  * const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket }, secret);
@@ -185,7 +191,10 @@ async function sign(bytes: Bytes, content: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
 }
 
-/** Returns the secret as bytes and, for `whsec_…`, its decoded bytes, because the server signs with both. */
+/**
+ * Returns the secret as bytes. For a secret with the prefix `whsec_`, also returns its decoded bytes, because the
+ * server signs with both.
+ */
 function standardKeys(secret: string): Bytes[] {
   const decoded = secret.startsWith('whsec_') ? fromBase64(secret.slice('whsec_'.length)) : undefined;
   return decoded === undefined || decoded.length === 0 ? [encode(secret)] : [encode(secret), decoded];
@@ -206,7 +215,7 @@ function parseEvent(bytes: Bytes): WebhookEvent {
     if (eventTypes.includes(type)) return body;
     if (typeof type === 'string') return { id, type: 'unknown', timestamp, body: { ...body } };
   } catch {
-    // The error is thrown below.
+    // The function throws the error below.
   }
   throw new WebhookError('BODY_INVALID', 'The signature is valid, but the body is not an event in JSON.');
 }

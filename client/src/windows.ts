@@ -1,13 +1,13 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** A rate limit window, as reported by responses. Times are milliseconds by `performance.now()`. */
+/** A rate limit window, as reported by responses. All times are in milliseconds of `performance.now()`. */
 export interface Window extends RateLimit {
-  /** Pending requests that were sent in this window. */
+  /** Number of pending requests that the client sent in this window. */
   pending: number;
-  /** The window ends between these two times. Both are 0 until a response reports the end. */
+  /** The window ends between `endsAfter` and `endsBefore`. Both are 0 until a response reports the end. */
   endsAfter: number;
   endsBefore: number;
-  /** Random delay of this client after the end of the window. */
+  /** Random time that this client waits after the end of the window. */
   lateBy: number;
 }
 
@@ -25,7 +25,7 @@ export class Windows {
     return [...this.#byName.values()];
   }
 
-  /** Returns the known windows of these names. Replaces a window that has ended with a new one. */
+  /** Returns the known windows with the given names. Replaces each window that has ended with a new window. */
   now(names: readonly string[], now: number): Window[] {
     return names.flatMap((name) => {
       const window = this.#byName.get(name);
@@ -40,7 +40,7 @@ export class Windows {
 
   /**
    * Updates the windows from a response.
-   * @param sentIn the windows in which the request was sent; a report for a window that has ended is ignored
+   * @param sentIn the windows in which the request was sent; the method ignores reports about windows that have ended
    */
   learn(reported: readonly RateLimit[], sentIn: readonly Window[], sentAt: number, now: number): void {
     for (const limit of reported) {
@@ -55,8 +55,8 @@ export class Windows {
 }
 
 /**
- * If the reported window overlaps with the current one, they are the same window. Of two counts, the lower one is
- * newer.
+ * Merges a reported window into the current one. If their possible end times overlap, they are the same window, and the
+ * lower number of remaining requests is newer.
  */
 function mergeReport(current: Window, reported: RateLimit, sentAt: number, now: number): void {
   const end = computeEnd(reported, sentAt, now);
@@ -69,7 +69,10 @@ function mergeReport(current: Window, reported: RateLimit, sentAt: number, now: 
   }
 }
 
-/** Returns the range in which the window ends. The server rounds seconds up, at a time between sending and now. */
+/**
+ * Returns the earliest and the latest time at which the window can end. The server computed the seconds, rounded up, at
+ * some time between `sentAt` and `now`.
+ */
 function computeEnd({ resetSeconds, windowSeconds }: RateLimit, sentAt: number, now: number) {
   return {
     endsAfter: sentAt + (resetSeconds - 1) * 1000,
