@@ -30,7 +30,7 @@ async function* lines(tickets: AsyncIterable<Ticket>): AsyncGenerator<string> {
 }
 
 try {
-  // Rename a temporary file, so that the export is always complete.
+  // Writes to a temporary file and renames it, so that the export is always complete.
   await pipeline(Readable.from(lines(client.tickets.list())), createWriteStream(`${file}.part`));
   await rename(`${file}.part`, file);
   console.log(`Exported ${count} tickets to ${file}.`);

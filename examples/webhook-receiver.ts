@@ -14,7 +14,10 @@ import { isWebhookError, unwrap, type WebhookEvent } from '@itsm-api/client/webh
 const { PORT = '4000', WEBHOOK_SECRET, WEBHOOK_SECRET_OLD } = process.env;
 const secrets = [WEBHOOK_SECRET, WEBHOOK_SECRET_OLD].filter((secret): secret is string => Boolean(secret));
 
-/** Deduplicates events, because deliveries arrive at least once. In production, store these IDs in your database. */
+/**
+ * The ids of processed events, to skip duplicates: deliveries arrive at least once. In production, store these ids in
+ * your database.
+ */
 const handled = new Set<string>();
 
 const server = createServer(async (request, response) => {

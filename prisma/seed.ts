@@ -22,7 +22,7 @@ import { createUnique } from '../server/src/database/unique-violation.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
 
-/** A created demo workspace. Its key can't be read again later. */
+/** The access data of a new demo workspace. The API key can't be read again later. */
 export interface DemoWorkspace {
   key: string;
   /** The name of the tenant. */
@@ -32,7 +32,9 @@ export interface DemoWorkspace {
   invitation: string;
 }
 
-/** Creates a demo workspace in an empty database. Does nothing and returns undefined if there is a tenant. */
+/**
+ * Creates a demo workspace in an empty database. If the database contains a tenant, does nothing and returns undefined.
+ */
 export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
   return prisma.$transaction(async (tx) => {
     if (await tx.tenant.findFirst({ select: { id: true } })) return undefined;
@@ -42,8 +44,8 @@ export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
 
 /**
  * Creates a demo workspace in a database with other workspaces.
- * @param addOlder adds tickets that were created before `to`, before the tickets of the demo
- * @throws ApiError VALIDATION_ERROR if the name is taken
+ * @param addOlder adds older tickets, created before the time `to`; it runs before the demo tickets are added
+ * @throws ApiError VALIDATION_ERROR if another workspace has the name
  */
 export async function seedAnother(
   prisma: PrismaClient,
@@ -135,7 +137,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // Maps the numbers in the table below, which ignore earlier tickets.
+    // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` added tickets before.
     ids.set(`${ticketNumberPrefixes[type]}-${number - numbered[type]}`, id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
@@ -206,9 +208,9 @@ function unchangedSince(daysAgo: number) {
 }
 
 const tenantName = 'Acme Corporation';
-/** The age of the workspace in days. Nothing in it is older. */
+/** The age of the demo workspace in days. No row of the demo data is older. */
 const daysSinceStart = 120;
-/** The hours from the resolution of a ticket until it is closed. */
+/** The hours between the resolution of a ticket and its closing. */
 const hoursUntilClosed = 72;
 const warrantyDays = 3 * 365;
 
@@ -251,17 +253,19 @@ type TicketFacts = [
   status: TicketStatus,
   requester: Person,
   assignee: Person | null,
-  /** The hours until it was resolved or, if it isn't resolved, last changed. */
+  /**
+   * The hours from the creation of the ticket until its resolution or, for unresolved tickets, until its last change.
+   */
   hours: number,
 ];
 
 interface TicketExtras {
-  /** The number of an earlier ticket. */
+  /** The ticket number of the parent, which is an earlier ticket in `tickets`. */
   parent?: string;
   watchers?: Person[];
   categoryConfigId?: string;
   customFields?: CustomFields;
-  /** The comments, oldest first. None is later than the last change of the ticket. */
+  /** The comments of the ticket, oldest first. No comment is later than the last change of the ticket. */
   comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string][];
 }
 

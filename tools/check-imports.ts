@@ -3,20 +3,20 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Checks the direction of imports that ARCHITECTURE.md describes: `node tools/check-imports.ts`. Type imports count.
- * Biome checks that files don't import in a circle (noImportCycles).
+ * Checks the direction of imports that ARCHITECTURE.md describes: `node tools/check-imports.ts`. Type imports count as
+ * imports. Biome checks for circular imports (noImportCycles).
  */
 
 interface Layer {
   files: RegExp;
-  /** The layers that it may import from, besides itself. */
+  /** The names of the layers from which files of this layer may import, in addition to their own layer. */
   imports: string[];
 }
 
 const server = ['contract', 'config', 'shared', 'embedded-postgres', 'database', 'all tenants', 'webhooks', 'usage'];
 const queries = ['context', 'resources'];
 
-/** Every file is in the first layer whose pattern it matches. */
+/** The layers by name. A file belongs to the first layer whose pattern matches its path. */
 const layers: Record<string, Layer> = {
   contract: { files: /^contract\//, imports: [] },
   client: { files: /^client\/src\//, imports: [] },
@@ -24,7 +24,7 @@ const layers: Record<string, Layer> = {
   config: { files: /^server\/src\/config\//, imports: ['contract'] },
   shared: { files: /^server\/src\/shared\//, imports: ['contract', 'config'] },
   'embedded-postgres': { files: /^server\/src\/embedded-postgres\//, imports: ['shared'] },
-  // These see the rows of all tenants, so code that handles requests must not import them.
+  // These modules access the rows of all tenants, so code that handles requests must not import them.
   'all tenants': {
     files: /^server\/src\/database\/client\/(prisma|databases|connection|dedicated-connection|pool)\.ts$/,
     imports: ['config', 'shared', 'database'],
@@ -40,7 +40,7 @@ const layers: Record<string, Layer> = {
     files: /^server\/src\/resources\/(index|all-handlers|[\w-]+\/handlers)\.ts$/,
     imports: ['contract', 'shared', ...queries],
   },
-  // No request uses these: the rows of tenants, and jobs that run every night.
+  // No request uses these modules: they manage tenants, or contain nightly jobs.
   'queries over all tenants': {
     files: /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|idempotency\/idempotency-retention)\.ts$/,
     imports: ['contract', 'shared', 'database', 'all tenants', 'webhooks', ...queries],
@@ -92,12 +92,12 @@ const layers: Record<string, Layer> = {
     imports: ['contract', 'client/codegen', 'config', 'shared', 'embedded-postgres', 'database', 'cli'],
   },
   examples: { files: /^examples\//, imports: ['client'] },
-  // The model describes what the specification says, not what the server does.
+  // The model implements the specification, so it must not import code of the server.
   model: { files: /^test\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
 };
 
-/** Text that only the given files may contain. */
+/** Code that only certain files may contain: its pattern, the pattern of these files, and the reason. */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /from '@ts-rest\//,
@@ -117,13 +117,13 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
   [
     /process\.env/,
-    // Samples contain it as text.
+    // The code samples of the contract contain `process.env` as text.
     /^(server\/src\/(main|config\/env|embedded-postgres\/cluster|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|test\/|tools\/)/,
     'config/env.ts reads the settings',
   ],
 ];
 
-/** Returns the faults of a file's imports and text, one line each. */
+/** Returns the violations in a file: forbidden imports and code, one line for each. */
 export function faultsOf(file: string, source: string): string[] {
   const imports = [...source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)].map(([, target = '']) => target);
   const misplaced = confined.filter(([text, files]) => text.test(source) && !files.test(file));
@@ -135,7 +135,7 @@ export function faultsOf(file: string, source: string): string[] {
 
 function faultOf(file: string, target: string): string | undefined {
   const imported = pathOf(file, target);
-  // Every layer may use the generated row types of Prisma.
+  // Every layer may import the row types that Prisma generates.
   if (imported === undefined || imported.startsWith('server/generated/prisma/')) return undefined;
   const [from, to] = [layerOf(file), layerOf(imported)];
   if (from === undefined) return `${file}: is in no layer. Add it to tools/check-imports.ts.`;

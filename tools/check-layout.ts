@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 
 const maxFilesPerFolder = 20;
 
-/** File names that each resource, page or command repeats. */
+/** File names that several folders may use, because each resource, page or command has such a file. */
 const repeatable = [
   ...['handlers', 'queries', 'presenter', 'sql', 'columns', 'csv', 'list', 'detail', 'fields', 'index'],
   ...[
@@ -26,7 +26,7 @@ const repeatable = [
   ...['projects', 'secrets', 'seed', 'tasks', 'tenants', 'tickets', 'users', 'webhooks'],
 ];
 
-/** Returns the faults of a list of source files, one line each. */
+/** Returns the violations of the layout rules in a list of source files, one line for each. */
 export function layoutFaults(files: readonly string[]): string[] {
   const folders = Map.groupBy(files, (file) => dirname(file));
   const crowded = [...folders].filter(([, { length }]) => length > maxFilesPerFolder);

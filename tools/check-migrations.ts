@@ -6,15 +6,14 @@ import { parse } from 'libpg-query';
 import { concurrentMarker, readMigrations } from '../server/src/database/migrations/migration-history.ts';
 
 /*
- * Checks the rules of rolling upgrades (docs/decisions/schema-migrations.md): the previous release runs on the new schema, and no
- * migration holds a lock for long.
- * `node tools/check-migrations.ts`
+ * Checks that migrations support rolling upgrades (docs/decisions/schema-migrations.md): the previous release must run
+ * on the new schema, and no migration may hold a lock for long. `node tools/check-migrations.ts`
  */
 
-/** The comment that allows a migration to remove what a release no longer uses. */
+/** The comment that allows a migration to remove objects, because the named release no longer uses them. */
 const marker = /^-- contract: unused since (\S+)[^\S\n]*$/m;
 
-/** The parts of PostgreSQL's syntax tree that the rules need. */
+/** The nodes of PostgreSQL's syntax tree that this check reads. */
 interface Statement {
   AlterTableStmt?: { objtype: string; relation: Relation; cmds: { AlterTableCmd: Command }[] };
   AlterEnumStmt?: { newVal?: string };
@@ -55,21 +54,21 @@ interface Element {
 interface Constraint {
   contype: string;
   conname?: string;
-  /** NOT VALID: existing rows aren't checked. */
+  /** True for NOT VALID, with which PostgreSQL doesn't check existing rows. */
   skip_validation?: boolean;
-  /** The table that a foreign key refers to, which it locks as well. */
+  /** The table that a foreign key references. Adding the foreign key locks this table as well. */
   pktable?: Relation;
 }
 
 /**
- * Returns the faults of a migration, one line each: changes that break the previous release, and long locks.
- * @param releases the versions that were released
+ * Returns the violations in a migration, one line for each: changes that break the previous release, and long locks.
+ * @param releases the released versions, from docs/changelog.md
  */
 export async function faultsOf(name: string, script: string, releases: string[]) {
   // The parser rejects an empty script.
   const { stmts = [] } = await parse(`${script};`);
   const statements = stmts.map(({ stmt }) => stmt as Statement);
-  // No other session knows the tables and functions that the migration creates.
+  // Tables and functions that the migration creates need no check, because no other session uses them yet.
   const own = new Set<string | undefined>(
     statements.flatMap(({ CreateStmt: table, CreateFunctionStmt: created }) => {
       return table?.relation.relname ?? nameOf(created?.funcname) ?? [];
@@ -96,10 +95,13 @@ function contractFaults(breaks: string[], script: string, releases: string[]): s
   return releases.includes(since) ? [] : [`${since} is not a release in docs/changelog.md`];
 }
 
-/** The objects that programs name in their statements, unlike indexes, triggers, policies and constraints. */
+/**
+ * The types of objects whose removal breaks programs, because statements name such objects. Statements don't name
+ * indexes, triggers, policies and constraints.
+ */
 const named = ['TABLE', 'COLUMN', 'VIEW', 'MATVIEW', 'TYPE', 'DOMAIN', 'ATTRIBUTE', 'SEQUENCE', 'SCHEMA', 'FUNCTION'];
 
-/** Matches the same changes in a DO block, whose body the parser doesn't parse. */
+/** Matches breaking changes in the body of a DO block, which the parser doesn't parse. */
 const hidden =
   /\b(DROP\s+(TABLE|COLUMN|VIEW|TYPE|DOMAIN|SEQUENCE|SCHEMA|FUNCTION|DEFAULT)|RENAME|SET\s+(NOT\s+NULL|SCHEMA|DATA\s+TYPE)|ALTER\s+(COLUMN\s+)?\S+\s+TYPE|REVOKE)\b/i;
 
@@ -142,7 +144,7 @@ function breakOf({ subtype, name, def }: Command, table: string): string | undef
   return undefined;
 }
 
-/** Returns true if a program that doesn't know a new column can no longer insert rows. */
+/** Returns true if a new column needs a value in each INSERT, so that the previous release can't insert rows. */
 function isRequired({ ColumnDef }: Element = {}): boolean {
   const types = (ColumnDef?.constraints ?? []).map(({ Constraint }) => Constraint.contype);
   const isFilled =
@@ -151,7 +153,7 @@ function isRequired({ ColumnDef }: Element = {}): boolean {
   return !isFilled && types.some((type) => ['CONSTR_NOTNULL', 'CONSTR_PRIMARY'].includes(type));
 }
 
-/** Returns the faults of a statement that locks a table while it reads all rows. */
+/** Returns the violations of a statement that locks a table while PostgreSQL reads all its rows. */
 function blockingFaults(statement: Statement, own: Set<string | undefined>, isOutside: boolean): string[] {
   const { AlterTableStmt, IndexStmt } = statement;
   if (IndexStmt !== undefined && !own.has(IndexStmt.relation.relname)) {
@@ -167,7 +169,7 @@ function blockingFaults(statement: Statement, own: Set<string | undefined>, isOu
   return checks.map(() => `locks ${table} while it checks all rows. Add the CHECK as NOT VALID, and validate it later`);
 }
 
-/** A transaction holds the locks of all its statements until its end. */
+/** Returns a violation if a migration locks several tables, because a transaction holds all its locks until it ends. */
 function transactionFaults(statements: Statement[], own: Set<string | undefined>): string[] {
   const tables = [...new Set(statements.flatMap(lockedBy))].filter((table) => !own.has(table));
   if (tables.length < 2) return [];
@@ -175,10 +177,10 @@ function transactionFaults(statements: Statement[], own: Set<string | undefined>
   return [`locks ${tables.join(', ')} in one transaction. ${advice}`];
 }
 
-/** Changes of a table that block neither reads nor writes. */
+/** The ALTER TABLE commands that block neither reads nor writes. */
 const gentle = ['AT_ValidateConstraint', 'AT_SetRelOptions', 'AT_ResetRelOptions', 'AT_SetStatistics'];
 
-/** Returns the tables to which a statement blocks writes. */
+/** Returns the names of the tables whose writes a statement blocks. */
 function lockedBy(statement: Statement): string[] {
   const { AlterTableStmt, CreateStmt, DropStmt, RenameStmt } = statement;
   if (AlterTableStmt?.objtype === 'OBJECT_TABLE') {
@@ -209,7 +211,10 @@ function droppedFrom({ removeType, objects }: NonNullable<Statement['DropStmt']>
   });
 }
 
-/** A script outside of a transaction is repeated after an interruption, with the statements that were committed. */
+/**
+ * Returns the violations of a statement that can't run twice. After an interruption, a script outside of a transaction
+ * runs again, including its committed statements.
+ */
 function repetitionFaults({ AlterTableStmt, CreateFunctionStmt, CreateStmt, CreateTrigStmt }: Statement): string[] {
   const commands = (AlterTableStmt?.cmds ?? []).map(({ AlterTableCmd }) => AlterTableCmd);
   const isDropped = (constraint: string | undefined) =>
@@ -230,7 +235,7 @@ function repetitionFaults({ AlterTableStmt, CreateFunctionStmt, CreateStmt, Crea
   return advice.filter(Boolean).map((each) => `can't be repeated after an interruption. Write ${each}`);
 }
 
-/** Returns the last part of a name, without its schema. */
+/** Returns a name without its schema. */
 function nameOf(name: Name[] | undefined): string | undefined {
   return name?.at(-1)?.String.sval;
 }

@@ -1,7 +1,10 @@
 import { commands } from '../server/src/cli/command-table.ts';
 import { type Noun, optionsOf, type Parameter, type Single, type Verb } from '../server/src/cli/lib/command.ts';
 
-/** Returns `docs/command-line.md`: the arguments, options and examples of every command in the command table. */
+/**
+ * Returns the content of `docs/command-line.md`: the arguments, options and examples of every command in the command
+ * table.
+ */
 export async function commandLineReference(): Promise<string> {
   const sections = await Promise.all(
     Object.entries(commands).map(async ([name, { summary, load }]) => section(name, summary, await load())),
@@ -43,7 +46,7 @@ function describeCommand(call: string, verb: Verb): string {
   ].join('\n\n');
 }
 
-/** Converts the text of details to Markdown. Indented lines become a list. */
+/** Converts the detailed help text of a command to Markdown. Indented lines become list items. */
 function blocks(details: string): string {
   return details
     .split('\n')

@@ -40,7 +40,7 @@ for (const [name, content] of Object.entries(files)) {
   }
 }
 
-// Removes the files of models that no longer exist.
+// Removes generated files whose Prisma model no longer exists.
 for await (const found of glob(`${clientFolder}/**/*.ts`, { cwd: root })) {
   const name = found.replaceAll('\\', '/');
   if (name in files) continue;
@@ -57,7 +57,10 @@ function reportStale(name: string): void {
   process.exitCode = 1;
 }
 
-/** Returns a page with the retry schedule as a list between its two marker comments. */
+/**
+ * Returns the content of a Markdown page, with the rules of the retry schedule as a list between the two marker
+ * comments.
+ */
 async function withSchedule(name: string, rules: string[]): Promise<string> {
   const page = await readFile(new URL(`../${name}`, import.meta.url), 'utf8');
   const [start, end] = ['<!-- The schedule, made by `pnpm generate`. -->\n', '<!-- The end of the schedule. -->\n'];

@@ -7,12 +7,13 @@ import { promisify } from 'node:util';
 
 const root = dirname(import.meta.dirname);
 
-/** The output folder of the Prisma client, as in schema.prisma. */
+/** The output folder of the Prisma client. It must be the same as in schema.prisma. */
 export const clientFolder = 'server/generated/prisma';
 
 /** Generates the Prisma client from prisma/schema.prisma. Returns its files by their paths below the root. */
 export async function prismaClient(): Promise<Record<string, string>> {
-  // Generated in a temporary folder, so that `--check` can compare it. The output folder is relative to the schema.
+  // Prisma generates the client in a temporary folder, so that `--check` can compare the files. The output folder is
+  // relative to the schema.
   const folder = await mkdtemp(join(tmpdir(), 'prisma-client-'));
   try {
     const schema = join(folder, 'prisma/schema.prisma');
@@ -34,7 +35,7 @@ async function generate(schema: string, cwd: string): Promise<void> {
   await promisify(execFile)(process.execPath, [join(prisma, 'build/index.js'), 'generate', '--schema', schema], {
     cwd,
     // Prisma downloads its schema engine before it generates, although it doesn't use it. If the download fails, Prisma
-    // fails. With this variable it downloads nothing.
+    // fails. With this variable, Prisma downloads nothing.
     env: {
       ...process.env,
       PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

@@ -20,7 +20,7 @@ interface Sample {
   text: string;
 }
 
-/** Returns the comments of a script; consecutive lines count as one. */
+/** Returns the comments of a source file. Consecutive `//` lines count as one comment. */
 function commentsIn(file: string, source: string): Sample[] {
   const joined = source.replace(/\n\s*\/\/(?! Measured)/g, (mark, offset: number) => {
     const lineBefore = source.slice(source.lastIndexOf('\n', offset - 1) + 1, offset);
@@ -54,7 +54,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Returns as many samples as the option --count, shuffled by the option --seed (mulberry32). */
+/** Returns a random selection of `--count` samples. The option `--seed` makes the selection repeatable (mulberry32). */
 function pick(samples: Sample[]): Sample[] {
   let state = Number(values.seed);
   const random = () => {

@@ -3,8 +3,8 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 
 /**
- * Returns the SQL that migrates one schema.prisma, or an empty database, to another. Prisma's command line would download the
- * same engine as a program, from a host that some machines can't reach.
+ * Returns the SQL that migrates one schema.prisma, or an empty database, to another. Doesn't use Prisma's command line,
+ * which would download the same engine as a program, from a host that some machines can't reach.
  * @param databaseUrl a PostgreSQL database, from which the engine reads the version
  */
 export async function schemaScript(databaseUrl: string, from: string | undefined, to: string): Promise<string> {

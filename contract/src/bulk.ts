@@ -5,7 +5,7 @@ import { docsOf, ErrorCode, ErrorDetails, ErrorDocs, ErrorMessage } from './erro
 /** The maximum number of items in a bulk request. */
 export const bulkItems = 100;
 
-/** An invalid item of a bulk request. It takes the place of the item, because the other items can still succeed. */
+/** Replaces an invalid item in the parsed body of a bulk request, because the other items can still succeed. */
 export class InvalidItem {
   readonly input: unknown;
   readonly issues: readonly z.core.$ZodIssue[];
@@ -29,15 +29,19 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .max(bulkItems)
     .superRefine((given, context) => rejectRepeatedIds(given as { id?: unknown }[], context))
     .meta({ description: 'The items. Each succeeds or fails independently, in this order.' });
-  // Validates at most one item above the limit, because thousands would only cost time.
+  // Validates at most one item above the limit, because the validation of thousands of surplus items would only cost
+  // time.
   const truncate = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
   return z.preprocess(truncate, items) as unknown as Items;
 }
 
-/** The error of an item with the id of an earlier item. */
+/** The validation message for an item whose id an earlier item of the request already has. */
 export const repeatedId = 'is a duplicate: list each ticket only once';
 
-/** Returns the id of an item, even if other fields of the item are invalid; undefined if it has no valid id. */
+/**
+ * Returns the id of an item, even if other fields of the item are invalid. Returns undefined if the item has no valid
+ * id.
+ */
 export function idOfItem<Id>(item: { id?: Id } | InvalidItem): Id | undefined {
   if (!(item instanceof InvalidItem)) return item.id;
   const isNamed = Object(item.input).id !== undefined && item.issues.every(({ path }) => path[0] !== 'id');
@@ -55,7 +59,7 @@ function rejectRepeatedIds(items: readonly ({ id?: unknown } | InvalidItem)[], c
   }
 }
 
-/** Returns the schema of the `status` of an item. */
+/** Returns the schema of the `status` of an item in a bulk response. */
 export function itemStatus<Status extends number>(statuses: readonly Status[]) {
   return z.literal([...statuses]).meta({ description: 'The HTTP status that the single request would return.' });
 }
@@ -90,7 +94,7 @@ export const BulkRefusal = z
   });
 export type BulkRefusal = z.output<typeof BulkRefusal>;
 
-/** Returns the envelope of a bulk response, with one result for each item in the same order. */
+/** Returns the schema of a bulk response, with one result for each item of the request in the same order. */
 export function bulkResults<Result extends z.ZodType>(result: Result) {
   return z.object({
     success,

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { type EndpointMeta, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
 
-/** The query of a change feed (docs/decisions/change-feed.md). Without `since` and `cursor`, it starts at the first row. */
+/**
+ * The query parameters of a change feed (docs/decisions/change-feed.md). Without `since` and `cursor`, it starts at the
+ * first row.
+ */
 export const ChangesQuery = z
   .strictObject({
     since: TimestampInput.optional().meta({
@@ -35,7 +38,7 @@ export const ChangesMeta = z
   });
 export type ChangesMeta = z.output<typeof ChangesMeta>;
 
-/** Returns the change feed endpoint of the resource with the list `path`. */
+/** Returns the change feed endpoint of a resource. `path` is the path of the list of this resource. */
 export function changesOf<const Path extends string, Row extends z.ZodType>(
   path: Path,
   row: Row,

@@ -4,29 +4,32 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * When the server sends, retries and gives up deliveries, in milliseconds unless the name says otherwise. Every document
- * that states one of these figures is generated from them (docs/decisions/webhook-deliveries.md).
+ * Determines when the server sends deliveries, retries them and gives up, in milliseconds unless the name says
+ * otherwise. All documents with these figures are generated from this object (docs/decisions/webhook-deliveries.md).
  */
 export const deliverySchedule = {
-  /** Timeout of an attempt, including the connection. */
+  /** Timeout of a delivery attempt, including the time to connect. */
   attemptTimeout: 15 * second,
   connectTimeout: 5 * second,
-  /** Delays after the first, second, … failed attempt. The attempt after the last delay is the final one. */
+  /** Delays after the first, second, … failed attempt. After the last delay, the server makes one final attempt. */
   waits: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
-  /** Maximum relative deviation from a delay, so that deliveries that failed together are not retried together. */
+  /**
+   * Maximum random deviation from a delay, as a share of it. It spreads the retries of deliveries that failed together.
+   */
   jitter: 0.2,
   /** Maximum delay that the server accepts from `Retry-After`. */
   maxRetryAfter: 24 * hour,
   /** Maximum deliveries per minute to a subscription until its URL first responds with 2xx. */
   maxTrialsPerMinute: 10,
   /**
-   * The circuit breaker of a subscription opens after this many consecutive failures, so that a failing endpoint neither
-   * delays others nor uses up the attempts of its pending deliveries. Each further opening takes twice as long.
+   * The circuit breaker of a subscription opens after this many consecutive failures, so that a failing endpoint
+   * neither delays others nor uses up the attempts of its pending deliveries. Each time it opens again, it stays open
+   * twice as long.
    */
   breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
-  /** A subscription is paused after this long without a success, or after a 410. */
+  /** The server pauses a subscription after this time without a successful delivery. It also does so after a 410. */
   pauseAfter: 5 * day,
-  /** Interval between the trials of a paused subscription. */
+  /** Interval between the trial deliveries of a paused subscription. */
   pausedOpening: hour,
 } as const;
 

@@ -6,8 +6,8 @@ import type { Group } from './limits.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * What every endpoint declares beside its path and schemas. With the scope `any`, a valid API key is enough, whatever
- * its scopes. If scope and group are `null`, the endpoint needs no key.
+ * The metadata that every endpoint declares in addition to its path and schemas. With the scope `any`, the endpoint
+ * accepts every valid API key. If scope and group are `null`, the endpoint needs no key.
  */
 export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
@@ -15,15 +15,17 @@ export type EndpointMeta =
 
 /** Turns an endpoint into a tool for agents (docs/decisions/mcp-server.md). An endpoint without it has no tool. */
 export interface AgentTool {
-  /** The name: a verb and a noun, such as `list_tickets`. */
+  /** The name of the tool: a verb and a noun, such as `list_tickets`. */
   tool: string;
-  /** When to use the tool, in one or two short sentences: every agent loads it in every conversation. */
+  /**
+   * When to use the tool. Write one or two short sentences, because every agent loads this text in every conversation.
+   */
   when: string;
   /** The fields of each row that the tool returns for a list or a bulk request. */
   short?: readonly string[];
 }
 
-/** A ts-rest route on which scope, group, summary and query are mandatory: it doesn't compile without them. */
+/** A ts-rest route with mandatory scope, group, summary and query. ts-rest itself doesn't require these properties. */
 export type Endpoint = AppRoute & { metadata: EndpointMeta; summary: string; query: z.ZodType };
 
 export function meta(metadata: EndpointMeta): EndpointMeta {
@@ -31,7 +33,7 @@ export function meta(metadata: EndpointMeta): EndpointMeta {
 }
 
 /**
- * Declares the endpoints of one resource. Their names become client methods and operation ids. Adds the
+ * Declares the endpoints of one resource. The keys of `routes` become client methods and operation ids. Adds the
  * `Idempotency-Key` header to every POST (docs/decisions/idempotency.md).
  */
 export function endpoints<const T extends Record<string, Endpoint>>(routes: T): T {
@@ -42,18 +44,21 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
   return Object.fromEntries(Object.entries(routes).map(withHeaders)) as T;
 }
 
-/** The query of an endpoint without parameters. Rejects every parameter by name. */
+/** The query of an endpoint without query parameters. The validation error names each parameter of the request. */
 export const NoQuery = z.strictObject({});
 
 /** The body of a POST endpoint without a body. */
 export const NoBody: typeof ContractNoBody = ContractNoBody;
 
-/** Checks whether an endpoint accepts a body. */
+/** Returns true if an endpoint accepts a request body. */
 export function hasBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
   return 'body' in route && route.body !== NoBody;
 }
 
-/** Returns the schema of an update: absent fields stay unchanged, and at least one field is required. */
+/**
+ * Returns the schema of a PATCH body. All fields are optional, but at least one is required; missing fields stay
+ * unchanged.
+ */
 export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
   return z
     .strictObject(fields)
@@ -62,15 +67,18 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
 }
 
 /**
- * Bodies that require at least one of several fields. JSON Schema could express this only as a choice between unnamed
- * schemas, so the client generates its types from this registry.
+ * Registers the bodies that require at least one of several fields. JSON Schema could express this only as a choice
+ * between unnamed schemas, so the code generation of the client reads this registry instead.
  */
 export const atLeastOne = z.registry<{ of: string[] }>();
 
-/** Response text with a known format that isn't guaranteed. The client gives it the narrower type, which requests accept. */
+/**
+ * Maps the schema of a response text to a narrower request schema. The client gives the response text this narrower
+ * type, so that programs can send it back.
+ */
 export const openEnum = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The `:id` of a path. */
+/** The path parameter `:id` with a numeric id. */
 export const IdParam = z.object({ id: integerFromText() });
 
 const pageError = 'must be a whole number of at least 1';
@@ -87,7 +95,10 @@ export const PerPage = z
   .max(100, perPageError)
   .meta({ description: 'The number of items per page.', default: 20, example: 20 });
 
-/** Returns the query schema of a list: `page`, `perPage` and the filters of the list (docs/decisions/pagination.md). */
+/**
+ * Returns the query schema of a list endpoint: `page`, `perPage` and the filters of the list
+ * (docs/decisions/pagination.md).
+ */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   return z.strictObject({
     page: integerFromText(Page).default(1),
@@ -96,10 +107,13 @@ export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   });
 }
 
-/** The requested page, which is part of the query of every list. */
+/** The number and the size of the requested page. The query of every list contains them. */
 export type PageQuery = { page: number; perPage: number };
 
-/** Returns the schema of a filter. It accepts several values, repeated or comma-separated, and matches any of them. */
+/**
+ * Returns the schema of a list filter. The filter accepts several values, as repeated parameters or separated by
+ * commas, and matches any of them.
+ */
 export function filter<Value extends z.ZodType>(value: Value) {
   type Input = z.input<Value> | readonly z.input<Value>[];
   return z
@@ -113,12 +127,12 @@ export function filter<Value extends z.ZodType>(value: Value) {
     .optional();
 }
 
-/** Returns the schema of a filter by id. An id that doesn't exist in the workspace matches nothing. */
+/** Returns the schema of a list filter by id. An id that doesn't exist in the workspace matches no row. */
 export const idFilter = () => filter(integerFromText(Id));
 
 /**
  * Returns the schema of a full-text search parameter (docs/decisions/full-text-search.md).
- * @param fields the searched fields, as the description lists them
+ * @param fields the names of the searched fields, as text for the description
  */
 export function search(fields: string) {
   return text(1, 200)
@@ -150,22 +164,22 @@ export const PageMeta = z
   });
 export type PageMeta = z.output<typeof PageMeta>;
 
-/** The `success` field of every envelope except errors. */
+/** The `success` field of every response except errors. */
 export const success = z.literal(true).meta({ description: 'The request succeeded.' });
 
-/** Returns the envelope of one resource (spec §2). */
+/** Returns the schema of a response that contains one resource (spec §2). */
 export function item<Data extends z.ZodType>(data: Data) {
   return z.object({ success, data });
 }
 
-/** Returns the envelope of a page of a list (spec §2). */
+/** Returns the schema of a response that contains a page of a list (spec §2). */
 export function list<Data extends z.ZodType>(data: Data) {
   return z.object({ success, data: z.array(data).meta({ description: 'The items of the page.' }), meta: PageMeta });
 }
 
 /**
- * Checks whether an endpoint returns one resource with an `ETag`: one that can change, so that it has `updatedAt`
- * (docs/decisions/optimistic-concurrency.md).
+ * Returns true if an endpoint returns one resource with an `ETag`. Resources that can change have one: they have
+ * `updatedAt` (docs/decisions/optimistic-concurrency.md).
  */
 export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];
@@ -173,12 +187,12 @@ export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean
   return data instanceof z.ZodObject && 'updatedAt' in data.shape;
 }
 
-/** Checks whether an endpoint changes a resource with an `ETag`, and so accepts `If-Match`. */
+/** Returns true if an endpoint changes a resource with an `ETag`, and therefore accepts `If-Match`. */
 export function acceptsIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
 }
 
-/** Checks whether an endpoint reads a resource with an `ETag`, and so accepts `If-None-Match`. */
+/** Returns true if an endpoint reads a resource with an `ETag`, and therefore accepts `If-None-Match`. */
 export function acceptsIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return route.method === 'GET' && isVersioned(route);
 }

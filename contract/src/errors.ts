@@ -93,7 +93,7 @@ export const errors = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** The status, the condition and the remedy of an error code. */
+/** The HTTP status, the condition and the remedy of an error code. */
 interface ErrorEntry {
   status: 400 | 401 | 403 | 404 | 409 | 412 | 429 | 500 | 503;
   when: string;
@@ -106,12 +106,12 @@ export const ErrorCode = z
   .enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[]])
   .meta({ id: 'ErrorCode', description: 'The kind of error, for programs.', example: 'VALIDATION_ERROR' });
 
-/** The path of the page that describes every error code; `/docs/errors#NOT_FOUND` links to one code. */
+/** The path of the documentation page of all error codes. The anchor is the code: `/docs/errors#NOT_FOUND`. */
 export const errorDocsPath = '/docs/errors';
 
 /**
- * Returns the address of the documentation of an error code.
- * @param publicUrl the origin of the server; if absent, the result is a path
+ * Returns the URL of the documentation of an error code.
+ * @param publicUrl the origin of the server; without it, the result is only a path
  */
 export function docsOf(code: ErrorCode, publicUrl = ''): string {
   return `${publicUrl.replace(/\/$/, '')}${errorDocsPath}#${code}`;
@@ -163,6 +163,7 @@ export const ErrorEnvelope = z
       })
       .meta({ description: 'The error.' }),
   })
-  // No example: tools that mock the API would return it instead of the example of each response.
+  // The schema has no example, because tools that mock the API would return it instead of the examples of the
+  // responses.
   .meta({ id: 'ErrorEnvelope', description: 'The envelope of every error.' });
 export type ErrorEnvelope = z.output<typeof ErrorEnvelope>;

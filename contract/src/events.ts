@@ -5,8 +5,8 @@ import { Task, TaskChanges } from './resources/tasks.ts';
 import { Ticket, TicketChanges } from './resources/tickets.ts';
 
 /**
- * The four public events (spec §6): their condition, the key and schema of the payload, and the schema of the changes.
- * The outbox, the subscriptions, the OpenAPI document and the client read this table.
+ * Defines the four public events (spec §6): when each occurs, the key and schema of its payload, and the schema of its
+ * changes. The outbox, the subscriptions, the OpenAPI document and the client read this table.
  */
 export const events = {
   'ticket.created': { when: 'A ticket is created.', key: 'ticket', payload: Ticket, changes: undefined },
@@ -21,10 +21,10 @@ export const EventType = z
   .enum(Object.keys(events) as [EventType, ...EventType[]])
   .meta({ id: 'EventType', description: 'The type of an event.' });
 
-/** The resource in an event. */
+/** The resource that an event of this type contains. */
 export type EventPayload<Type extends EventType> = z.output<(typeof events)[Type]['payload']>;
 
-/** Returns the schema of the body of a delivery (docs/decisions/webhook-deliveries.md). */
+/** Returns the schema of the body of a webhook delivery (docs/decisions/webhook-deliveries.md). */
 export function deliveryBody(type: EventType) {
   const { key, payload, changes } = events[type];
   return z.object({

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 
 /**
- * Makes a refinement of an object or array run although one of its fields is invalid, so that the response lists all
- * errors of a body. By default, zod skips it. A value of the wrong type is never refined.
+ * Options of a zod refinement that runs even if a field of the object or array is invalid. By default, zod skips the
+ * refinement in this case, and the response wouldn't list all errors of a body. A value of the wrong type is never
+ * refined.
  */
 export const validateAll = {
   when: ({ issues }: z.core.ParsePayload) => {
@@ -10,7 +11,7 @@ export const validateAll = {
   },
 };
 
-/** A positive integer up to 2^53-1 in JSON bodies and responses (docs/decisions/api-conventions.md). */
+/** An id in JSON bodies and responses: a positive integer up to 2^53-1 (docs/decisions/api-conventions.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
   description: 'Identifier, unique within its resource type. It never changes and is never reused.',
   format: 'int64',
@@ -18,8 +19,8 @@ export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInte
 });
 
 /**
- * Parses a positive integer in a path or query, where every value is text.
- * Accepts digits only: rejects `0x10`, `1e3`, ` 5` and `-1`.
+ * Returns a schema that parses a positive integer in a path or query, where every value is text. It accepts only
+ * digits, and rejects `0x10`, `1e3`, ` 5` and `-1`.
  */
 export function integerFromText(schema: z.ZodInt = Id) {
   return z.preprocess((value: number | string) => {
@@ -39,7 +40,7 @@ export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
-/** Like `text`, but removes leading and trailing white space first. */
+/** Returns a schema like `text`, which first removes leading and trailing white space. */
 export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
@@ -52,8 +53,8 @@ function isClean(value: string): boolean {
 }
 
 /**
- * Returns the response schema of a request field. It keeps the length limits only: rows that were stored under
- * looser rules must remain readable.
+ * Returns the response schema of a request field. It keeps only the length limits, because the server must also return
+ * rows that it stored under looser rules.
  */
 export function responseText(given: z.ZodString): z.ZodString {
   const schema = z
@@ -67,7 +68,7 @@ export function responseText(given: z.ZodString): z.ZodString {
 const utf8 = new TextEncoder();
 
 /**
- * Returns the schema of text that is limited by its size in UTF-8.
+ * Returns the schema of a long text, whose size in UTF-8 is limited.
  * @param what the description of the field, without the full stop
  */
 export function longText(what: string) {
@@ -115,12 +116,15 @@ const anyMoment = z.iso
   });
 const exampleMoment = { example: '2026-11-20T10:00:00Z' };
 
-/** A timestamp in requests: any UTC offset, years 1 to 9999. Converted to UTC and truncated to milliseconds. */
+/**
+ * A timestamp in requests, with any UTC offset and a year from 1 to 9999. The schema converts it to UTC and truncates
+ * it to milliseconds.
+ */
 export const TimestampInput = anyMoment.overwrite((moment) => new Date(moment).toISOString()).meta(exampleMoment);
 
 /**
- * A lower or upper bound of a time filter. Stored timestamps are whole milliseconds, so a bound with a fraction of a
- * millisecond is rounded up: a row from the start of that millisecond is before it.
+ * A lower or upper bound of a time filter. Stored timestamps are whole milliseconds. The schema rounds up a bound with
+ * a fraction of a millisecond, because a row from the start of that millisecond is before the bound.
  */
 export const TimestampBound = anyMoment
   .overwrite((moment) => {
@@ -129,7 +133,7 @@ export const TimestampBound = anyMoment
   })
   .meta(exampleMoment);
 
-/** The creation time and the time of the last change, which every resource has. */
+/** The fields `createdAt` and `updatedAt`: the time of the creation and of the last change of a resource. */
 export const timestamps = {
   createdAt: Timestamp.meta({ description: 'When the resource was created.' }),
   updatedAt: Timestamp.meta({ description: 'When the resource last changed.' }),
@@ -141,12 +145,12 @@ const fieldNumbers = 'must be 0, or have an absolute value from 1e-9 to 1e15';
 const FieldNumber = z
   .number()
   .refine((value) => value === 0 || (Math.abs(value) >= 1e-9 && Math.abs(value) <= 1e15), fieldNumbers)
-  // Turns -0 into 0, because PostgreSQL doesn't keep the sign.
+  // Converts -0 to 0, because PostgreSQL doesn't store the sign.
   .overwrite((value) => value + 0);
 
 const fieldFault = `must be a string, number, boolean, null or an array of these; a string ${unclean}; a number ${fieldNumbers}`;
 
-/** Returns the schema of the value of one custom field. */
+/** Returns the schema of the value of a custom field. */
 function fieldValue(text: z.ZodString, number: z.ZodNumber) {
   const scalars = [text, number, z.boolean(), z.null()] as const;
   const scalar = z.union(scalars).meta({
@@ -169,8 +173,8 @@ function isScalar(value: unknown): boolean {
 }
 
 /**
- * A value of a custom field, rejected at its first error. For an array with thousands of values, a union alone would
- * try every option on every value and collect every issue.
+ * A value of a custom field. Validation stops at the first error: for an array with thousands of values, a union alone
+ * would try every option on every value and collect every issue.
  */
 const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
   const index = Array.isArray(value) ? value.findIndex((each) => !isScalar(each)) : -1;
@@ -209,13 +213,16 @@ export const CustomFieldsPatch = GivenMap.meta({
   example: { costCentre: 'CC-104', tags: null },
 });
 
-/** The merged custom fields. The new values are already validated, and the stored values are kept as they are. */
+/**
+ * The custom fields after an update. Checks only the number of keys and the size: new values are already validated, and
+ * stored values stay as they are.
+ */
 export const MergedCustomFields = withinLimits(StoredMap, {
   keys: `${limitErrors.keys} after the update. Set keys to null to remove them.`,
   bytes: `${limitErrors.bytes} after the update. Remove or shorten values.`,
 });
 
-/** The custom fields in a response. Stored values are not validated again. */
+/** The custom fields in a response. The schema doesn't validate stored values by the current rules for requests. */
 export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 
 /** The priorities of tickets, projects and tasks (spec §2). */

@@ -3,10 +3,10 @@ import * as z from 'zod';
 /** The request header with the idempotency key, in lower case, as Node.js returns it. */
 export const idempotencyKeyHeader = 'idempotency-key';
 
-/** The response header that marks a repeated response. */
+/** The response header that marks a stored response, which the server sends again for a repeated request. */
 export const replayedHeader = 'idempotent-replayed';
 
-/** How long the server keeps a response, in hours. */
+/** How long the server stores the response of an idempotency key, in hours. */
 export const idempotencyHours = 24;
 
 const error = 'must be 1 to 255 printable ASCII characters';
@@ -21,5 +21,5 @@ const IdempotencyKey = z
     example: '3f0c2a4e-8d4b-4c0e-9a52-6f1d2f0b7c11',
   });
 
-/** The headers of every POST, as ts-rest declares them. */
+/** The request headers of every POST endpoint, in the form that ts-rest expects. */
 export const idempotencyHeaders = { [idempotencyKeyHeader]: IdempotencyKey.optional() };

@@ -13,12 +13,12 @@ import { tickets } from './resources/tickets.ts';
 import { users } from './resources/users.ts';
 import { webhooks } from './resources/webhooks.ts';
 
-/** The prefix of every path, which contains the version (spec §9). */
+/** The prefix of every path of the API. It contains the version (spec §9). */
 export const pathPrefix = '/api/public/v1';
 
 /**
- * Defines every endpoint of the API: method, path, query, body, responses, scope and group.
- * The server, the client, the OpenAPI document and the rule tests are built from this value.
+ * Defines every endpoint of the API: method, path, query, body, responses, scope and group. The server, the client, the
+ * OpenAPI document and the rule tests are derived from it.
  */
 export const contract = initContract().router(
   { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },

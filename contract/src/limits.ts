@@ -1,4 +1,6 @@
-/** The endpoint groups with their own rate limit (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
+/**
+ * The groups of endpoints. Each group has its own rate limit (spec §8, docs/decisions/rate-and-concurrency-limits.md).
+ */
 export const groups = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
 export type Group = (typeof groups)[number];
@@ -10,7 +12,7 @@ export const rateLimits = { global: 60, group: 30, windowSeconds: 60 } as const;
 export const requestLimits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 32,
-  /** The number of values in the JSON, including objects and arrays. */
+  /** Maximum number of values in a JSON body. Objects and arrays count as values. */
   jsonValues: 20_000,
   errorDetails: 20,
   namesInErrors: 100,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Returns the message of an issue for which the schema defines none. The message follows the name of the field:
- * "title is required", "perPage must be at most 100".
+ * Returns the message of a validation error for which the schema defines no message. Messages continue a sentence that
+ * starts with the name of the field: "title is required", "perPage must be at most 100".
  */
 const describe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {

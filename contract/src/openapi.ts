@@ -15,7 +15,7 @@ export { changelogPath } from './openapi/prose.ts';
 export { downgrade } from './openapi/to-openapi-3.0.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
 
-/** Builds the OpenAPI 3.1 document of the API from the contract alone. */
+/** Builds the OpenAPI 3.1 document of the API. All its content comes from the contract. */
 export function openApiDocument(): OpenApi {
   const schemas: Schemas = {};
   const parameters: Record<string, Parameter> = {};
@@ -55,8 +55,8 @@ export function openApiDocument(): OpenApi {
 }
 
 /**
- * Describes the paths. ts-rest turns the contract into paths, parameters, bodies and responses. This module supplies the
- * JSON Schemas, and what the operations lack.
+ * Returns the paths of the OpenAPI document. ts-rest converts the contract to paths, parameters, bodies and responses.
+ * This function passes the JSON Schemas to ts-rest, and completes the operations.
  */
 function describePaths(components: { schemas: Schemas; parameters: Record<string, Parameter> }): OpenApi['paths'] {
   const { paths } = generateOpenApi(

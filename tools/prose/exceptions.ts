@@ -1,4 +1,4 @@
-/** A term that is correct in one file. */
+/** A rejected term that is correct in one file. */
 interface Exception {
   file: string;
   term: string;

@@ -1,8 +1,8 @@
 import jsTokens, { type Token } from 'js-tokens';
 
 /**
- * Replaces everything but the prose of a source by spaces, so that lines and columns don't change. Prose is comments, and
- * strings with at least two words. Code between backticks isn't prose.
+ * Replaces everything except the prose of a source file by spaces, so that lines and columns don't change. Prose is the
+ * text of comments and of strings with at least two words. Code between backticks isn't prose.
  */
 export function maskCode(source: string, extension: string): string {
   return extension === '.ts' || extension === '.js' ? maskScript(source) : maskExcept(source, commentsIn(source));

@@ -1,11 +1,11 @@
-/** A term of the private dialect, as a regular expression, and the standard term (docs/STYLE.md). */
+/** A rejected term as a regular expression, and the standard term to use instead (docs/STYLE.md). */
 type Term = [pattern: string, use: string];
 
 const word = (pattern: string) => String.raw`(?<![-\w])(?:${pattern})(?![-\w])`;
 /** The end of a clause: punctuation, a closing bracket, or the end of the text. */
 const clauseEnd = String.raw`(?=\s*(?:[.,;:)\]]|$))`;
 
-/** Terms that the prose check rejects. A pattern is listed only if it finds no correct sentence. */
+/** The terms that the prose check rejects. Each pattern matches only wrong sentences. */
 export const terms: Term[] = [
   [word('told'), 'reported, notified, logged'],
   [word('tells'), 'reports, notifies, describes'],

@@ -4,19 +4,24 @@ import type { Endpoint } from '../endpoint.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 
-/** How the client calls an endpoint. */
+/** Describes the client method of an endpoint. */
 export interface Call {
   /** The schema of the returned resource. For a bulk request, the schema of a successful item. */
   row: z.ZodType;
-  /** The content of `data`: one row, a page of rows, changed rows, or one result for each item of a bulk request. */
+  /**
+   * The content of `data` in the response: one row, a page of rows, changed rows, or one result per item of a bulk
+   * request.
+   */
   kind: 'one' | 'list' | 'changes' | 'answers';
-  /** The field of a bulk request that has the items, and the schema of one item. */
+  /**
+   * The body field of a bulk request that contains the items, and the schema of one item. Undefined for other requests.
+   */
   items: [field: string, item: z.ZodType] | undefined;
   params: [name: string, schema: z.ZodType][];
   body: z.ZodType | undefined;
 }
 
-/** Returns how the client calls an endpoint. */
+/** Returns the description of the client method of an endpoint. */
 export function callOf(route: Endpoint): Call {
   const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
   const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;
@@ -34,13 +39,13 @@ export function callOf(route: Endpoint): Call {
   };
 }
 
-/** Returns the schema of the row in the result of a successful item. */
+/** Returns the schema of the resource in the result of a successful item of a bulk request. */
 function getResultRow(result: z.ZodType): z.ZodType {
   const [done] = (result as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
   return done.shape.data;
 }
 
-/** Returns the only field of a bulk body and the schema of one item, without the `catch` that validates items one by one. */
+/** Returns the name of the only field of a bulk body, and the schema of one item without its `catch` wrapper. */
 function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   const [[field, items] = []] = Object.entries(
     body.shape as Record<string, z.ZodPipe<z.ZodType, z.ZodArray<z.ZodCatch>>>,
@@ -49,17 +54,19 @@ function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   return [field, items.out.element.def.innerType as z.ZodType];
 }
 
-/** A call of the client with the examples of the contract. */
+/** A sample call of a client method, with the example values of the contract. */
 export interface ExampleCall {
-  /** The source text, such as `client.tickets.get(38)`. */
+  /** The source code of the call, such as `client.tickets.get(38)`. */
   source: string;
-  /** The name of the variable for the result; for lists and changes, for one row. */
+  /**
+   * The name of the variable for the result of the call. For lists and change feeds, it is the variable for one row.
+   */
   variable: string;
-  /** Whether the result is iterated with `for await`. */
+  /** Whether a program iterates over the result with `for await`. */
   isWalked: boolean;
 }
 
-/** @param width the maximum number of characters of a value on one line */
+/** Returns a sample call of an endpoint. @param width the maximum number of characters of a value on one line */
 export function exampleCall(
   { resource, name, route }: { resource: string; name: string; route: Endpoint },
   width?: number,
@@ -78,12 +85,14 @@ export function exampleCall(
   };
 }
 
-/** Returns the example body of an endpoint; undefined if there is none. */
+/**
+ * Returns the example of the request body of an endpoint. Returns undefined if the endpoint has no body or no example.
+ */
 export function exampleBody(route: Endpoint): unknown {
   return callOf(route).body?.meta()?.example;
 }
 
-/** Returns an example query: the first filter by enum with its first value, or `since` for changes. */
+/** Returns an example query of an endpoint: the first enum filter with its first value, or `since` for change feeds. */
 export function exampleQuery(route: Endpoint): Record<string, string> | undefined {
   if (callOf(route).kind === 'changes') return { since: '2026-11-20T10:00:00Z' };
   const filters = route.query instanceof z.ZodObject ? route.query.shape : {};
@@ -97,7 +106,7 @@ export function exampleQuery(route: Endpoint): Record<string, string> | undefine
   return undefined;
 }
 
-/** Removes `optional`, `nullable` and `default` around a schema. */
+/** Returns the schema inside `optional`, `nullable` and `default`. */
 function withoutWrappers(schema: z.ZodType): z.ZodType {
   const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
   return inner === undefined ? schema : withoutWrappers(inner);

@@ -7,7 +7,7 @@ export const errorCodes = Object.keys(errors) as ErrorCode[];
 
 type ErrorExample = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
 
-/** An example of the error with each code. */
+/** Example messages and details of the errors, by error code. */
 const examplesByCode: Record<ErrorCode, ErrorExample> = {
   VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
   INVALID_JSON: { message: 'The body is empty. Send a JSON object.' },
@@ -60,7 +60,7 @@ function detailed(path: string, message: string): ErrorExample {
   return { message: `${path} ${message}`, details: [{ path, message }] };
 }
 
-/** An example of every error response, referenced by its code. */
+/** Example bodies of error responses for the OpenAPI document, by error code. */
 export const errorExamples: Record<string, Example> = Object.fromEntries(
   errorCodes.map((code) => {
     const error = { code, ...examplesByCode[code], docs: docsOf(code), requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
@@ -68,7 +68,7 @@ export const errorExamples: Record<string, Example> = Object.fromEntries(
   }),
 );
 
-/** Returns the body of a response with one of these codes. */
+/** Returns the OpenAPI content of an error response that can have these codes. */
 export function errorContent(codes: readonly ErrorCode[]): Content {
   const examples = codes.map((code): [string, Reference] => [code, { $ref: `#/components/examples/${code}` }]);
   return {
@@ -79,7 +79,7 @@ export function errorContent(codes: readonly ErrorCode[]): Content {
   };
 }
 
-/** Lists the codes and the condition of each. */
+/** Returns a description that lists the error codes and when each occurs. */
 export function describeErrors(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `- \`${code}\`: ${errors[code].when}`).join('\n');
 }

@@ -33,7 +33,7 @@ const rateLimitHeaders: Record<string, Header> = {
   },
 };
 
-/** Every response header, by name. */
+/** The OpenAPI descriptions of all response headers, by header name. */
 export const headers: Record<string, Header> = {
   'x-request-id': {
     description:
@@ -73,13 +73,13 @@ export const headers: Record<string, Header> = {
 interface Kind {
   /** Whether the endpoint requires an API key. Responses to a valid key have the rate limit headers. */
   keyed: boolean;
-  /** Whether the response can be a repeated one. */
+  /** Whether the server may send a stored response again because of an idempotency key. */
   replayable?: boolean;
   /** Whether a successful response has an ETag. */
   versioned?: boolean;
 }
 
-/** Returns the headers of a response with this status. */
+/** Returns the OpenAPI headers of a response with the given HTTP status. */
 export function headersOf(
   status: number,
   { keyed, replayable = false, versioned = false }: Kind,

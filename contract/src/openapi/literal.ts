@@ -1,8 +1,8 @@
-/** How a language writes values. */
+/** The syntax of a language for literal values. */
 interface Syntax {
   text(value: string): string;
   name(name: string): string;
-  /** The character after the last of several lines. */
+  /** The character after the last element of a value that spans several lines. */
   last: ',' | '';
 }
 
@@ -15,14 +15,14 @@ const typeScript: Syntax = {
 const json: Syntax = { text: (value) => JSON.stringify(value), name: (name) => JSON.stringify(name), last: '' };
 
 /**
- * Formats a value as TypeScript: on one line of at most `width` characters, or else with each field or element on its
- * own line.
+ * Formats a value as TypeScript source code. A value that fits in `width` characters is on one line. Otherwise each
+ * field or element is on its own line.
  */
 export function literal(value: unknown, width = 100): string {
   return written(value, width, typeScript);
 }
 
-/** Formats a value as JSON, with the same line breaks. */
+/** Formats a value as JSON, with the same line breaks as `literal`. */
 export function jsonLiteral(value: unknown, width: number): string {
   return written(value, width, json);
 }

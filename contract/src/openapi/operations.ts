@@ -9,7 +9,7 @@ import { codeSamples } from './samples.ts';
 import { metaOf } from './schemas.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
-/** The error statuses with the same response on every endpoint. */
+/** The HTTP error statuses whose response is the same for all endpoints, with the names of these responses. */
 const sharedStatuses: Record<number, string> = {
   401: 'InvalidApiKey',
   403: 'InsufficientScope',
@@ -28,14 +28,17 @@ export const sharedResponses: Record<string, Response> = Object.fromEntries(
   }),
 );
 
-/** An endpoint as ts-rest describes it, with the schemas of `describeSchema`. */
+/** An OpenAPI operation as ts-rest creates it, with the schemas from `describeSchema`. */
 export type DraftedOperation = Pick<Operation, 'operationId' | 'summary' | 'tags'> & {
   parameters: Parameter[];
   requestBody?: { content: Content };
   responses: Record<string, { content: Content }>;
 };
 
-/** Adds what ts-rest doesn't know: errors, headers, scope and descriptions. Moves the parameters to the components. */
+/**
+ * Returns the operation with the data that ts-rest doesn't add: errors, headers, scope and descriptions. Replaces the
+ * parameters by references to components.
+ */
 export function completed(
   drafted: DraftedOperation,
   route: Endpoint,
@@ -107,7 +110,7 @@ function errorResponse(status: number, codes: ErrorCode[], keyed: boolean): Resp
   return { description: describeErrors(codes), headers: headersOf(status, { keyed }), content: errorContent(codes) };
 }
 
-/** Returns the error codes of an endpoint. */
+/** Returns the error codes that an endpoint can return. */
 function codesOf(resource: string, route: Endpoint, fields: readonly string[]): ErrorCode[] {
   const keyed = route.metadata.scope !== null;
   const can: Record<ErrorCode, boolean> = {

@@ -10,7 +10,7 @@ import { Webhook } from '../resources/webhooks.ts';
 import { metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Parameter, Reference } from './types.ts';
 
-/** Describes the headers of an endpoint. ts-rest can't describe headers with zod 4. */
+/** Returns the OpenAPI parameters for the request headers of an endpoint. ts-rest can't describe headers with zod 4. */
 export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
   return Object.entries((headers ?? {}) as Record<string, z.ZodType>).map(([name, header]) => {
     const { description = '', ...schema } = toSchema(header, 'input', schemas);
@@ -19,7 +19,7 @@ export function headerParameters({ headers }: Endpoint, schemas: Schemas): Param
   });
 }
 
-/** Adds a parameter, with its name and description, to the components and returns a reference to it. */
+/** Adds a parameter with its name and description to the components. Returns a reference to the component. */
 export function toComponent(
   drafted: Parameter,
   path: string,
@@ -52,7 +52,7 @@ function named(
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
-    // The reference page would send the example by default.
+    // The API reference page would send the example as the default value, so the example is omitted.
     const { examples, ...withoutExamples } = schema;
     const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
     return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
@@ -95,7 +95,7 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
   });
 }
 
-/** The resources that a path parameter can identify. */
+/** The schemas of the resources that a path parameter can identify, by resource name. */
 const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook, Delivery };
 
 /** Returns the id that examples use for a path parameter. */

@@ -12,7 +12,7 @@ import { errorCodes } from './error-examples.ts';
 /** The path of the changelog of the API, which shows docs/changelog.md. */
 export const changelogPath = '/docs/changelog';
 
-/** The introduction of the document. */
+/** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
 Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
 All paths start with \`${pathPrefix}\` at the address of the workspace. Requests and responses are JSON.
@@ -104,7 +104,7 @@ The server checks a request in this order: path, API key, rate limits, scope, pa
 resource, \`If-Match\`. In every error, \`docs\` is the address of the page that explains the code.
 `.trim();
 
-/** The tags, one for each resource. */
+/** The descriptions of the OpenAPI tags. Each resource has one tag. */
 export const tags: Record<string, string> = {
   ping: 'Check that the service is available. Requires no API key.',
   me: 'The API key of the request.',
@@ -119,18 +119,18 @@ export const tags: Record<string, string> = {
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };
 
-/** The allowed transitions of the resources with restrictions. */
+/** The allowed status transitions of the resources that restrict them. */
 const transitions: Record<string, Readonly<Record<string, readonly string[]>>> = {
   tickets: ticketTransitions,
   assets: Object.fromEntries(AssetStatus.options.map((from) => [from, assetTransitions(from)])),
 };
 
-/** Checks whether an update can request a forbidden transition. */
+/** Returns true if a request to an endpoint can contain a forbidden status transition. */
 export function hasForbiddenMoves(resource: string, { method }: Endpoint, fields: readonly string[]): boolean {
   return method === 'PATCH' && fields.includes('status') && resource in transitions;
 }
 
-/** Returns the description of an endpoint: its behavior, its transitions and its scope. */
+/** Returns the description of an endpoint: its behavior, its allowed status transitions and its required scope. */
 export function describeOperation(resource: string, route: Endpoint, fields: readonly string[]): string {
   const { scope } = route.metadata;
   const paragraphs = [

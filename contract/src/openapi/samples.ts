@@ -5,7 +5,7 @@ import { jsonLiteral } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 import type { CodeSample } from './types.ts';
 
-/** The npm package of the client, which the contract doesn't otherwise know. */
+/** The name of the npm package of the client. The samples import it. */
 const clientPackage = '@itsm-api/client';
 
 /** The maximum number of characters of a value on one line, so that samples fit in the column of the reference page. */
@@ -48,7 +48,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   const parts = [
     `curl ${isImplied ? '' : `-X ${route.method} `}"$ITSM_URL${pathPrefix}${path}${query && `?${query}`}"`,
     ...(route.metadata.scope === null ? [] : ['-H "Authorization: Bearer $ITSM_KEY"']),
-    // A new key for each pasted command. A program reuses its key for retries.
+    // The command generates a new idempotency key each time you run it. Programs reuse the key when they retry.
     ...(route.method === 'POST' ? [`-H "Idempotency-Key: ${resource}-${name}-$(date +%s)"`] : []),
     ...(body === undefined
       ? []

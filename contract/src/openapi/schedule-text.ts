@@ -14,7 +14,7 @@ const {
 const attempts = waits.length + 1;
 const everyHour = `every ${inWords(pausedOpening).replace(/^1 /, '')}`;
 
-/** The delivery schedule in sentences, for the reference and the guides. */
+/** Sentences that describe the delivery schedule, for the API reference and the guides. */
 export const scheduleForReceivers = {
   success: `Respond with a 2xx within ${inWords(attemptTimeout)}`,
   retries:
@@ -29,7 +29,7 @@ export const scheduleForReceivers = {
   trials: `Until your URL first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 };
 
-/** The complete schedule, one rule per item, for docs/decisions/webhook-deliveries.md. */
+/** All rules of the delivery schedule as list items, for docs/decisions/webhook-deliveries.md. */
 export const scheduleRules = [
   `An attempt succeeds with a 2xx within ${inWords(attemptTimeout)}, including the body. The connection timeout is ${inWords(connectTimeout)}.`,
   `The server retries after ${waits.map(inWords).join(', ')}: ${attempts} attempts, ±${100 * jitter} % jitter. It respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,

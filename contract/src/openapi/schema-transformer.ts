@@ -4,7 +4,7 @@ import { ErrorEnvelope } from '../errors.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Content, Schema } from './types.ts';
 
-/** A schema of an endpoint and its position, as ts-rest passes them. */
+/** A schema of an endpoint and the position where it is used, as ts-rest passes them. */
 interface Place {
   schema: unknown;
   type: 'path' | 'query' | 'header' | 'body' | 'response';
@@ -14,7 +14,10 @@ interface Place {
 /** A schema with the examples that ts-rest adds to the media type. */
 type Described = Schema & { mediaExamples?: Content['application/json']['examples'] };
 
-/** Returns the JSON Schema of one position; null if it has none, and for errors, which are described by code. */
+/**
+ * Returns the JSON Schema of a body, query, path, header or response. Returns null if there is no object schema, and
+ * for errors, which are described by error code.
+ */
 export function describeSchema({ schema, type, appRoute }: Place, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
   if (type === 'response') return describeEnvelope(schema, appRoute as Endpoint, schemas);
@@ -24,7 +27,9 @@ export function describeSchema({ schema, type, appRoute }: Place, schemas: Schem
 
 const onePage: PageMeta = { page: 1, perPage: 20, totalCount: 1 };
 
-/** Describes a successful response. Its example is the resource after the example request. */
+/**
+ * Returns the schema of a successful response. The example of the response is the resource after the example request.
+ */
 function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
   const data = schema.shape.data as z.ZodType;
   const isArray = data instanceof z.ZodArray;
@@ -38,7 +43,7 @@ function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas
   return { ...reference, mediaExamples: { success: { value } } };
 }
 
-/** Returns the name and the description of an envelope. */
+/** Returns the component name and the description of a response schema. */
 function envelopeOf(id: string, meta: z.ZodType | null | undefined): [name: string, description: string] {
   if (meta === undefined) return [`${id}Envelope`, `One \`${id}\`.`];
   if (meta === null) return [`${id}sEnvelope`, `One \`${id}\` for each item.`];
@@ -46,13 +51,13 @@ function envelopeOf(id: string, meta: z.ZodType | null | undefined): [name: stri
   return [`${id}ChangesEnvelope`, `A page of changed \`${id}\` items.`];
 }
 
-/** Returns the fields that the example request changes in the example resource. */
+/** Returns the fields that the example request changes, with their new values. */
 function changeOf(route: Endpoint): object {
   if (route.method === 'DELETE') return { active: false };
   return 'body' in route && route.body instanceof z.ZodObject ? (metaOf(route.body).example as object) : {};
 }
 
-/** Keeps the sent fields that the response contains, so not a secret. */
+/** Returns only those changed fields that the response also contains. A secret, for example, isn't in the response. */
 function visible(change: object, responseExample: object): object {
   return Object.fromEntries(Object.entries(change).filter(([field]) => field in responseExample));
 }

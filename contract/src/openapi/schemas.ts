@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Schema } from './types.ts';
 
-/** The named schemas of the document. Describing a schema that uses one adds it. */
+/** The named schemas of the OpenAPI document. `toSchema` adds each named schema that it finds. */
 export type Schemas = Record<string, Schema>;
 
 type Io = 'input' | 'output';
@@ -44,20 +44,20 @@ export function metaOf(schema: z.ZodType): { id: string; description: string; ex
 /** Removes details of zod's JSON Schema that don't help readers, and converts the rest to OpenAPI 3.1. */
 function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
-  // Responses can get new fields, requests can't have unknown ones. The type of new fields is left out: generators
-  // would create types that don't compile, because the known fields have other types.
+  // Newer servers can add fields to responses. The schema doesn't describe the type of such fields, because generators
+  // would create types that don't compile: the known fields have other types.
   if (io === 'output' && (schema.properties ?? schema.$ref) !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
-    // A named schema with another description already has its example.
+    // A reference to a named schema with another description needs no example, because the named schema has one.
     if (schema.$ref === undefined) schema.examples = [schema.example];
     delete schema.example;
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  // The format describes it. The pattern is only how zod validates it.
+  // The format already describes the value, and the pattern is an implementation detail of zod.
   if (schema.format !== undefined) delete schema.pattern;
 }
 
-/** Points references to the components, and replaces unnamed choices with null. */
+/** Changes references to point to the components, and converts choices between an unnamed schema and null. */
 function tidy(value: unknown, schemas: Schemas): Schema {
   return mapSchema(value, (schema) => {
     if (typeof schema.$ref === 'string') schema.$ref = schema.$ref.replace('#/$defs/', componentsBelow);
@@ -65,7 +65,7 @@ function tidy(value: unknown, schemas: Schemas): Schema {
   }) as Schema;
 }
 
-/** Merges a choice within a choice into one choice. */
+/** Merges nested `anyOf` choices into one choice. */
 function flattened(schema: Schema): Schema {
   if (!Array.isArray(schema.anyOf)) return schema;
   const choices = schema.anyOf.flatMap((each: Schema) => {
@@ -74,7 +74,10 @@ function flattened(schema: Schema): Schema {
   return { ...schema, anyOf: choices };
 }
 
-/** Describes a nullable schema: `Nullable<Name>` for a named one, or else a type list that includes null. */
+/**
+ * Returns the nullable form of a schema: a component `Nullable<Name>` for a named schema, or else a type list that
+ * includes null.
+ */
 function nullable(schema: Schema, schemas: Schemas): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1]?.type !== 'null') return schema;

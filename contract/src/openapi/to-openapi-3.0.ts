@@ -1,7 +1,10 @@
 import { componentNamed, mapSchema } from './schemas.ts';
 import type { Components, OpenApi, Schema } from './types.ts';
 
-/** Converts the document to OpenAPI 3.0.3, for generators without support for 3.1. Removes webhooks, which 3.0 lacks. */
+/**
+ * Converts the document to OpenAPI 3.0.3, for generators without support for 3.1. Removes webhooks, because OpenAPI 3.0
+ * doesn't support them.
+ */
 export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   const deliveryTags = Object.values(webhooks).flatMap(({ post }) => post.tags);
   const { identifier, ...license } = document.info.license;
@@ -48,13 +51,13 @@ function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: str
   return { ...withNull(named(componentNamed(only.$ref))), ...rest };
 }
 
-/** Copies a named schema and also accepts null (docs/decisions/api-documentation.md). */
+/** Returns a copy of a named schema that also accepts null (docs/decisions/api-documentation.md). */
 function withNull(schema: Schema): Schema {
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: firstNullable(schema.anyOf) };
   return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Makes the first choice nullable: in 3.0, `nullable` needs a type in the same schema. */
+/** Makes the first schema of a choice nullable, because `nullable` of OpenAPI 3.0 needs a type in the same schema. */
 function firstNullable([first, ...others]: Schema[]): Schema[] {
   return [{ ...first, nullable: true }, ...others];
 }
@@ -63,7 +66,7 @@ function isNull(schema: Schema): boolean {
   return schema.type === 'null';
 }
 
-/** Returns the components that the paths reference, directly or through other components. */
+/** Returns only the components that the paths use, directly or through other components. */
 function usedBy(paths: unknown, components: Components): Components {
   const used = new Set<string>();
   const visit = (value: unknown): void => {

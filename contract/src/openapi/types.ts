@@ -1,12 +1,12 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 
 /*
- * The objects of OpenAPI 3.1. Fields that this document always has are mandatory here.
+ * Types of the OpenAPI 3.1 objects. Optional fields that our document always contains are mandatory in these types.
  */
 
 type With<Base, Fields> = Omit<Base, keyof Fields> & Fields;
 
-/** JSON Schema 2020-12. openapi-types only knows the keywords of 3.0. */
+/** A schema in JSON Schema 2020-12. The package openapi-types only knows the schema keywords of OpenAPI 3.0. */
 export type Schema = Record<string, unknown>;
 
 export type Reference = OpenAPIV3_1.ReferenceObject;

@@ -3,7 +3,7 @@ import { scheduleForReceivers } from './schedule-text.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
-/** A signed delivery, for testing receivers. No subscription uses its secret. */
+/** A test vector: a signed delivery with which developers test their receivers. No subscription uses its secret. */
 const vector = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'evt_5d41402abc4b2a76b9719d911017c592',
@@ -13,7 +13,7 @@ const vector = {
   standard: 'v1,lfE0Xw2XpYn5cGjhfWo5CiLxJNb35aa99bPb0jZGbz8= v1,9RWj6Osiw0ZqBYVn3srNwo08NlB5KV1CwoZKLpTIQiE=',
 };
 
-/** The description of the deliveries. */
+/** The description of webhook deliveries in the OpenAPI document. */
 export const deliveriesDescription = `
 The server sends each event as a \`POST\` with a JSON body to the URL of the subscription, at least once and in no
 guaranteed order. Use \`webhook-id\`, which is the same on every attempt, to deduplicate.
@@ -49,7 +49,7 @@ also protect against replay attacks. To test a receiver, use these values:
 | \`webhook-signature\` | \`${vector.standard}\` |
 `.trim();
 
-/** The headers of a delivery, by component name. */
+/** The request headers of a webhook delivery, by component name. */
 export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
   [
     header(
@@ -76,7 +76,7 @@ function header(name: string, description: string, example: string): Parameter {
   return { name, in: 'header', required: true, description, schema: { type: 'string' }, example };
 }
 
-/** Describes the delivery of each of the four events. */
+/** Returns the OpenAPI webhooks: one operation for the delivery of each of the four events. */
 export function describeWebhooks(schemas: Schemas): Record<string, { post: Operation }> {
   const types = Object.keys(events) as EventType[];
   return Object.fromEntries(types.map((type) => [type, { post: deliveryOf(type, schemas) }]));

@@ -10,10 +10,10 @@ export const ActivityAction = z.enum(['CREATED', 'UPDATED', 'COMMENTED']).meta({
 });
 export type ActivityAction = z.output<typeof ActivityAction>;
 
-/** The maximum length of a recorded text, in UTF-16 units. Longer text is cut and ends with `…`. */
+/** The maximum length of a recorded text, in UTF-16 units. The server cuts longer text and appends `…`. */
 export const activityTextLength = 1000;
 
-/** Returns the schema of the activity of one type of resource. */
+/** Returns the schema of an activity entry for one type of resource. */
 function activity<Fields extends z.ZodObject>(id: string, { resource, changes, example }: Kind<Fields>) {
   return z
     .object({
@@ -42,7 +42,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
     });
 }
 
-/** The name of the resource with its article, the schema of its changes, and an example. */
+/** The name of the resource with its article, the schema of its changes, and an example of its changes. */
 interface Kind<Fields> {
   resource: string;
   changes: Fields;

@@ -41,7 +41,10 @@ export const AssetStatus = z
   });
 export type AssetStatus = z.output<typeof AssetStatus>;
 
-/** Returns the allowed next statuses: all others, or none after DISPOSED (docs/decisions/data-model.md). */
+/**
+ * Returns the statuses to which an asset can change: all others, or none if it is DISPOSED
+ * (docs/decisions/data-model.md).
+ */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
 }
@@ -129,7 +132,7 @@ export const AssetChanges = fieldDiff(Asset.omit({ id: true, assetTag: true, cre
 });
 export type AssetChanges = z.output<typeof AssetChanges>;
 
-/** A new asset, in the API and on the command line. */
+/** The body that creates an asset. The command line validates imported assets with the same schema. */
 export const NewAsset = z
   .strictObject({
     name: Name,

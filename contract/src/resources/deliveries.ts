@@ -72,7 +72,7 @@ export const DeliveryAttempt = z
   });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
-/** The maximum number of attempts in a delivery. Older attempts are left out. */
+/** The maximum number of attempts that the API returns for a delivery. It omits older attempts. */
 export const maxShownAttempts = 100;
 
 export const DeliveryDetail = z

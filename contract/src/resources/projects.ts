@@ -49,7 +49,7 @@ export const Project = z
   });
 export type Project = z.output<typeof Project>;
 
-/** A new project. The command line validates it with this schema: v1 has no endpoint that creates projects. */
+/** A new project. Only the command line uses this schema, because v1 has no endpoint that creates projects. */
 export const NewProject = z.strictObject({
   key: Key,
   name: Name,
@@ -62,7 +62,10 @@ export const NewProject = z.strictObject({
 });
 export type NewProject = z.output<typeof NewProject>;
 
-/** Changes to a project, except its key. Used by the command line: v1 has no endpoint that changes projects. */
+/**
+ * Changes to a project, except to its key. Only the command line uses this schema, because v1 has no endpoint that
+ * changes projects.
+ */
 export const ProjectPatch = z.strictObject({
   name: Name.optional(),
   description: Description.nullish(),

@@ -50,7 +50,10 @@ export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED'
 });
 export type TicketStatus = z.output<typeof TicketStatus>;
 
-/** The allowed next statuses of each status. Setting the current status again is always allowed (docs/decisions/tickets.md). */
+/**
+ * The statuses to which a ticket can change, by current status. Setting the current status again is always allowed
+ * (docs/decisions/tickets.md).
+ */
 export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
   OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
   IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],
@@ -79,12 +82,14 @@ const TicketNumber = z
   });
 export type TicketNumber = z.output<typeof TicketNumber>;
 
-/** Converts digits in a path or query to a number. Leaves other values to the validation of the schema. */
+/**
+ * Converts digits in a path or query to a number. Returns other values unchanged, so that the schema validates them.
+ */
 function numberFromText<Value extends number | string>(value: Value): Value | number {
   return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
 }
 
-/** A ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
+/** A reference to a ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
 const NamedTicket = z
   .union([Id, TicketNumber], {
     error: ({ input }) =>
@@ -92,11 +97,11 @@ const NamedTicket = z
   })
   .meta({ id: 'TicketReference', description: 'A ticket, by id or ticket number.' });
 
-/** A ticket in a path or query, where every value is text. */
+/** A reference to a ticket in a path or query, where ids are text. */
 export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
 export type TicketReference = z.output<typeof TicketReference>;
 
-/** The `:id` of a path below `/tickets`. */
+/** The path parameter `:id` of paths that start with `/tickets`. */
 export const TicketIdParam = z.object({ id: TicketReference });
 
 const prefixes = Object.values(ticketNumberPrefixes).map((prefix) => `${prefix}-`);
@@ -294,7 +299,7 @@ export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).
 });
 export type TicketPatches = z.output<typeof TicketPatches>;
 
-/** Returns the schema of a successful item in a bulk response. */
+/** Returns the schema of the result of a successful item in a bulk response for tickets. */
 function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
   const { example } = z.globalRegistry.get(Ticket) ?? {};
   return z

@@ -17,7 +17,10 @@ const SkipOwn = z.boolean().meta({
     'or by a key that replaced this key through rotation.',
 });
 
-/** The maximum size of a filter. `text` is in characters. */
+/**
+ * The maximum size of a subscription's filter: the number of fields, of values per field, and of characters per text
+ * value.
+ */
 export const filterLimits = { fields: 10, values: 100, text: 255 } as const;
 
 const FilterValue = z
@@ -157,7 +160,7 @@ export const NewWebhook = z
   });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/** How long the previous signing secret stays valid after a change, in hours. */
+/** How long the previous signing secret stays valid after a new one is set, in hours. */
 export const secretOverlapHours = 24;
 
 export const WebhookPatch = patch({
@@ -186,7 +189,7 @@ export type WebhookPatch = z.output<typeof WebhookPatch>;
 export const WebhookReplay = z
   .strictObject({
     since: TimestampInput.refine(
-      // Allows for a client clock that is ahead.
+      // Accepts times up to a minute in the future, because the clock of the client may be ahead.
       (moment) => Date.parse(moment) <= Date.now() + 60_000,
       'must not be in the future',
     ).meta({
@@ -210,10 +213,10 @@ export const WebhookReplay = z
   });
 export type WebhookReplay = z.output<typeof WebhookReplay>;
 
-/** The maximum number of replays in progress for a subscription. */
+/** The maximum number of replays of a subscription that can be in progress at the same time. */
 export const maxReplays = 10;
 
-/** The maximum number of deliveries that are counted before a replay. */
+/** The maximum number of deliveries that the server counts to estimate the size of a replay. */
 export const maxCountedReplay = 10_000;
 
 export const WebhookReplayStarted = z
