@@ -159,8 +159,8 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    // Returns undefined for `null`, because the caller reads properties. Texts and numbers are fine: their properties
-    // are undefined.
+    // Replaces `null` by undefined, because the caller reads properties with `?.`. For texts and numbers, these
+    // properties are undefined.
     return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;

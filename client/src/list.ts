@@ -80,7 +80,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
 
   /**
    * Iterates over all pages from the requested page on. A page has 100 rows unless `perPage` is set. If new rows move a
-   * row to the next page, the client doesn't return this row again.
+   * row to a later page, the client skips this row there.
    *
    * @example
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);

@@ -27,7 +27,10 @@ export const deliverySchedule = {
    * twice as long.
    */
   breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
-  /** The server pauses a subscription after this time without a successful delivery. It also does so after a 410. */
+  /**
+   * The server pauses a subscription after this time without a successful delivery. It also pauses the subscription
+   * when the receiver responds with 410.
+   */
   pauseAfter: 5 * day,
   /** Interval between the trial deliveries of a paused subscription. */
   pausedOpening: hour,

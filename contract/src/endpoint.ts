@@ -178,8 +178,8 @@ export function list<Data extends z.ZodType>(data: Data) {
 }
 
 /**
- * Returns true if an endpoint returns one resource with an `ETag`. Resources that can change have one: they have
- * `updatedAt` (docs/decisions/optimistic-concurrency.md).
+ * Returns true if an endpoint returns one resource with an `ETag`. Only resources with the field `updatedAt` have an
+ * `ETag` (docs/decisions/optimistic-concurrency.md).
  */
 export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];

@@ -15,8 +15,8 @@ interface Place {
 type Described = Schema & { mediaExamples?: Content['application/json']['examples'] };
 
 /**
- * Returns the JSON Schema of a body, query, path, header or response. Returns null if there is no object schema, and
- * for errors, which are described by error code.
+ * Returns the JSON Schema of a body, query, path, header or response. Returns null if the position has no object
+ * schema, and for errors, which have a description per error code.
  */
 export function describeSchema({ schema, type, appRoute }: Place, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
