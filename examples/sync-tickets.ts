@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
 
 /**
- * Exports all tickets to a file as JSON Lines, newest first.
+ * Exports all tickets of a workspace to a file as JSON Lines, newest first.
  *
  *     ITSM_KEY=itsm_… node examples/sync-tickets.ts tickets.ndjson
  *

@@ -198,7 +198,7 @@ function moment(inDays: number, hoursLater = 0): Date {
   return new Date(Date.now() + inDays * 86_400_000 + hoursLater * 3_600_000);
 }
 
-/** Returns midnight in UTC of a day relative to today. */
+/** Returns midnight in UTC of the day that is `inDays` days after today. Negative values return earlier days. */
 function day(inDays: number): Date {
   return new Date(moment(inDays).toISOString().slice(0, 10));
 }

@@ -65,7 +65,7 @@ interface Constraint {
  * @param releases the released versions, from docs/changelog.md
  */
 export async function faultsOf(name: string, script: string, releases: string[]) {
-  // The parser rejects an empty script.
+  // The parser rejects an empty script, so a semicolon is appended.
   const { stmts = [] } = await parse(`${script};`);
   const statements = stmts.map(({ stmt }) => stmt as Statement);
   // Tables and functions that the migration creates need no check, because no other session uses them yet.

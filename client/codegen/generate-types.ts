@@ -18,7 +18,7 @@ export class Types {
   /** The names of the declared types that the signatures of methods use. */
   readonly ofMethods = new Set<string>();
 
-  /** Returns the type expression of a schema. */
+  /** Returns the TypeScript type expression of a schema. */
   print(schema: z.ZodType, side: Side): string {
     const existing = openEnum.get(schema);
     if (existing !== undefined) return this.print(existing, 'request');

@@ -1,8 +1,8 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** A response, with its status, headers and rate limits. */
+/** A response of the API with its data, status, headers and rate limits. */
 export interface ApiResponse<Data> {
-  /** The value that the call itself resolves to. */
+  /** The data to which the call resolves without `withResponse()`. */
   data: Data;
   /** The HTTP status. It is 304 if the resource is unchanged since `ifNoneMatch`. */
   status: number;
@@ -19,7 +19,7 @@ export interface ApiResponse<Data> {
   rateLimits: RateLimit[];
 }
 
-/** A promise of the data of a response. */
+/** The promise that client methods return. It resolves to the data of the response. */
 export class ApiPromise<Data> implements Promise<Data> {
   readonly [Symbol.toStringTag] = 'ApiPromise';
   readonly #send: () => Promise<ApiResponse<Data>>;
@@ -48,7 +48,7 @@ export class ApiPromise<Data> implements Promise<Data> {
       .then(({ data }) => data)
       .then(onFulfilled, onRejected);
 
-  /** Attaches a callback for an `ItsmError`. */
+  /** Attaches a callback for an error, which is usually an `ItsmError`. */
   readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
 
   /** Attaches a callback that runs after success and after an error. */

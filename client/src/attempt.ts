@@ -5,7 +5,7 @@ import type { ClientOptions, PostOptions } from './options.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { aborted, maxDelayMs } from './wait.ts';
 
-/** A request to send. */
+/** A request of the client to the API. */
 export interface Request {
   method: string;
   path: string;

@@ -3,7 +3,7 @@ import { type ErrorDetail, limits } from './generated.ts';
 import type { BulkPostOptions } from './options.ts';
 import { randomKey } from './send.ts';
 
-/** An item that succeeded. */
+/** The result of a bulk item that succeeded. */
 export interface BulkDone<Item, Row> {
   /** Whether the item succeeded. */
   ok: true;
@@ -15,7 +15,7 @@ export interface BulkDone<Item, Row> {
   data: Row;
 }
 
-/** An item that failed, or whose result is unknown. */
+/** The result of a bulk item that failed, or whose outcome is unknown. */
 export interface BulkFailed<Item> {
   /** Whether the item succeeded. */
   ok: false;
@@ -38,7 +38,7 @@ export interface BulkResult<Item, Row> {
 }
 
 /**
- * The response of the API for one item.
+ * The result of one item in a bulk response of the API.
  *
  * @internal
  */
@@ -46,7 +46,7 @@ export type BulkAnswer<Row> =
   | { status: 200 | 201; data: Row }
   | { status: 400 | 404; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
 
-/** The items of one request. */
+/** The items of a bulk call that the client sends in one request. */
 interface Chunk<Item> {
   /** The index in the input of the first item of this request. */
   from: number;

@@ -12,9 +12,9 @@ export interface ChangesPage<Row> {
   meta: ChangesMeta;
 }
 
-/** The start of the change feed, and whether to follow it. */
+/** The query of a change feed: where it starts, and whether the client follows it. */
 export interface FollowQuery extends ChangesQuery {
-  /** Whether iteration continues with future changes until you leave the loop or its signal aborts. */
+  /** Whether the iteration continues with future changes, until you leave the loop or abort the `signal`. */
   follow?: boolean | undefined;
   /** With `follow`, how long the client waits before it requests new changes, in milliseconds. Default: 10,000. */
   pollMs?: number | undefined;
@@ -61,7 +61,7 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
     return this.#cursor;
   }
 
-  /** Iterates over all changed rows, in the order of their last change. Rows are delivered at least once. */
+  /** Iterates over all changed rows, in the order of their last change. It returns each row at least once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }

@@ -29,15 +29,15 @@ export interface Failure {
  * own class; an unknown code of a newer server is a plain `ItsmError`.
  */
 export class ItsmError extends Error {
-  /** A code of the API, or one of the client, such as `TIMEOUT`. */
+  /** An error code of the API, or a code of the client itself, such as `TIMEOUT`. */
   declare readonly code: string;
   /** The HTTP method of the request. */
   declare readonly method: string;
-  /** The path without `/api/public/v1` and without the query. */
+  /** The path of the request without `/api/public/v1` and without the query. */
   declare readonly path: string;
-  /** The HTTP status. Undefined if there was no response. */
+  /** The HTTP status of the response. Undefined if there was no response. */
   declare readonly status: number | undefined;
-  /** The headers of the response. */
+  /** The headers of the response. Undefined if there was no response. */
   declare readonly headers: Headers | undefined;
   /** The request id. Include it when you report a problem to the operator of the server. */
   declare readonly requestId: string | undefined;
@@ -71,7 +71,7 @@ export class ItsmError extends Error {
   }
 
   static {
-    // Stack traces read the name from the prototype. It is a text, because minifiers rename classes.
+    // Stack traces read the name of the class from the prototype. The code sets it, because minifiers rename classes.
     ItsmError.prototype.name = 'ItsmError';
   }
 }
@@ -81,22 +81,24 @@ export class ValidationError extends ItsmError {
   declare readonly code: 'VALIDATION_ERROR';
 }
 
-/** The body is not valid JSON, or is missing. */
+/** The body of the request is not valid JSON, or is missing. */
 export class InvalidJsonError extends ItsmError {
   declare readonly code: 'INVALID_JSON';
 }
 
-/** The content type of the body is not JSON. */
+/** The content type of the request body is not JSON. */
 export class UnsupportedMediaTypeError extends ItsmError {
   declare readonly code: 'UNSUPPORTED_MEDIA_TYPE';
 }
 
-/** The body, the headers, or the depth or number of values of the JSON exceed the limit. */
+/** The request exceeds a size limit: of the body, of the headers, or of the depth or number of values in the JSON. */
 export class PayloadTooLargeError extends ItsmError {
   declare readonly code: 'PAYLOAD_TOO_LARGE';
 }
 
-/** The status can't change to the requested one. The message lists the allowed statuses. */
+/**
+ * The resource can't change from its current status to the requested status. The message lists the allowed statuses.
+ */
 export class InvalidTransitionError extends ItsmError {
   declare readonly code: 'INVALID_TRANSITION';
 }
@@ -106,7 +108,7 @@ export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
 
-/** The query of a list takes too long, or the list has more rows than the API counts. Narrow the filters. */
+/** The query of a list takes too long, or the list has more rows than the API returns. Narrow the filters. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
 }
@@ -215,7 +217,7 @@ function toClassName(code: string): string {
   return `${words.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())}Error`;
 }
 
-/** The class of each code. */
+/** The error class of each error code. */
 export type ErrorClasses = typeof classes;
 
 /** Creates an error. Its class depends on its code; an error with an unknown code is a plain `ItsmError`. */

@@ -24,17 +24,17 @@ export interface Identified {
   id: number;
 }
 
-/** Options of `toArray`. */
+/** Options of the method `toArray` of a list. */
 export interface ArrayOptions {
   /** Maximum number of rows. Default: all rows. */
   limit?: number | undefined;
 }
 
-/** The parameters that all lists share. */
+/** The query parameters that all lists accept. */
 interface PageQuery {
   /** The number of the first page to fetch. */
   page?: number | string | undefined;
-  /** Rows per page. */
+  /** Maximum number of rows per page. */
   perPage?: number | string | undefined;
 }
 
@@ -107,7 +107,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * Fetches the rows as an array of at most `limit` rows.
+   * Fetches the rows of the list into one array, up to `limit` rows.
    *
    * @example
    * const newest = await client.tickets.list({ status: 'OPEN' }).toArray({ limit: 500 });

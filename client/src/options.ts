@@ -45,11 +45,11 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Timeout of each attempt in milliseconds. Overrides `timeoutMs` of the client. */
   timeoutMs?: number | undefined;
-  /** Overrides `maxRetries` of the client. */
+  /** Maximum retries of this call. Overrides `maxRetries` of the client. */
   maxRetries?: number | undefined;
-  /** Overrides `maxWaitMs` of the client. Milliseconds. */
+  /** Maximum time in milliseconds that this call waits. Overrides `maxWaitMs` of the client. */
   maxWaitMs?: number | undefined;
-  /** Additional headers, such as `x-request-id`. */
+  /** Additional request headers, such as `x-request-id`. */
   headers?: Record<string, string> | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface PostOptions extends RequestOptions {
 
 /** Options of a bulk call. */
 export interface BulkOptions extends CallOptions {
-  /** Called with the progress after each request. */
+  /** The client calls this function with the progress after each request. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
    * Maximum concurrent requests. Default: 1, which processes the items in order. Higher values are faster if the rate
@@ -100,10 +100,10 @@ export interface BulkPostOptions extends BulkOptions {
 
 /** Progress of a bulk call. */
 export interface BulkProgress {
-  /** Items that succeeded. */
+  /** Number of items that succeeded. */
   done: number;
-  /** Items that failed. */
+  /** Number of items that failed. */
   failed: number;
-  /** All items, including pending ones. */
+  /** Number of all items, including pending items. */
   total: number;
 }

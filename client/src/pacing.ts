@@ -16,7 +16,7 @@ export interface Call {
   path: string;
   /** The rate limit group of the endpoint, or undefined if the endpoint has no rate limit. */
   group?: string | undefined;
-  /** Position in the queue of the group. Retries keep the position of the call. */
+  /** Position of the call in the queue of its rate limit group. A retry keeps the position of its call. */
   order: number;
   /** The time until which the call may wait, by `performance.now()`. */
   deadline: number;
@@ -39,7 +39,7 @@ interface GroupQueue {
   pending: number;
   /** Maximum number of pending requests. It starts low, rises by one with each response, and is reset after a 429. */
   concurrency: number;
-  /** When the pause after a 429 ends. */
+  /** The time at which the pause after a 429 ends, by `performance.now()`. */
   pausedUntil: number;
   /** Number of consecutive 429 responses. */
   rejections: number;
@@ -73,7 +73,7 @@ export class RateLimitQueue {
     this.#logger = logger;
   }
 
-  /** Returns the position of a new call. */
+  /** Returns the queue position for a new call. */
   nextOrder(): number {
     return this.#calls++;
   }

@@ -24,7 +24,7 @@ export function readRateLimits(headers: Headers): RateLimit[] {
   });
 }
 
-/** Parses a header such as `"global";q=60;w=60, "tickets";q=30;w=60` into its items by name. */
+/** Parses a header such as `"global";q=60;w=60, "tickets";q=30;w=60` into a map from names to parameters. */
 function readItems(header: string | null): Map<string, Record<string, number>> {
   const items = (header ?? '').matchAll(/"([^"]*)"((?:;\w+=\d+)*)/g);
   return new Map(

@@ -2,7 +2,7 @@ import { eventTypes, type KnownEvent, type WebhookEvent } from './generated.ts';
 
 export type * from './generated.ts';
 
-/** Request headers from `fetch` or Node.js. Names are case-insensitive. */
+/** The headers of a webhook request, as `fetch` or Node.js represents them. Header names are case-insensitive. */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -13,7 +13,7 @@ export interface UnwrapOptions {
    * 300.
    */
   toleranceSeconds?: number | undefined;
-  /** The current time. Default: the clock of the receiver. */
+  /** The time with which the signed timestamp is compared. Default: the current time of the receiver. */
   now?: Date | undefined;
   /**
    * Whether a delivery must have a signed timestamp. Default: true. With false, `unwrap` also accepts deliveries that
@@ -73,9 +73,9 @@ export function isWebhookError(error: unknown): error is WebhookError {
 /**
  * Verifies a delivery and returns its event. Rejects with a `WebhookError` if the verification fails.
  *
- * It verifies the standard signature (`webhook-signature`) and its timestamp. `X-Service-Signature` has no timestamp
- * and is accepted only with `requireTimestamp: false`. Deliveries arrive at least once, so store the `id` of each
- * processed event and skip duplicates.
+ * `unwrap` verifies the standard signature (`webhook-signature`) and its timestamp. It accepts `X-Service-Signature`,
+ * which has no timestamp, only with `requireTimestamp: false`. Deliveries arrive at least once, so store the `id` of
+ * each processed event and skip duplicates.
  *
  * An event that this version of the client doesn't know has the type `unknown`.
  *
@@ -175,7 +175,7 @@ async function verify(keys: Bytes[], signatures: (Bytes | undefined)[], content:
   for (const bytes of keys) {
     const key = await crypto.subtle.importKey('raw', bytes, hmac, false, ['verify']);
     for (const signature of signatures) {
-      // WebCrypto compares in constant time.
+      // WebCrypto compares signatures in constant time, which prevents timing attacks.
       if (signature !== undefined && (await crypto.subtle.verify('HMAC', key, signature, content))) valid = true;
     }
   }

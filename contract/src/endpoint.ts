@@ -13,7 +13,9 @@ export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
   | { scope: null; group: null; agent?: never };
 
-/** Turns an endpoint into a tool for agents (docs/decisions/mcp-server.md). An endpoint without it has no tool. */
+/**
+ * Describes the MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no tool.
+ */
 export interface AgentTool {
   /** The name of the tool: a verb and a noun, such as `list_tickets`. */
   tool: string;

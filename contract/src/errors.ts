@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Maps each error code of the API to its HTTP status, condition and remedy (spec §7, docs/decisions/errors.md).
- * The error handler, the OpenAPI document and the tests read this table. No other code pairs a code with a status.
+ * Maps each error code of the API to its HTTP status, condition and remedy (spec §7, docs/decisions/errors.md). The
+ * error handler, the OpenAPI document and the tests read this table. No other module maps error codes to statuses.
  */
 export const errors = {
   VALIDATION_ERROR: {

@@ -225,7 +225,7 @@ export const MergedCustomFields = withinLimits(StoredMap, {
 /** The custom fields in a response. The schema doesn't validate stored values by the current rules for requests. */
 export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 
-/** The priorities of tickets, projects and tasks (spec §2). */
+/** The priority of a ticket, project or task (spec §2). */
 export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({
   id: 'Priority',
   description: 'The priority.',

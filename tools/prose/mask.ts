@@ -25,7 +25,7 @@ const strings = new Set<Token['type']>([
 
 const isProse = ({ type, value }: Token) => comments.has(type) || (strings.has(type) && /\w\s+\w/.test(value));
 
-/** Finds the comments of SQL, CSS, YAML and shell scripts. */
+/** Finds the comments in a source file in SQL, CSS, YAML or shell. */
 const commentsIn = (source: string) => source.matchAll(/--[^\n]*|\/\*[\s\S]*?\*\/|(?<=^|\s)#[^\n]*/g);
 
 function maskExcept(source: string, kept: Iterable<RegExpExecArray>): string {

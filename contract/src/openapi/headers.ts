@@ -71,7 +71,10 @@ export const headers: Record<string, Header> = {
 };
 
 interface Kind {
-  /** Whether the endpoint requires an API key. Responses to a valid key have the rate limit headers. */
+  /**
+   * Whether the endpoint requires an API key. If so, responses to requests with a valid key contain the rate limit
+   * headers.
+   */
   keyed: boolean;
   /** Whether the server may send a stored response again because of an idempotency key. */
   replayable?: boolean;

@@ -12,8 +12,8 @@ const clientPackage = '@itsm-api/client';
 const width = 48;
 
 /**
- * Returns samples that call an operation with its example, with the client and with curl. Both read the address and the
- * key from `ITSM_URL` and `ITSM_KEY`, as in the guides.
+ * Returns two code samples that call an operation with its example: one with the client, one with curl. Both read the
+ * server URL and the API key from `ITSM_URL` and `ITSM_KEY`, as in the guides.
  */
 export function codeSamples(resource: string, name: string, route: Endpoint): CodeSample[] {
   return [

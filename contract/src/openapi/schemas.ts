@@ -8,7 +8,7 @@ type Io = 'input' | 'output';
 
 const componentsBelow = '#/components/schemas/';
 
-/** Returns the JSON Schema of a zod schema. Schemas with an id become components and are referenced. */
+/** Returns the JSON Schema of a zod schema. Schemas with an id become components, to which the result refers. */
 export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
@@ -19,7 +19,7 @@ export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
   return tidy(properties?.root, schemas);
 }
 
-/** Adds a component and returns a reference to it. @throws if a different schema has the name */
+/** Adds a named schema to the components and returns a reference to it. @throws if another schema has the same name */
 export function addSchema(schemas: Schemas, name: string, schema: Schema): Schema {
   if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema)) {
     throw new Error(`Two schemas are called ${name}; give one another id.`);
@@ -90,7 +90,7 @@ function nullable(schema: Schema, schemas: Schemas): Schema {
   return typeof inline.type === 'string' ? { ...inline, ...rest, type: [inline.type, 'null'] } : schema;
 }
 
-/** Copies a JSON value and passes every object through `change`, innermost first. */
+/** Returns a copy of a JSON value. Replaces every object in it by the result of `change`, innermost objects first. */
 export function mapSchema(value: unknown, change: (object: Schema) => unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => mapSchema(each, change));
   if (typeof value !== 'object' || value === null) return value;

@@ -20,14 +20,14 @@ export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   return { ...converted, components: usedBy(converted.paths, converted.components) };
 }
 
-/** Wraps a reference that has a description in `allOf`: in 3.0 a reference has no siblings. */
+/** Wraps a reference with a description in `allOf`, because OpenAPI 3.0 ignores other fields beside a reference. */
 function downgradeReference({ $ref, ...words }: Schema): Schema {
   if (typeof $ref !== 'string') return words;
   return Object.keys(words).length === 0 ? { $ref } : { ...words, allOf: [{ $ref }] };
 }
 
 /**
- * Converts a schema from 3.1. Objects that are not schemas have none of these keywords.
+ * Converts a schema from OpenAPI 3.1 to 3.0. Callers may pass other objects, because these have no schema keywords.
  * @param named returns a named schema in its 3.0 form
  */
 function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: string) => Schema): Schema {

@@ -29,9 +29,9 @@ export type Operation = With<
     parameters?: (Parameter | Reference)[];
     requestBody?: { description: string; required: true; content: Content };
     responses: Record<string, Response | Reference>;
-    /** The scope that the API key needs; absent if no key or no specific scope is required. */
+    /** The scope that the API key needs. Absent if the operation requires no API key or no specific scope. */
     'x-required-scope'?: string;
-    /** Samples of the call in several languages; absent for webhooks, which the server sends. */
+    /** Code samples that call the operation. Absent for webhooks, because the server sends these requests. */
     'x-codeSamples'?: CodeSample[];
   }
 >;
