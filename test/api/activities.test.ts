@@ -49,7 +49,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
   });
 
-  it('records the same activity when a webhook is subscribed', async () => {
+  it('records the activity of a ticket once when a webhook receives the same events', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook();
     const { id } = await owner.createTicket();
@@ -58,7 +58,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(data.map(({ action }: Activity) => action)).toEqual(['UPDATED', 'CREATED']);
   });
 
-  it('records no activity for a rejected or empty change', async () => {
+  it('records no activity for a rejected change or a change without fields', async () => {
     const { id, title } = await workspace.createTicket();
     for (const body of [{ title }, { status: 'CLOSED' }, { assigneeId: 1e15 }, { title: '' }]) {
       await workspace.call('PATCH', `/tickets/${id}`, body);
@@ -66,7 +66,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(await listActivity(`/tickets/${id}`)).toHaveLength(1);
   });
 
-  it('truncates long texts in changes to their beginning', async () => {
+  it('keeps only the beginning of long texts in the changes of an activity', async () => {
     const description = `${'a'.repeat(999)}😀${'b'.repeat(60_000)}`;
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { description });
@@ -75,7 +75,7 @@ describe('GET /tickets/{id}/activity', () => {
   });
 
   it.each(['tickets', 'assets'])(
-    'records only the custom fields of %s that differ, and truncates long values',
+    'records only the changed custom fields of %s in an activity, and truncates long values',
     async (of) => {
       const given = { same: 'x'.repeat(5000), gone: 1, list: ['a', 'b'], text: 'before' };
       const { id } = await (of === 'tickets' ? workspace.createTicket : workspace.createAsset)({ customFields: given });
@@ -90,7 +90,7 @@ describe('GET /tickets/{id}/activity', () => {
     },
   );
 
-  it('caps totalCount and the pages of an activity list at 100,000', async () => {
+  it('returns at most 100,000 activities in a list, also as totalCount', async () => {
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       SELECT ${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now() FROM generate_series(1, 100000)`);
@@ -121,7 +121,7 @@ describe('GET /tickets/{id}/activity', () => {
 });
 
 describe('GET /assets/{id}/activity', () => {
-  it('lists who changed an asset, with a null actor for command line changes', async () => {
+  it('lists who changed an asset, with a null actor for changes by the command line', async () => {
     const { userId: _, keyId: __, ...nobody } = workspace.context;
     const { id } = await workspace.createAsset();
     await workspace.call('PATCH', `/assets/${id}`, { status: 'LOST' });

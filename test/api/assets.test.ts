@@ -100,7 +100,7 @@ describe('PATCH /assets/:id', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('trims an asset name before it checks the length', async () => {
+  it('trims an asset name before the length check', async () => {
     const { id } = await workspace.createAsset();
     expect((await patch(id, { name: `\t${'x'.repeat(255)} ` })).body.data.name).toBe('x'.repeat(255));
   });
@@ -299,7 +299,7 @@ describe('PATCH /assets/:id', () => {
       ['MAINTENANCE', 'ada', 'ada', undefined, 'MAINTENANCE'],
       ['IN_USE', null, null, undefined, 'IN_USE'],
     ])(
-      'changes the status of an asset in %s from holder %s to %s with the status %s to %s',
+      'assigns an asset in %s from holder %s to holder %s: the requested status %s results in %s',
       async (status, before, after, given, expected) => {
         const { id } = await workspace.createAsset({ status, assignedToId: idOf(before) });
         const answer = await patch(id, { assignedToId: idOf(after), ...(given && { status: given }) });
@@ -315,7 +315,7 @@ describe('PATCH /assets/:id', () => {
     });
   });
 
-  it('rejects an inactive user as a new holder but keeps an existing one', async () => {
+  it('rejects an inactive user as a new holder of an asset, but keeps an inactive current holder', async () => {
     const user = await workspace.createUser();
     const { id } = await workspace.createAsset({ assignedToId: user.id });
     await deactivateUser(workspace.context, user.email);
@@ -334,7 +334,7 @@ describe('PATCH /assets/:id', () => {
     { $type: 'Param', name: 'x' },
     { toJSON: 'x', _ref: 'x', _container: 'x' },
     { set: 1, push: 1, increment: 1, equals: 1 },
-  ])('keeps customFields that look like Prisma arguments: %j', async (customFields) => {
+  ])('stores asset customFields that look like Prisma arguments without changes: %j', async (customFields) => {
     const made = await workspace.createAsset({ customFields });
     expect(made.customFields).toEqual(customFields);
     expect((await read(made)).customFields).toEqual(customFields);
@@ -344,7 +344,7 @@ describe('PATCH /assets/:id', () => {
     expect((await read(bare)).customFields).toEqual({ values: 'kept', ...customFields });
   });
 
-  it('merges asset customFields, removes null ones and checks the limits of the result', async () => {
+  it('merges asset customFields, removes fields set to null, and checks the limits of the merged fields', async () => {
     const fields = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, i]));
     const { id } = await workspace.createAsset({ customFields: fields });
     expect(errorOf(await patch(id, { customFields: { more: 1 } }))).toMatchObject({
@@ -356,7 +356,7 @@ describe('PATCH /assets/:id', () => {
     expect(answer.body.data.customFields).toEqual({ ...kept, k1: ['x'], more: 1e15 });
   });
 
-  it('keeps all of 10 concurrent changes to the customFields of an asset', async () => {
+  it('applies all of 10 concurrent changes to the customFields of an asset', async () => {
     const asset = await workspace.createAsset();
     const names = Array.from({ length: 10 }, (_, i) => `k${i}`);
     await Promise.all(names.map((name) => patch(asset.id, { customFields: { [name]: 1 } })));
@@ -367,7 +367,7 @@ describe('PATCH /assets/:id', () => {
 describe('POST /assets and GET /assets/:id', () => {
   const post = (fields: object) => workspace.call('POST', '/assets', { name: 'Server', type: 'SERVER', ...fields });
 
-  it('creates an asset and returns it by id', async () => {
+  it('creates an asset and returns the asset by id', async () => {
     const fields = {
       assetTag: 'SV-POST',
       purchaseCost: '7.5',
@@ -399,7 +399,7 @@ describe('createAsset, which the command line calls', () => {
   const create = (fields: object) =>
     createAsset(workspace.context, NewAsset.parse({ name: 'Server', type: 'SERVER', ...fields }));
 
-  it('creates an asset with every field and lists it', async () => {
+  it('creates an asset with every field and returns all fields in the asset list', async () => {
     const fields = {
       name: 'Laptop of the front desk',
       assetTag: 'LT-0311',
@@ -449,7 +449,7 @@ describe('createAsset, which the command line calls', () => {
     expect((await create({ assetTag: 'SV-2', assignedToId: workspace.userId })).status).toBe('IN_USE');
   });
 
-  it('rejects an asset tag that exists in the workspace but accepts it in another workspace', async () => {
+  it('rejects an asset tag that exists in the workspace, but accepts the same tag in another workspace', async () => {
     await create({ assetTag: 'TWICE' });
     await expect(create({ assetTag: ' TWICE ' })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',

@@ -45,7 +45,7 @@ describe('POST /tickets/{id}/comments', () => {
     expect((await post(id, comment)).status).toBe(201);
   });
 
-  it('counts every one of 10 concurrent comments', async () => {
+  it('counts each of 10 concurrent comments in commentCount', async () => {
     const { id } = await workspace.createTicket();
     await Promise.all(Array.from({ length: 10 }, () => workspace.createComment(id)));
     expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(10);
@@ -71,13 +71,13 @@ describe('POST /tickets/{id}/comments', () => {
     expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(0);
   });
 
-  it('accepts a comment of 65,535 bytes', async () => {
+  it('accepts a comment of 65,535 bytes, the maximum length', async () => {
     const { id } = await workspace.createTicket();
     const body = `${'é'.repeat(32_767)}x`;
     expect((await workspace.createComment(id, { body })).body).toBe(body);
   });
 
-  it('emits only ticket.updated with the current ticket when a comment is added', async () => {
+  it('emits only ticket.updated, with the current ticket, when a comment is added', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook({ events: ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'] });
     const { id } = await owner.createTicket();
@@ -93,7 +93,7 @@ describe('POST /tickets/{id}/comments', () => {
 });
 
 describe('GET /tickets/{id}/comments', () => {
-  it('lists comments of both visibilities, newest first, for a read-only key', async () => {
+  it('lists public and internal comments, newest first, for a read-only API key', async () => {
     const { id } = await workspace.createTicket();
     const made = [];
     for (const visibility of ['PUBLIC', 'INTERNAL', 'PUBLIC'] as const) {

@@ -31,7 +31,7 @@ const get = (id: number) => workspace.call('GET', `/deliveries/${id}`);
 const list = (id: number, query = '') => workspace.call('GET', `/webhooks/${id}/deliveries${query}`);
 
 describe('GET /webhooks/:id/deliveries', () => {
-  it('lists deliveries newest first and filters them by state', async () => {
+  it('lists deliveries newest first and filters deliveries by state', async () => {
     const { id, made } = await createDeliveries('DELIVERED', 'EXHAUSTED', 'PENDING', 'EXHAUSTED');
     await createDeliveries('EXHAUSTED');
     const rows = made.map(({ body: _, attempts: __, ...row }: Delivery & { body?: string; attempts?: unknown }) => row);
@@ -62,7 +62,7 @@ describe('GET /webhooks/:id/deliveries', () => {
     expect((await list(id, '?page=9')).body).toMatchObject({ data: [], meta: { totalCount: 4 } });
   });
 
-  it('caps the totalCount of a delivery list at 100,000', { timeout: 60_000 }, async () => {
+  it('returns at most 100,000 deliveries in a list, also as totalCount', { timeout: 60_000 }, async () => {
     const { id } = await workspace.createWebhook();
     await execute(
       api.databaseUrl,
@@ -134,7 +134,7 @@ describe('POST /deliveries/:id/replay', () => {
     },
   );
 
-  it('leaves a delivery that is in progress unchanged when it is replayed', async () => {
+  it('ignores a replay of a delivery that a worker is sending', async () => {
     const { made } = await createDeliveries('PENDING');
     const { id } = made[0] as Delivery;
     const claim = '00000000-0000-4000-8000-000000000000';
@@ -144,7 +144,7 @@ describe('POST /deliveries/:id/replay', () => {
     expect(await api.prisma.delivery.findFirst({ where: { id } })).toMatchObject({ claim });
   });
 
-  it('rejects a replay for a deactivated subscription and changes nothing', async () => {
+  it('rejects a replay for a deactivated subscription and changes no delivery', async () => {
     const { id: webhookId, made } = await createDeliveries('EXHAUSTED');
     await workspace.call('DELETE', `/webhooks/${webhookId}`);
     const answer = await workspace.call('POST', `/deliveries/${made[0]?.id}/replay`);

@@ -33,7 +33,7 @@ describe('GET /projects/:id', () => {
     expect(body).toEqual({ success: true, data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp } });
   });
 
-  it('returns null for absent project fields and the default values', async () => {
+  it('returns null for absent project fields, and default values for fields that have a default', async () => {
     const { id } = await workspace.createProject();
     expect((await workspace.call('GET', `/projects/${id}`)).body.data).toMatchObject({
       description: null,
@@ -82,21 +82,21 @@ describe('GET /projects', () => {
 });
 
 describe('createProject, which the command line calls', () => {
-  it.each(['key', 'name'])('requires the field %s of a new project', (name) => {
+  it.each(['key', 'name'])('requires the field %s for a new project', (name) => {
     const fields = { key: 'OFFICE', name: 'New office' };
     expect(NewProject.safeParse(fields).success).toBe(true);
     expect(NewProject.safeParse({ ...fields, [name]: undefined }).success).toBe(false);
     expect(NewProject.safeParse({ ...fields, [name]: 'A\0' }).success).toBe(false);
   });
 
-  it('rejects a project key that exists in the workspace but accepts it in another workspace', async () => {
+  it('rejects a project key that exists in the workspace, but accepts the same key in another workspace', async () => {
     await workspace.createProject({ key: 'TWICE' });
     const again = workspace.createProject({ key: 'TWICE' });
     await expect(again).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'key' }] });
     expect((await (await createWorkspace(api)).createProject({ key: 'TWICE' })).key).toBe('TWICE');
   });
 
-  it('rejects an inactive manager and a manager of another tenant', async () => {
+  it('rejects an inactive user and a user of another tenant as the manager of a new project', async () => {
     const inactive = await deactivateUser(workspace.context, (await workspace.createUser()).email);
     const foreign = await (await createWorkspace(api)).createUser();
     for (const { id: managerId } of [inactive, foreign]) {

@@ -110,7 +110,7 @@ describe('POST /projects/:id/tasks', () => {
     expect(await read(answer.body.data)).toEqual(answer.body.data);
   });
 
-  it('trims a task title before it checks the length', async () => {
+  it('trims a task title before the length check', async () => {
     expect((await create({ title: ` ${'x'.repeat(255)}\n` })).body.data.title).toBe('x'.repeat(255));
   });
 
@@ -132,7 +132,7 @@ describe('POST /projects/:id/tasks', () => {
 });
 
 describe('GET /tasks/:taskId', () => {
-  it('returns a task by id as in the list of its project', async () => {
+  it('returns the same task by id as in the task list of the project', async () => {
     const task = await workspace.createTask();
     expect((await workspace.call('GET', `/tasks/${task.id}`)).body).toEqual({ success: true, data: task });
     expect(await read(task)).toEqual(task);
@@ -233,7 +233,7 @@ describe('PATCH /tasks/:taskId', () => {
   });
 
   it.each(TaskStatus.options)(
-    'allows the task status %s to change to any other and updates completedAt',
+    'allows any change of the task status %s and updates completedAt',
     async (from) => {
       for (const to of TaskStatus.options) {
         const { id } = (await create()).body.data;
@@ -267,7 +267,7 @@ describe('PATCH /tasks/:taskId', () => {
     }
   });
 
-  it('rejects an inactive user as a new assignee but keeps an existing one', async () => {
+  it('rejects an inactive user as a new assignee of a task, but keeps an inactive current assignee', async () => {
     const user = await workspace.createUser();
     const { id } = await workspace.createTask({ assigneeId: user.id });
     await deactivateUser(workspace.context, user.email);
@@ -279,7 +279,7 @@ describe('PATCH /tasks/:taskId', () => {
     });
   });
 
-  it('keeps all of 6 concurrent changes to a task', async () => {
+  it('applies all of 6 concurrent changes to different fields of a task', async () => {
     const task = await workspace.createTask();
     const fields = {
       title: 'T',

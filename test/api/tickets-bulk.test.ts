@@ -36,7 +36,7 @@ function asItem({ status, body }: Answer): ItemResult {
 }
 
 describe('POST /tickets/bulk', () => {
-  it('creates tickets in request order with consecutive numbers', async () => {
+  it('creates the tickets of a bulk request in request order with consecutive numbers', async () => {
     const own = await createWorkspace(api);
     await own.createTicket();
     const types = ['INCIDENT', 'CHANGE', 'INCIDENT', 'SERVICE_REQUEST', 'PROBLEM', 'CHANGE'];
@@ -62,7 +62,7 @@ describe('POST /tickets/bulk', () => {
     expect((await own.createTicket()).ticketNumber).toBe('INC-4');
   });
 
-  it('accepts all ticket fields for each new ticket', async () => {
+  it('accepts all ticket fields in each item of a bulk create', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const full = {
       ...ticket,
@@ -99,7 +99,7 @@ describe('POST /tickets/bulk', () => {
     ['no fields', async () => ({})],
   ];
 
-  it('rejects an invalid new ticket like a single POST and creates the other items', async () => {
+  it('rejects an invalid item with the same error as a single POST, and creates the other tickets', async () => {
     for (const [name, fault] of faults) {
       const wrong = await fault();
       const single = asItem(await workspace.call('POST', '/tickets', wrong));
@@ -116,13 +116,13 @@ describe('POST /tickets/bulk', () => {
     ['a number', 7],
     ['a string', 'x'],
     ['an array', []],
-  ])('rejects %s as a new ticket and creates the other items', async (_, wrong) => {
+  ])('rejects %s as an item of a bulk create, and creates the other tickets', async (_, wrong) => {
     const [made, refused] = await bulk('POST', [ticket, wrong]);
     expect(made.status).toBe(201);
     expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
-  it('returns a result for each ticket when all 100 are invalid', async () => {
+  it('returns an error for each item when all 100 items of a bulk create are invalid', async () => {
     const answers = await bulk(
       'POST',
       Array.from({ length: 100 }, () => ({})),
@@ -131,7 +131,7 @@ describe('POST /tickets/bulk', () => {
     for (const { status } of answers) expect(status).toBe(400);
   });
 
-  it('emits ticket.created for each new ticket in order, once per subscription', async () => {
+  it('emits ticket.created for each ticket of a bulk create in order, once per subscription', async () => {
     const own = await createWorkspace(api);
     const hooks = [await own.createWebhook(), await own.createWebhook({ events: ['ticket.updated'] })];
     const answers = await bulk('POST', [ticket, {}, { ...ticket, title: 'Second' }], own);
@@ -145,7 +145,7 @@ describe('POST /tickets/bulk', () => {
 });
 
 describe('PATCH /tickets/bulk', () => {
-  it('updates each ticket and returns its new fields', async () => {
+  it('updates each ticket of a bulk request and returns the updated ticket', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const [a, b, c] = [await workspace.createTicket(), await workspace.createTicket(), await workspace.createTicket()];
     const answers = await bulk('PATCH', [
@@ -169,7 +169,7 @@ describe('PATCH /tickets/bulk', () => {
     }
   });
 
-  it('removes watchers of one ticket and keeps those of the others', async () => {
+  it('removes the watchers of one ticket in a bulk update and keeps the watchers of the other tickets', async () => {
     const users = await Promise.all([1, 2, 3].map(async () => (await workspace.createUser()).id));
     const watcherUserIds = users.toSorted((x, y) => x - y);
     const [a, b] = [await workspace.createTicket({ watcherUserIds }), await workspace.createTicket({ watcherUserIds })];
@@ -181,7 +181,7 @@ describe('PATCH /tickets/bulk', () => {
     expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
   });
 
-  it('rejects an invalid change like a single PATCH and applies the other items', async () => {
+  it('rejects an invalid item with the same error as a single PATCH, and updates the other tickets', async () => {
     const closed = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${closed.id}`, { status: 'CANCELLED' });
     const full = await workspace.createTicket({
@@ -232,7 +232,7 @@ describe('PATCH /tickets/bulk', () => {
     [{ id: '1', title: 'x' }],
     [{ id: 1.5, title: 'x' }],
     [{ id: 0, title: 'x' }],
-  ])('rejects the change %j and applies the other items', async (wrong) => {
+  ])('rejects the bulk update item %j and updates the other tickets', async (wrong) => {
     const made = await workspace.createTicket();
     const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
     expect(changed.status).toBe(200);
@@ -266,7 +266,7 @@ describe('PATCH /tickets/bulk', () => {
     ]);
   });
 
-  it('rejects a bulk update that has one ticket by id and by number', async () => {
+  it('rejects a bulk update that contains the same ticket by id and by number', async () => {
     const made = await workspace.createTicket();
     const tickets = [{ id: made.id, title: 'x' }, {}, { id: made.ticketNumber, title: 'y' }];
     expect(errorOf(await workspace.call('PATCH', '/tickets/bulk', { tickets }))).toMatchObject({
@@ -282,7 +282,7 @@ describe('PATCH /tickets/bulk', () => {
   });
 
   it.each([null, '', 'n/a', 0, 1.5])(
-    'allows the invalid id %j more than once and rejects each such item',
+    'accepts a bulk update with the invalid id %j in two items, and rejects both items',
     async (id) => {
       const { id: made } = await workspace.createTicket();
       const answers = await bulk('PATCH', [
@@ -295,7 +295,7 @@ describe('PATCH /tickets/bulk', () => {
     },
   );
 
-  it('checks parent cycles against the previous items of the bulk update', async () => {
+  it('checks a new parent for cycles with the parents that earlier items of the bulk update set', async () => {
     const make = async (parentId?: number) => (await workspace.createTicket({ parentId })).id;
     const [a, b, c] = [await make(), await make(), await make()];
     const circle = [
@@ -316,7 +316,7 @@ describe('PATCH /tickets/bulk', () => {
     expect(turned.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('emits ticket.updated with the changes for each changed ticket', async () => {
+  it('emits ticket.updated with the changes for each changed ticket of a bulk update', async () => {
     const own = await createWorkspace(api);
     const [a, b] = [await own.createTicket(), await own.createTicket()];
     await own.createWebhook();
@@ -331,7 +331,7 @@ describe('PATCH /tickets/bulk', () => {
     ]);
   });
 
-  it('locks tickets in the order of their ids', async () => {
+  it('locks the tickets of a bulk update in the order of their ids', async () => {
     const ids = (
       await bulk(
         'POST',
@@ -351,7 +351,7 @@ describe('PATCH /tickets/bulk', () => {
     for (const answers of await both) for (const { status } of answers) expect(status).toBe(200);
   });
 
-  it('keeps totals exact during concurrent bulk updates', async () => {
+  it('keeps ticket totals correct during concurrent bulk updates', async () => {
     const own = await createWorkspace(api);
     const made = (
       await bulk(
@@ -407,7 +407,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count()).toBe(before);
   });
 
-  it('writes nothing when the database fails during a bulk request', async () => {
+  it('writes no ticket when the database fails during a bulk request', async () => {
     const title = `Fails ${unique()}`;
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`ALTER TABLE tickets ADD CONSTRAINT none CHECK (title <> '${title}') NOT VALID`);
@@ -423,7 +423,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count({ where: { tenantId: workspace.tenantId, title: 'Good' } })).toBe(0);
   });
 
-  it('counts a bulk request as one request in the rate limit', async () => {
+  it('counts a bulk request as a single request in the rate limit', async () => {
     const tickets = [
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'x' },
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'y' },

@@ -166,7 +166,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('caps the totalCount of a ticket list at 100,000 and returns those pages', async () => {
+  it('returns at most 100,000 as the totalCount of a filtered ticket list, and every page up to it', async () => {
     const many = await createWorkspace(api);
     const { tenantId, userId } = many;
     const load = (from: number, to: number) =>
@@ -200,7 +200,7 @@ describe('GET /tickets, oldest first', () => {
     ['status=OPEN,PENDING', 'a b c d'],
     ['type=INCIDENT&status=OPEN', 'a b d'],
     ['status=CLOSED', ''],
-  ])('pages through tickets oldest first without gaps or duplicates, filtered by "%s"', async (query, titles) => {
+  ])('lists tickets oldest first, without gaps or duplicates between pages, filter "%s"', async (query, titles) => {
     const owner = await createWorkspace(api);
     for (const title of 'abcde') await owner.createTicket({ title });
     const [e, , c] = (await owner.call('GET', '/tickets')).body.data;

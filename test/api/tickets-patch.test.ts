@@ -71,7 +71,7 @@ describe('PATCH /tickets/:id', () => {
     expect(errorOf(await theirs.call('POST', '/tickets', { ...ticket, parentId: 'PRB-1' }))).toMatchObject(unknown);
   });
 
-  it('sets assignee, watchers and parent, and clears optional fields with null', async () => {
+  it('sets assignee, watchers and parent of a ticket, and clears optional fields set to null', async () => {
     const { id: parentId } = await workspace.createTicket();
     const before = await workspace.createTicket({ categoryConfigId: 'cfg', customFields: { a: 1 } });
     const fields = { assigneeId: workspace.userId, watcherUserIds: [workspace.userId], parentId, resolution: 'Done.' };
@@ -119,7 +119,7 @@ describe('PATCH /tickets/:id', () => {
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('requires either category or categoryConfigId after a change', async () => {
+  it('rejects a ticket change that leaves neither category nor categoryConfigId', async () => {
     const { id } = await workspace.createTicket();
     const refused = [{ category: null }, { category: null, categoryConfigId: null }];
     for (const body of refused) {
@@ -227,7 +227,7 @@ describe('PATCH /tickets/:id', () => {
   });
 
   describe('customFields', () => {
-    it('merges ticket customFields and removes those set to null', async () => {
+    it('merges ticket customFields and removes fields set to null', async () => {
       const { id } = await workspace.createTicket({ customFields: { a: 1, b: [1, 2], c: 'x' } });
       expect((await patch(id, { customFields: { b: [3], d: true } })).body.data.customFields).toEqual({
         a: 1,
@@ -239,7 +239,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual({ b: [3], d: true, e: [null] });
     });
 
-    it('checks the limits of customFields after it merges them', async () => {
+    it('checks the limits of ticket customFields after the merge', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
       const refused = await patch(id, { customFields: { k50: 1 } });
       expect(errorOf(refused)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'customFields' }] });
@@ -253,7 +253,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await patch(large.id, { customFields: { k: null, l: 'x'.repeat(16_000) } })).status).toBe(200);
     });
 
-    it('accepts any number of customFields if the merged ones are within the limits', async () => {
+    it('accepts a change of more than 50 customFields if the merged fields are within the limits', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
       const removed = Object.fromEntries(Object.keys(keys(50)).map((name) => [name, null]));
       const answer = await patch(id, { customFields: { ...removed, ...keys(10, 50) } });
@@ -263,7 +263,7 @@ describe('PATCH /tickets/:id', () => {
   });
 
   describe('an inactive user', () => {
-    it('rejects an inactive user as a new assignee or watcher', async () => {
+    it('rejects an inactive user as a new assignee or watcher of a ticket', async () => {
       const { id: userId } = await inactiveUser();
       const { id } = await workspace.createTicket({ watcherUserIds: [workspace.userId] });
       for (const [body, path] of [
@@ -276,7 +276,7 @@ describe('PATCH /tickets/:id', () => {
       }
     });
 
-    it('keeps an inactive user who is already an assignee or watcher', async () => {
+    it('keeps an inactive user who is already the assignee or a watcher of a ticket', async () => {
       const user = await workspace.createUser();
       const { id } = await workspace.createTicket({ assigneeId: user.id, watcherUserIds: [user.id] });
       await deactivateUser(workspace.context, user.email);
@@ -292,7 +292,7 @@ describe('PATCH /tickets/:id', () => {
   describe('parentId', () => {
     const made = (count: number) => Promise.all(Array.from({ length: count }, () => workspace.createTicket()));
 
-    it.each([1, 2, 3])('rejects a parentId that closes a cycle of %i tickets', async (length) => {
+    it.each([1, 2, 3])('rejects a parentId that would create a cycle of %i tickets', async (length) => {
       const chain = await made(length);
       const ids = chain.map(({ id }) => id);
       for (const [i, id] of ids.slice(1).entries()) expect((await patch(id, { parentId: ids[i] })).status).toBe(200);
@@ -302,7 +302,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(first)).toEqual(chain[0]);
     });
 
-    it('accepts as parentId any ticket that is not a descendant, more than once', async () => {
+    it('accepts any ticket that is not a descendant as parentId, and accepts the same parentId again', async () => {
       const [a, b, c] = (await made(3)).map(({ id }) => id) as [number, number, number];
       for (const [child, parentId] of [
         [b, a],
@@ -316,7 +316,7 @@ describe('PATCH /tickets/:id', () => {
       }
     });
 
-    it.each([2, 3])('rejects one of %i concurrent parent changes that would close a cycle', async (length) => {
+    it.each([2, 3])('rejects one of %i concurrent parentId changes that together create a cycle', async (length) => {
       for (let round = 0; round < 10; round++) {
         const ids = (await made(length)).map(({ id }) => id);
         const answers = await Promise.all(ids.map((id, i) => patch(id, { parentId: ids[(i + 1) % length] })));
@@ -331,7 +331,7 @@ describe('PATCH /tickets/:id', () => {
   describe('concurrent changes', () => {
     const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 
-    it('keeps all of 20 concurrent changes to customFields', async () => {
+    it('applies all of 20 concurrent changes to the customFields of a ticket', async () => {
       const { id } = await workspace.createTicket();
       const fields = Object.entries(keys(20));
       const answers = await Promise.all(fields.map(([name, value]) => patch(id, { customFields: { [name]: value } })));
@@ -339,7 +339,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual(keys(20));
     });
 
-    it('emits events of concurrent changes in the order in which they are applied', async () => {
+    it('emits the events of concurrent changes in the order of the changes', async () => {
       const owner = await createWorkspace(api);
       await owner.createWebhook();
       const { id } = await owner.createTicket();
@@ -352,7 +352,7 @@ describe('PATCH /tickets/:id', () => {
       expect(changes.slice(1).map(({ from }) => from)).toEqual(changes.slice(0, -1).map(({ to }) => to));
     });
 
-    it('notifies a webhook that was created while the change waited for a lock', async () => {
+    it('notifies a webhook that was created while the ticket change waited for a lock', async () => {
       const owner = await createWorkspace(api);
       const { id } = await owner.createTicket();
       let answer: Promise<Answer> | undefined;
@@ -368,7 +368,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await api.prisma.event.count({ where })).toBe(1);
     });
 
-    it('applies a change to the fields and watchers that a concurrent transaction committed', async () => {
+    it('applies a change on top of the fields and watchers that a concurrent transaction committed', async () => {
       const { id } = (await create()).body.data;
       let answer: Promise<Answer> | undefined;
       await api.prisma.$transaction(async (tx) => {
@@ -384,7 +384,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(id)).toEqual((await answer)?.body.data);
     });
 
-    it('rejects one of two concurrent changes that are invalid in sequence', async () => {
+    it('rejects the second of two concurrent ticket changes if the first one makes the second invalid', async () => {
       for (let round = 0; round < 5; round++) {
         const { id } = await createTicketIn('RESOLVED');
         await patch(id, { categoryConfigId: 'cfg' });

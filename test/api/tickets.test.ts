@@ -54,7 +54,7 @@ describe('POST /tickets', () => {
     });
   });
 
-  it('creates a ticket with every field and returns the same in detail and list', async () => {
+  it('creates a ticket with every field, and returns the same fields by id and in the ticket list', async () => {
     const owner = await createWorkspace(api);
     const parent = await owner.createTicket();
     const fields = {
@@ -156,7 +156,7 @@ describe('POST /tickets', () => {
     },
   );
 
-  it('trims a ticket title before it checks the length, and trims no other field', async () => {
+  it('trims a ticket title before the length check, and trims no other field', async () => {
     const fields = { title: ` \n${'x'.repeat(255)}\t `, description: ' \n', categoryConfigId: ' ' };
     expect((await create(fields)).body.data).toMatchObject({ ...fields, title: 'x'.repeat(255) });
   });
@@ -177,7 +177,7 @@ describe('POST /tickets', () => {
       expect(ticketNumberPrefixes).toEqual({ INCIDENT: 'INC', PROBLEM: 'PRB', CHANGE: 'CHG', SERVICE_REQUEST: 'REQ' });
     });
 
-    it('leaves no gap in ticket numbers after a rejected ticket and never deletes tickets', async () => {
+    it('leaves no gap in ticket numbers after a rejected ticket, and rejects the deletion of tickets', async () => {
       const owner = await createWorkspace(api);
       expect((await create({ title: '' }, owner)).status).toBe(400);
       expect((await create({ watcherUserIds: [Number.MAX_SAFE_INTEGER] }, owner)).status).toBe(400);
@@ -219,7 +219,7 @@ describe('POST /tickets', () => {
       expect(await read(data.id)).toEqual(patched);
     });
 
-    it('rejects more than 100 watchers', async () => {
+    it('rejects a ticket with more than 100 watchers', async () => {
       const { id } = (await create({ watcherUserIds: ids.slice(0, 100) })).body.data;
       expect((await read(id)).watcherUserIds).toEqual(ids.slice(0, 100));
       for (const answer of [await create({ watcherUserIds: ids }), await patch(id, { watcherUserIds: ids })]) {
@@ -228,7 +228,7 @@ describe('POST /tickets', () => {
     });
   });
 
-  it('reports at most 20 of 100 unknown watchers', async () => {
+  it('reports at most 20 of 100 unknown watchers of a ticket', async () => {
     const unknownIds = Array.from({ length: 100 }, (_, i) => Number.MAX_SAFE_INTEGER - i);
     const { code, details = [] } = errorOf(await create({ watcherUserIds: unknownIds }));
     expect(code).toBe('INVALID_REFERENCE');
@@ -256,7 +256,7 @@ describe('POST /tickets', () => {
       ['unusual names', { constructor: 'a', toString: 'b', hasOwnProperty: 1, 'dots.and spaces': 2, 'ä🙂': 3, 7: 4 }],
       ['50 keys', keys(50)],
       ['16 KiB', bytes(16_384)],
-    ])('keeps customFields with %s', async (_, customFields) => {
+    ])('stores ticket customFields that contain %s without changes', async (_, customFields) => {
       const answer = await create({ customFields });
       expect(answer.status, answer.text).toBe(201);
       expect(answer.body.data.customFields).toEqual(customFields);
@@ -274,7 +274,7 @@ describe('POST /tickets', () => {
       ['a number closer to 0 than 1e-9', { a: ['fine', 9.99e-10] }, 'customFields.a.1'],
       ['51 keys', keys(51), 'customFields'],
       ['16,385 bytes, though fewer characters', bytes(16_385), 'customFields'],
-    ])('rejects customFields with %s', async (_, customFields, path) => {
+    ])('rejects ticket customFields that contain %s', async (_, customFields, path) => {
       const { id } = await workspace.createTicket();
       for (const answer of [await create({ customFields }), await patch(id, { customFields })]) {
         expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
@@ -282,12 +282,12 @@ describe('POST /tickets', () => {
       }
     });
 
-    it('rejects a number in customFields that is too large for JSON readers', async () => {
+    it('rejects a number in customFields that is too large for a JavaScript client', async () => {
       const body = JSON.stringify({ ...ticket, customFields: { n: 0 } }).replace('"n":0', '"n":1e309');
       expect(errorOf(await workspace.call('POST', '/tickets', body)).code).toBe('VALIDATION_ERROR');
     });
 
-    it('rejects NUL and lone surrogates in customFields', async () => {
+    it('rejects NUL and lone surrogates in the customFields of a ticket', async () => {
       for (const text of unstorable) {
         for (const customFields of [{ [text]: 1 }, { a: text }, { a: ['fine', text] }]) {
           expect(errorOf(await create({ customFields })).code).toBe('VALIDATION_ERROR');
@@ -351,13 +351,13 @@ describe('a ticket addressed by its number', () => {
 });
 
 describe('POST /tickets with requesterId', () => {
-  it('sets the requester to requesterId, or to the user of the key by default', async () => {
+  it('sets the requester of a ticket to requesterId, or to the user of the API key by default', async () => {
     const { id } = await workspace.createUser({ role: 'REQUESTER' });
     expect((await create({ requesterId: id })).body.data.requesterId).toBe(id);
     expect((await create({ requesterId: null })).body.data.requesterId).toBe(workspace.userId);
   });
 
-  it('rejects an inactive or unknown requester', async () => {
+  it('rejects an inactive or unknown user as requesterId', async () => {
     for (const requesterId of [(await inactiveUser()).id, Number.MAX_SAFE_INTEGER]) {
       expect(errorOf(await create({ requesterId }))).toMatchObject({
         code: 'INVALID_REFERENCE',

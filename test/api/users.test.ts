@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('GET /users/:id', () => {
-  it('returns active and inactive users by id as in the list', async () => {
+  it('returns the same active and inactive users by id as in the user list', async () => {
     for (const user of made) {
       expect((await workspace.call('GET', `/users/${user.id}`)).body).toEqual({ success: true, data: user });
     }
@@ -113,7 +113,7 @@ describe('createUser, which the command line calls', () => {
   const create = (owner: Workspace, email: string) =>
     createUser(owner.context, NewUser.parse({ name: ' Eve ', email, role: 'AGENT' }));
 
-  it('lowercases the email address, keeps it unique per workspace and trims the name', async () => {
+  it('lowercases the email address of a new user, trims the name, and rejects duplicates in a workspace', async () => {
     expect(await create(workspace, 'Eve@Example.com')).toMatchObject({ name: 'Eve', email: 'eve@example.com' });
     await expect(create(workspace, 'EVE@example.com')).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',

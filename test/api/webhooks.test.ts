@@ -44,7 +44,7 @@ describe('POST /webhooks', () => {
     });
   });
 
-  it('generates a signing secret if the request has none and returns it only once', async () => {
+  it('generates a signing secret if the request has none, and returns the secret only once', async () => {
     const owner = await createWorkspace(api);
     const made = await create({ secret: undefined }, owner);
     expect(made.status, made.text).toBe(201);
@@ -91,7 +91,7 @@ describe('POST /webhooks', () => {
     ['non-ASCII characters', 'ünïcödé 🔑'],
     ['256 characters', 's3cr3t!!'.repeat(32)],
   ])(
-    'stores a signing secret with %s unchanged, encrypted for the subscription, and never returns it',
+    'stores a signing secret with %s unchanged and encrypted, and never returns the secret',
     async (_, secret) => {
       const owner = await createWorkspace(api);
       const made = await create({ secret }, owner);
@@ -248,7 +248,7 @@ describe('POST /webhooks', () => {
       'https://172.32.0.1',
       'https://[2606:4700:4700::1111]/',
       'https://localhost.example.com',
-    ])('accepts the webhook URL %j and returns it unchanged', async (url) => {
+    ])('accepts the webhook URL %j and returns the URL unchanged', async (url) => {
       const answer = await create({ url });
       expect(answer.status, answer.text).toBe(201);
       expect(answer.body.data.url).toBe(url);
@@ -261,7 +261,7 @@ describe('POST /webhooks', () => {
       expect(errorOf(tooLong)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'url' }] });
     });
 
-    it('allows http and private targets if WEBHOOK_ALLOW_PRIVATE_TARGETS is set, and no other scheme', async () => {
+    it('allows http and private targets, but no other scheme, if WEBHOOK_ALLOW_PRIVATE_TARGETS is set', async () => {
       const open = await startApi({ env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
       const owner = await createWorkspace(open);
       const hosts = ['localhost:8080', '127.0.0.1', '10.0.0.1', '[::1]', 'intranet', 'hooks.example.com'];
@@ -277,7 +277,7 @@ describe('POST /webhooks', () => {
     });
   });
 
-  it('limits a workspace to 100 active subscriptions, also with concurrent requests', async () => {
+  it('limits a workspace to 100 active subscriptions, even with concurrent requests', async () => {
     const owner = await createWorkspace(api);
     const others = await createWorkspace(api);
     for (let i = 0; i < 19; i++) await Promise.all(Array.from({ length: 5 }, () => owner.createWebhook()));
@@ -312,7 +312,7 @@ describe('GET /webhooks', () => {
     expect(pages.map(({ body }) => body.data)).toEqual([made.slice(0, 3), made.slice(3)]);
   });
 
-  it('returns the delivery health of a subscription and lists a paused one as active', async () => {
+  it('returns the delivery health of a subscription, and lists a paused subscription as active', async () => {
     const owner = await createWorkspace(api);
     const made = await owner.createWebhook();
     const health = { lastSuccessAt: 1, lastFailureAt: 2, pausedAt: 3 };
@@ -335,7 +335,7 @@ describe('GET /webhooks/:id', () => {
 });
 
 describe('DELETE /webhooks/:id', () => {
-  it('returns the deactivated subscription for each DELETE and removes it from the list', async () => {
+  it('returns the deactivated subscription for each DELETE, and removes the subscription from the list', async () => {
     const owner = await createWorkspace(api);
     const { id, ...made } = await owner.createWebhook();
     const first = await owner.call('DELETE', `/webhooks/${id}`);
@@ -378,7 +378,7 @@ describe('the events in the outbox', () => {
     actor: { userId: Number(userId), keyId: Number(keyId) },
   });
 
-  it('writes ticket.created with the ticket as the API returned it', async () => {
+  it('emits ticket.created with the same ticket that POST returned', async () => {
     const { owner, hook } = await createSubscribedWorkspace();
     const made = await owner.createTicket({ watcherUserIds: [owner.userId], customFields: { a: [1, 'ä', null] } });
     expect(await readOutbox(owner)).toEqual([
@@ -386,7 +386,7 @@ describe('the events in the outbox', () => {
     ]);
   });
 
-  it('writes ticket.updated with the ticket as the API returned it and its changes', async () => {
+  it('emits ticket.updated with the changes and the same ticket that PATCH returned', async () => {
     const { owner, hook } = await createSubscribedWorkspace(['ticket.updated']);
     const { id: parentId } = await owner.createTicket();
     const { id: assigneeId } = await owner.createUser();
@@ -412,7 +412,7 @@ describe('the events in the outbox', () => {
     ]);
   });
 
-  it('writes task.updated with the task as the API returned it and its changes', async () => {
+  it('emits task.updated with the changes and the same task that PATCH returned', async () => {
     const { owner, hook } = await createSubscribedWorkspace();
     const { id } = await owner.createTask({ dueDate: '2026-11-27' });
     const body = { status: 'DONE', dueDate: '2026-11-28', title: 'Order cables' };
@@ -427,14 +427,14 @@ describe('the events in the outbox', () => {
     ]);
   });
 
-  it('writes asset.created with the asset as the list returns it', async () => {
+  it('emits asset.created with the same asset that the asset list returns', async () => {
     const { owner, hook } = await createSubscribedWorkspace();
     await owner.createAsset({ purchaseCost: '7.5', purchaseDate: '2026-11-20', customFields: { a: 1 } });
     const [asset] = (await owner.call('GET', '/assets')).body.data;
     expect(await readOutbox(owner)).toEqual([{ sent: { ...envelope('asset.created', owner), asset }, to: [hook.id] }]);
   });
 
-  it('creates one delivery per active subscription to the event type, and no other', async () => {
+  it('creates one delivery for each active subscription to the event type, and for no other subscription', async () => {
     const owner = await createWorkspace(api);
     await createSubscribedWorkspace();
     const hooks: Webhook[] = [];
@@ -520,13 +520,13 @@ describe('the events in the outbox', () => {
       ['asset.created'],
     ],
     ['users, projects and subscriptions', async (owner) => [await owner.createUser(), await owner.createProject()], []],
-  ])('writes no event for %s', async (_, act, types) => {
+  ])('emits no event for %s', async (_, act, types) => {
     const { owner } = await createSubscribedWorkspace();
     await act(owner);
     expect((await readOutbox(owner)).map(({ sent }) => sent.type)).toEqual(types);
   });
 
-  it('writes one event per concurrent change, each with the value that the previous change set', async () => {
+  it('emits one event per concurrent change, each with the value that the previous change set', async () => {
     const { owner } = await createSubscribedWorkspace(['ticket.updated']);
     const { id } = await owner.createTicket();
     const titles = Array.from({ length: 10 }, (_, i) => `Title ${i}`);

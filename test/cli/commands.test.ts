@@ -138,7 +138,7 @@ describe('projects create', { timeout: 60_000 }, () => {
 });
 
 describe('a command that fails', { timeout: 60_000 }, () => {
-  it('reports a failure on one line or as JSON and exits with 1', async () => {
+  it('reports a failed command on one line or as JSON, and exits with 1', async () => {
     await createTenant(api.prisma, { name: 'Umbrella', adminEmail: 'a@umbrella.example' });
     const [taken, unknown, noUser, noKey] = await Promise.all([
       itsm('tenants create --name UMBRELLA --admin-email b@umbrella.example'),
@@ -169,7 +169,7 @@ describe('a command that fails', { timeout: 60_000 }, () => {
 });
 
 describe('usage errors', { timeout: 60_000 }, () => {
-  it('reports each invalid option and exits with 2', async () => {
+  it('reports each invalid command-line option and exits with 2', async () => {
     const [missing, wrong, scope, setting] = await Promise.all([
       itsm('tenants create --name X --json'),
       itsm('users create --tenant X --email x --role BOSS --time-zone Mars/North --name', ' '),
@@ -193,7 +193,7 @@ describe('usage errors', { timeout: 60_000 }, () => {
     expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be like [^\n]+\n$/);
   });
 
-  it('prints examples and scopes in the help of keys create', async () => {
+  it('prints examples and scopes in the help of `keys create`', async () => {
     const { code, stdout } = await itsm('keys create --help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Examples:\n {2}\$ \.\/itsm keys create /m);

@@ -45,7 +45,7 @@ afterAll(async () => {
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
 
 describe('deliveries replay', { timeout: 60_000 }, () => {
-  it('requires --yes for many deliveries without a terminal, and only counts them with --dry-run', async () => {
+  it('replays many deliveries without a terminal only with --yes, and counts them with --dry-run', async () => {
     const replay = `deliveries replay --tenant ${tenant} --subscription ${subscription}`;
     const rejected = await itsm(replay);
     expect(rejected).toEqual({
@@ -64,7 +64,7 @@ describe('deliveries replay', { timeout: 60_000 }, () => {
     expect(await due()).toBe(exhausted);
   });
 
-  it('replays successful deliveries by ID or with --state delivered', async () => {
+  it('replays delivered deliveries only by ID or with --state delivered', async () => {
     const one = await itsm(`deliveries replay 1 --tenant ${tenant}`);
     expect(one).toEqual({ code: 0, stdout: 'Replaying 1 delivery.\n', stderr: '' });
     const rest = await itsm(`deliveries replay --tenant ${tenant} --state delivered`);
@@ -74,7 +74,7 @@ describe('deliveries replay', { timeout: 60_000 }, () => {
 });
 
 describe('deliveries show', () => {
-  it('removes control characters from URLs, bodies and responses in deliveries show', async () => {
+  it('removes control characters from URLs, bodies and responses in `deliveries show`', async () => {
     const evil = '\u001b[31m\u009b2J\u0007';
     await api.prisma.event.updateMany({ data: { body: `{"title":"${evil}"}` } });
     await api.prisma.webhookSubscription.updateMany({ data: { url: `https://hooks.example.com/${evil}` } });

@@ -52,14 +52,14 @@ const all = [
   'totals',
 ];
 
-it('reports ok for every check of a healthy installation', { timeout: 30_000 }, async () => {
+it('reports ok for every doctor check of a healthy installation', { timeout: 30_000 }, async () => {
   const { code, stdout, stderr } = await commandLine(database.url)('doctor');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => /^ok {5}([\w -]+): \S.*\.$/.exec(line)?.[1])).toEqual(all);
 });
 
-it('reports problems of an installation with their solutions', { timeout: 60_000 }, async () => {
+it('reports each problem of an installation with its solution', { timeout: 60_000 }, async () => {
   const [firstKey, unknownKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
   // One subscription uses the older key of the settings. The other uses an unknown key.
   for (const key of [secretKey, unknownKey]) {
@@ -123,7 +123,7 @@ it('reports problems of an installation with their solutions', { timeout: 60_000
   expect((await examine()).of('totals')).toMatchObject([{ level: 'ok' }]);
 });
 
-it('reports missing migrations and skips the later checks', { timeout: 30_000 }, async () => {
+it('reports missing migrations as a problem and skips all later doctor checks', { timeout: 30_000 }, async () => {
   await execute(database.url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%baseline'");
   const { ok, findings, of } = await examine();
   expect(ok).toBe(false);
@@ -137,7 +137,7 @@ it('reports missing migrations and skips the later checks', { timeout: 30_000 },
   ]);
 });
 
-it('notes that a newer version has migrated the database', { timeout: 30_000 }, async () => {
+it('reports a migration of a newer version as a note, not as a failure', { timeout: 30_000 }, async () => {
   await execute(
     database.url,
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '29990101_later', now())`,
@@ -147,7 +147,7 @@ it('notes that a newer version has migrated the database', { timeout: 30_000 }, 
   expect(of('migrations')).toMatchObject([{ level: 'note', says: expect.stringContaining('29990101_later') }]);
 });
 
-it('reports a check that throws as a finding and runs the other checks', { timeout: 30_000 }, async () => {
+it('reports a doctor check that throws as a problem, and runs the other checks', { timeout: 30_000 }, async () => {
   await execute(database.url, `REVOKE ALL ON ticket_counts FROM ${systemRole}`);
   const { of, findings } = await examine();
   expect(of('totals')).toMatchObject([{ level: 'wrong', says: expect.stringContaining('permission denied') }]);

@@ -80,7 +80,7 @@ const cases: Case[] = [
 ];
 
 describe('a command that wakes the workers', { timeout: 60_000 }, () => {
-  it.each(cases)('exits within a second after the last output of $command', async ({ command, before, args }) => {
+  it.each(cases)('exits within a second after the last output of `$command`', async ({ command, before, args }) => {
     const tenant = await createSubscribedTenant();
     await before?.(tenant);
     const woken = once(worker, 'notification');

@@ -49,7 +49,7 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
 
 // Long transactions of other tests on the same PostgreSQL server delay the change feed.
 describe('export', { timeout: 120_000 }, () => {
-  it('exports the rows of each resource in the format of the API, with a cursor for later changes', async () => {
+  it('exports the rows of each resource in the format of the API, with a change feed cursor', async () => {
     const project = await workspace.createProject();
     for (let i = 0; i < 3; i++) {
       await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });
@@ -78,7 +78,7 @@ describe('export', { timeout: 120_000 }, () => {
     }
   });
 
-  it('returns a cursor without repeated rows after all earlier transactions have ended', async () => {
+  it('returns an export cursor without repeated rows after all earlier transactions have ended', async () => {
     const file = join(folder, 'settled.jsonl');
     const again = async () => {
       const { stdout } = await itsm(`users export ${file} --tenant ${workspace.tenantId} --json --yes`);
@@ -87,7 +87,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(again, { timeout: 90_000 }).toEqual([]);
   });
 
-  it('returns a cursor for all changes after the export', async () => {
+  it('returns an export cursor for all changes after the export', async () => {
     const file = join(folder, 'followed.jsonl');
     const { stdout } = await itsm(`tickets export ${file} --tenant ${workspace.tenantId}`);
     const [, count, query] = /^Exported (\d+) tickets. .+GET \/api\/public\/v1(\S+)\n$/.exec(stdout) ?? [];
@@ -100,7 +100,7 @@ describe('export', { timeout: 120_000 }, () => {
       .toContain(id);
   });
 
-  it('writes a complete file during concurrent exports to the same name', async () => {
+  it('writes a complete file when several exports write to the same file concurrently', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
@@ -113,7 +113,7 @@ describe('export', { timeout: 120_000 }, () => {
     expect((await readdir(folder)).filter((name) => /^twice.+partial$/.test(name))).toEqual([]);
   });
 
-  it('leaves no target file when an export is killed, and exports completely when it runs again', async () => {
+  it('leaves no target file when an export is killed, and exports all rows when the command runs again', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 8000) AS i`);
@@ -148,7 +148,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(() => idsAfter(owner, cursor), { timeout: 90_000 }).toContain(later);
   });
 
-  it('replaces a file only with --yes and leaves no temporary file after a failure', async () => {
+  it('replaces an export file only with --yes, and leaves no temporary file after a failure', async () => {
     const file = join(folder, 'kept.jsonl');
     await writeFile(file, 'mine');
     const command = `users export ${file} --tenant ${workspace.tenantId}`;

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('listen --subscribe', { timeout: 60_000 }, () => {
-  it('creates a subscription, prints deliveries and changes, and deactivates the subscription on exit', async () => {
+  it('creates a subscription, prints its deliveries, and deactivates the subscription on exit', async () => {
     const { id } = await workspace.createTicket({ title: 'Wi-Fi is slow', priority: 'LOW' });
     const args = ['listen', '--tenant', String(workspace.tenantId), '--subscribe', 'ticket.*'];
     const child = spawnCommand(args, api.databaseUrl, env);
@@ -60,7 +60,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     expect(left).toMatchObject([{ active: false }]);
   });
 
-  it('explains how the server can reach it if private targets are not allowed', async () => {
+  it('explains in `listen` how to use a public URL if private targets are not allowed', async () => {
     const itsm = commandLine(api.databaseUrl, { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
     expect(await itsm(`listen --tenant ${workspace.tenantId} --subscribe *`)).toMatchObject({
       code: 1,

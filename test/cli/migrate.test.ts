@@ -20,13 +20,13 @@ afterEach(() => database.drop());
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
 describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
-  it('assigns tenant IDs of a new database from the range of its cell', async () => {
+  it('assigns tenant IDs in a new database from the range of CELL', async () => {
     const inCell = commandLine(database.url, { CELL: '2' });
     const { stdout } = await inCell('tenants create --name First --admin-email ada@first.example --json');
     expect(JSON.parse(stdout).tenant.id).toBe(2_000_000_001);
   });
 
-  it('rejects another CELL once the database has a tenant, and changes nothing', async () => {
+  it('rejects another CELL if the database has a tenant, and changes nothing', async () => {
     expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
     const elsewhere = commandLine(database.url, { CELL: '1' });
     for (let times = 0; times < 2; times++) {
@@ -39,7 +39,7 @@ describe('a command with the CELL of another database', { timeout: 60_000 }, () 
 });
 
 describe('itsm migrate', { timeout: 60_000 }, () => {
-  it('migrates an empty database and prints the applied migrations', async () => {
+  it('migrates an empty database with `itsm migrate` and prints the applied migrations', async () => {
     await empty();
     const first = await itsm('migrate --json');
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -69,7 +69,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
-  it('re-creates a missing job queue', async () => {
+  it('re-creates a missing job queue with `itsm migrate`', async () => {
     await execute(database.url, "DELETE FROM pgboss.queue WHERE name = 'totals-check'");
     const behind = await itsm('tenants list');
     expect(behind).toMatchObject({ code: 1, stdout: '' });
@@ -80,7 +80,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
 });
 
 describe('every other command', { timeout: 60_000 }, () => {
-  it('rejects an outdated database and does not change it', async () => {
+  it('rejects an outdated database in other commands than `itsm migrate`, without changing the database', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -93,7 +93,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     await expect(execute(database.url, untouched)).resolves.toBeUndefined();
   });
 
-  it('warns that the database is newer and runs the command', async () => {
+  it('warns that the database is newer than the command line, and runs the command', async () => {
     await execute(
       database.url,
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)

@@ -88,7 +88,7 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
   it.each([
     ['users deactivate EMAIL', 'is inactive.'],
     ['users update EMAIL --role AGENT', 'with role AGENT.'],
-  ])('revokes and prints the API keys of the user with %s', async (command, done) => {
+  ])('revokes and prints the API keys of a user after the command %s', async (command, done) => {
     const name = `Rights${unique()}`;
     const { email, key } = await createTenant(name);
     const [{ id }] = await json(`keys list --tenant ${name}`);

@@ -98,7 +98,7 @@ it('creates the key file of the embedded PostgreSQL once under concurrency, and 
   await rm(DATA_DIR, { recursive: true });
 });
 
-it('re-encrypts previous secrets that still sign deliveries', async () => {
+it('re-encrypts current and previous signing secrets of webhooks', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const subscription = { tenantId, subscriptionId: 2n };
@@ -120,7 +120,7 @@ it('re-encrypts previous secrets that still sign deliveries', async () => {
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('keeps signatures valid on a server that has only the new key after secrets re-encrypt', {
+it('signs with the same secret after `secrets re-encrypt` on a server that has only the new key', {
   timeout: 60_000,
 }, async () => {
   const receiver = await startReceiver();
@@ -170,7 +170,7 @@ it('keeps signatures valid on a server that has only the new key after secrets r
   await receiver.close();
 });
 
-it('continues secrets re-encrypt after the process was killed', { timeout: 60_000 }, async () => {
+it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_000 }, async () => {
   const api = await open(newKey, oldKey);
   const count = 1200;
   const tenantId = await insertSecrets(api, count, oldKey);
@@ -232,7 +232,7 @@ it('re-encrypts each secret once if several processes run concurrently', async (
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));
 });
 
-it('reports damaged secrets and re-encrypts the others', { timeout: 30_000 }, async () => {
+it('reports damaged webhook secrets and re-encrypts the other secrets', { timeout: 30_000 }, async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   await api.prisma.$executeRaw`

@@ -26,7 +26,7 @@ const call = async (method: string, path: string, body?: unknown) =>
   (await api.call({ method, path: pathPrefix + path, key: demo?.key, body })).body;
 
 describe('seed', () => {
-  it('creates a demo workspace that its API key can read', async () => {
+  it('creates a demo workspace with an API key that can read it', async () => {
     expect(demo).toMatchObject({ tenant: 'Acme Corporation', adminEmail: expect.stringContaining('@') });
     const lists = await Promise.all(
       ['users', 'tickets', 'assets', 'projects'].map((path) => call('GET', `/${path}?perPage=100`)),
@@ -74,13 +74,13 @@ describe('seed', () => {
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
   });
 
-  it('continues ticket numbers after the demo tickets', async () => {
+  it('assigns the next ticket numbers after the demo tickets', async () => {
     const incidents = await call('GET', '/tickets?type=INCIDENT');
     const { data } = await call('POST', '/tickets', { ...ticket, type: 'INCIDENT' });
     expect(data.ticketNumber).toBe(`INC-${incidents.meta.totalCount + 1}`);
   });
 
-  it('creates nothing in a database that has a tenant', async () => {
+  it('creates no demo workspace in a database that has a tenant', async () => {
     expect(await seed(api.prisma)).toBeUndefined();
     expect(await api.prisma.tenant.count()).toBe(1);
     expect(await api.prisma.apiKey.count()).toBe(1);

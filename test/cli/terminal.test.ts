@@ -49,7 +49,7 @@ async function inTerminal(columns: number, command: string, more: Record<string,
 }
 
 describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 }, () => {
-  it('prints tables that fit the terminal with coloured statuses, and plain exact output with NO_COLOR and --utc', async () => {
+  it('prints coloured tables that fit the terminal, and plain exact tables with NO_COLOR and --utc', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
     // A character of East Asia takes two columns.
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
   it.each([
     ['the end of input', '\u0004', 1, 'was not changed'],
     ['Ctrl-C', '\u0003', 130, 'Interrupted.'],
-  ])('treats %s at a confirmation prompt as no', async (_, typed, code, expected) => {
+  ])('cancels the command when the user enters %s at a confirmation prompt', async (_, typed, code, expected) => {
     const file = join(folder, 'there.jsonl');
     await writeFile(file, 'kept\n');
     const command = `${program} tickets export ${file} --tenant 'Ümlaut 東京'`;
@@ -95,7 +95,7 @@ describe('relativeTime', () => {
     ['2026-11-20T07:00:01Z', '2 hours ago'],
     ['2026-12-19T10:00:00Z', 'in 29 days'],
     ['2024-11-19T10:00:00Z', '2 years ago'],
-  ])('formats %s as %s', (moment, words) => {
+  ])('formats the time %s as %s', (moment, words) => {
     expect(relativeTime(new Date(moment), now)).toBe(words);
   });
 });
@@ -121,7 +121,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     expect([code, JSON.parse(stderr)]).toEqual([2, { error: { code: 'SETTINGS', message } }]);
   });
 
-  it('runs through a link in PATH and uses its name in help examples', async () => {
+  it('runs through a symbolic link in PATH, and uses the name of the link in help examples', async () => {
     await symlink(program, join(folder, 'itsm'));
     await chmod(folder, 0o755);
     const PATH = `${folder}:${env.PATH}`;
@@ -131,7 +131,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
 });
 
 describe('completion', { timeout: 60_000 }, () => {
-  it('completes commands, options, fixed values and values from the database', async () => {
+  it('completes commands, options, fixed values and values from the database in a shell', async () => {
     const itsm = commandLine(database.url);
     const offered = async (...words: string[]) => {
       const { stdout } = await itsm('complete', ...words);
@@ -175,7 +175,7 @@ describe('completion', { timeout: 60_000 }, () => {
     },
   };
 
-  it.for(Object.keys(shells))('completes lines in %s', async (name, context) => {
+  it.for(Object.keys(shells))('completes command lines in %s', async (name, context) => {
     if (!canTest(`Completions of ${name}`, [name])) return context.skip();
     const complete = shells[name] ?? expect.fail();
     expect(await complete(`${program} ten`)).toEqual(['tenants']);
@@ -205,7 +205,7 @@ function linesOf({ stdout }: { stdout: string }): string[] {
 }
 
 describe('command table', () => {
-  it('has examples with known and all required options for each command', async () => {
+  it('has examples for each command, with all required options and no unknown options', async () => {
     const verbs: [string, Verb][] = [];
     for (const [name, { load }] of Object.entries(commands)) {
       const loaded = await load();

@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 describe('client operations', () => {
-  it('pings without an API key', async () => {
+  it('sends a ping request without an API key', async () => {
     expect(await new ItsmClient({ baseUrl: `${baseUrl}/` }).ping.get()).toEqual({ status: 'ok', version: 'v1' });
   });
 
@@ -49,7 +49,7 @@ describe('client operations', () => {
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
   });
 
-  it('creates a resource once if a request is repeated under its idempotency key', async () => {
+  it('creates a resource once if a create request is repeated with the same idempotency key', async () => {
     const first = await client.tickets.create(ticket, { idempotencyKey: 'once' });
     const { data, headers } = await client.tickets.create(ticket, { idempotencyKey: 'once' }).withResponse();
     expect(data).toEqual(first);
@@ -58,7 +58,7 @@ describe('client operations', () => {
     await expect(other).rejects.toMatchObject({ name: 'IdempotencyKeyReusedError', status: 400 });
   });
 
-  it('finds tickets by number and by rarely used filters', async () => {
+  it('reads tickets by ticket number and lists tickets with rarely used filters', async () => {
     const [first, second] = [await client.tickets.create(ticket), await client.tickets.create(ticket)];
     expect(await client.tickets.get('INC-1')).toEqual(first);
     expect(await client.tickets.update('INC-2', { assigneeId: second.requesterId })).toMatchObject({ id: second.id });
@@ -69,7 +69,7 @@ describe('client operations', () => {
     await expect((async () => client.tickets.get('../users' as never))()).rejects.toThrow(TypeError);
   });
 
-  it('sends the arguments as they were at the call, even if the caller changes the objects afterwards', async () => {
+  it('sends the arguments of a call unchanged, even if the caller later changes the objects', async () => {
     const given: NewTicket = { ...ticket };
     const titles = ['row 0', 'row 1', 'row 2', 'row 3'];
     const made = titles.map((title) => {
@@ -89,7 +89,7 @@ describe('client operations', () => {
     expect(walked).toHaveLength(4);
   });
 
-  it('rejects a filter without a value, which would match everything', async () => {
+  it('rejects a filter without a value, which would match all rows', async () => {
     await expect(client.tickets.list({ assigneeId: [] })).rejects.toThrow(
       new TypeError('assigneeId is empty. Pass a value or omit it.'),
     );
@@ -99,7 +99,7 @@ describe('client operations', () => {
     expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
   });
 
-  it('reads one row of each resource', async () => {
+  it('reads an asset, a task, a user and other resources by id', async () => {
     const made = await client.assets.create({ name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' });
     expect(await client.assets.get(made.id)).toEqual(made);
     const task = await workspace.createTask();
@@ -166,7 +166,7 @@ describe('result of a client method', () => {
     expect(ping).toMatchObject({ status: 200, rateLimits: [] });
   });
 
-  it('updates a resource only if its ETag still matches', async () => {
+  it('updates a resource only if the given ETag matches the current ETag', async () => {
     const { data, etag } = await client.tickets.create(ticket).withResponse();
     const changed = await client.tickets.update(data.id, { title: 'Mine' }, { ifMatch: etag }).withResponse();
     expect(changed.etag).not.toBe(etag);
@@ -178,7 +178,7 @@ describe('result of a client method', () => {
     expect((await client.tickets.get(data.id)).title).toBe('Mine');
   });
 
-  it('returns the given object if the resource has not been modified', async () => {
+  it("returns the caller's object if the resource has not been modified", async () => {
     const { id } = await client.tickets.create(ticket);
     const first = await client.tickets.get(id).withResponse();
     const again = await client.tickets.get(id, { ifNoneMatch: first }).withResponse();
@@ -204,7 +204,7 @@ describe('client lists', () => {
     for (let count = 0; count < 7; count += 1) newestFirst.unshift((await workspace.createTicket()).id);
   });
 
-  it('returns pages that have a method for the next page', async () => {
+  it('returns list pages with a method that requests the next page', async () => {
     const first = await client.tickets.list({ perPage: 3 });
     expect(ids(first.data)).toEqual(newestFirst.slice(0, 3));
     expect(first).toMatchObject({ hasNext: true, meta: { page: 1, perPage: 3, totalCount: 7 } });
@@ -214,7 +214,7 @@ describe('client lists', () => {
     expect(await third?.next()).toBeUndefined();
   });
 
-  it('returns a page together with its response', async () => {
+  it('returns a list page together with the HTTP response', async () => {
     const { data, status } = await client.tickets.list({ perPage: 3, page: 3 }).withResponse();
     expect([ids(data.data), status]).toEqual([newestFirst.slice(6), 200]);
   });
@@ -229,7 +229,7 @@ describe('client lists', () => {
     expect(pages).toEqual([3, 1]);
   });
 
-  it('collects a list in an array, up to a maximum length', async () => {
+  it('collects the rows of a list in an array up to a maximum length', async () => {
     const list = client.tickets.list();
     expect(ids(await list.toArray())).toEqual(newestFirst);
     expect(ids(await list.toArray({ limit: 3 }))).toEqual(newestFirst.slice(0, 3));
@@ -246,7 +246,7 @@ describe('client lists', () => {
     expect(walked).toEqual(newestFirst);
   });
 
-  it('throws if the API has no further pages of a list, except if the caller needs no more rows', async () => {
+  it('throws at the last page that the API returns of a longer list, unless the caller stops before', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createProject();
     await api.owner.pool.query(`INSERT INTO tasks (tenant_id, project_id, title, updated_at)
@@ -266,7 +266,7 @@ describe('client lists', () => {
     expect(await tasks.list(id, { q: 'switch', page: 99 }).toArray({ limit: 200 })).toHaveLength(200);
   });
 
-  it('requests 100 rows per page, and only when the iteration needs them', async () => {
+  it('requests 100 rows per page, and the next page only when the iteration needs more rows', async () => {
     const urls: string[] = [];
     const watched = new ItsmClient({
       baseUrl,
@@ -287,7 +287,7 @@ describe('client lists', () => {
 });
 
 describe('client errors', () => {
-  it('throws an error class per error code', async () => {
+  it('throws an error of a separate class for each error code', async () => {
     const { id } = await workspace.createTicket();
     const wrong = new ItsmClient({ baseUrl, apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.get(id)).rejects.toBeInstanceOf(InvalidApiKeyError);
@@ -296,7 +296,7 @@ describe('client errors', () => {
     await expect(client.projects.get(1)).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('includes the fields, the request and the message of the server in an error', async () => {
+  it("includes invalid fields, the request and the server's message in a client error", async () => {
     const error = await client.tickets.create({ ...ticket, title: '' }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ValidationError);
     expect(error).toMatchObject({
@@ -309,7 +309,7 @@ describe('client errors', () => {
     expect(String(error)).toBe('ValidationError: title must have at least 1 character');
   });
 
-  it('names the missing scope in an error', async () => {
+  it('names the missing scope in a client error', async () => {
     const apiKey = await workspace.createKey({ scopes: ['tickets:read'] });
     const error = await new ItsmClient({ baseUrl, apiKey }).webhooks.delete(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(InsufficientScopeError);
@@ -328,7 +328,7 @@ describe('client errors', () => {
     ).toBe(false);
   });
 
-  it('rejects ids that would change the path before it sends a request', async () => {
+  it('rejects ids that would change the request path, without sending a request', async () => {
     for (const id of ['..', '', '1/../2', '1?x=1', Number.NaN, -1]) {
       await expect(client.tickets.get(id as number)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
     }

@@ -86,7 +86,7 @@ describe('client retries', () => {
     expect(requests).toHaveLength(6);
   });
 
-  it('retries a read if the response ends early', async () => {
+  it('retries a read if the connection closes before the end of the response', async () => {
     answers = [
       (response) => {
         response.writeHead(200, { 'content-length': '1000' });
@@ -104,7 +104,7 @@ describe('client retries', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('retries a write after 429 with the same body', async () => {
+  it('retries a write with the same body after 429', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '0' }), ok];
     await client.tickets.create(ticket);
     expect(requests.map(({ method, body }) => [method, JSON.parse(body)])).toEqual([
@@ -113,7 +113,7 @@ describe('client retries', () => {
     ]);
   });
 
-  it('retries every method while the server starts, regardless of maxRetries', async () => {
+  it('retries requests of every method while the server starts, regardless of maxRetries', async () => {
     const starting = failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' });
     const writes = [
       () => client.tickets.create(ticket, { maxRetries: 0 }),
@@ -147,7 +147,7 @@ describe('client retries', () => {
   );
 
   it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
-    'retries a create after %s under the same idempotency key',
+    'retries a create with the same idempotency key after %s',
     async (_, answer) => {
       answers = [answer, failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '0' }), ok];
       expect(await client.tickets.create(ticket, { idempotencyKey: 'order-4711' })).toEqual({ id: 1 });
@@ -176,7 +176,7 @@ describe('client retries', () => {
     expect(requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('takes maxRetries from the client or from the call', async () => {
+  it('uses maxRetries of the call, or else of the client', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
     const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });
     await expect(never.tickets.get(1)).rejects.toMatchObject({ name: 'InternalError' });
@@ -185,7 +185,7 @@ describe('client retries', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('waits for the seconds or until the date of Retry-After', async () => {
+  it('waits as long as the seconds or the date in Retry-After require', async () => {
     const inTwo = () => new Date(Date.now() + 2000).toUTCString();
     answers = [
       failure(503, 'X', { 'retry-after': '1' }),
@@ -224,7 +224,7 @@ describe('client retries', () => {
 });
 
 describe('failed client iterations', () => {
-  it('attaches the last page to the error of an iteration, which continues from there', async () => {
+  it('attaches the page number to the error of an iteration, so that the caller can resume from there', async () => {
     answers = [pageOf(7), pageOf(7), failure(500, 'INTERNAL_ERROR')];
     const seen: number[] = [];
     const walk = async (page?: number) => {
@@ -238,7 +238,7 @@ describe('failed client iterations', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('attaches the last page to the error of an aborted iteration', async () => {
+  it('attaches the page number to the error of an aborted iteration', async () => {
     answers = [pageOf(7)];
     const abort = new AbortController();
     const walk = async () => {
@@ -251,7 +251,7 @@ describe('failed client iterations', () => {
     expect(error).toMatchObject({ page: 3, cause: new Error('enough') });
   });
 
-  it('paces an iteration to the limit of 30 requests a minute', async () => {
+  it('paces the requests of an iteration to the rate limit of 30 requests a minute', async () => {
     vi.useFakeTimers();
     const began = Date.now();
     let window = { ends: began + 60_000, left: 30 };
@@ -281,7 +281,7 @@ describe('failed client iterations', () => {
 });
 
 it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
-  'rejects a %s that is not a number before it sends a request',
+  'throws TypeError for a %s that is not a number, without sending a request',
   async (name) => {
     const options = { [name]: Number('') / 0 };
     expect(() => new ItsmClient({ baseUrl, apiKey, ...options })).toThrow(
@@ -317,7 +317,7 @@ describe('client timeouts and signals', () => {
     expect(await client.tickets.get(1, { timeoutMs: 60 })).toEqual({ id: 1 });
   });
 
-  it('aborts with the signal before a request, during it and while waiting', async () => {
+  it('aborts a call by its signal before a request, during a request and between retries', async () => {
     answers = [silence];
     await expect(client.tickets.get(1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
     expect(requests).toHaveLength(0);
@@ -330,7 +330,7 @@ describe('client timeouts and signals', () => {
     await expect(waiting).rejects.toBeInstanceOf(AbortError);
   });
 
-  it('removes its listeners from a signal', async () => {
+  it('removes its listeners from the abort signal after a call', async () => {
     answers = [failure(503, 'X'), ok];
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
@@ -343,7 +343,7 @@ describe('client timeouts and signals', () => {
 });
 
 describe('unexpected responses', () => {
-  it('describes an unexpected response by its status and content type', async () => {
+  it('describes an unexpected response with its status and content type in an error', async () => {
     answers = [(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>')];
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
@@ -418,7 +418,7 @@ describe('serialized client errors', () => {
     });
   });
 
-  it('explains in an error how to pass an API key if it is missing', async () => {
+  it('explains in an error how to pass an API key if the client has none', async () => {
     answers = [failure(401, 'INVALID_API_KEY')];
     const error = await new ItsmClient({ baseUrl }).tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
@@ -438,7 +438,7 @@ describe('client requests', () => {
     );
   });
 
-  it('sends JSON with a bearer token and a User-Agent of program and client', async () => {
+  it('sends JSON with a bearer token and a User-Agent that names the program and the client', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl, apiKey: ` ${apiKey}\n`, userAgent: 'my-sync/2.1' }).tickets.create(ticket);
     expect(requests[0]).toMatchObject({
@@ -451,7 +451,7 @@ describe('client requests', () => {
     });
   });
 
-  it('keeps the path of baseUrl in requests', async () => {
+  it('sends requests to the path of baseUrl', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl: `${baseUrl}/itsm/` }).ping.get();
     expect(requests[0]?.url).toBe('/itsm/api/public/v1/ping');

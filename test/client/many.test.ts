@@ -38,7 +38,7 @@ const titled = (count: number): NewTicket[] =>
 const count = async () => (await client.tickets.list({ perPage: 1 })).meta.totalCount;
 
 describe('createMany', () => {
-  it('sends 100 items per request, in order, and returns the result of each item', async () => {
+  it('sends createMany items in order, 100 per request, and returns the result of each item', async () => {
     const items = titled(230).map((item, index) => (index === 120 ? { ...item, title: '' } : item));
     const progress: number[] = [];
     const { results, done, failed } = await client.tickets.createMany(items, {
@@ -88,7 +88,7 @@ describe('createMany', () => {
     expect(await count()).toBe(130);
   });
 
-  it('splits a createMany request that would be too large', async () => {
+  it('splits createMany items into requests below the size limit', async () => {
     const large = titled(30).map((item) => ({ ...item, description: 'ü'.repeat(30_000) }));
     expect((await client.tickets.createMany(large)).done).toHaveLength(30);
     expect(requests.map((request) => request.items)).toEqual([17, 13]);
@@ -100,7 +100,7 @@ describe('createMany', () => {
     expect(requests.map((request) => request.items)).toEqual([60, 30, 30]);
   });
 
-  it('continues createMany after an item that is too large by itself', async () => {
+  it('continues createMany after an item that exceeds the request size limit by itself', async () => {
     const items = titled(250).map((item, index) => ({
       ...item,
       ...(index === 119 && { description: 'ü'.repeat(600_000) }),
@@ -110,7 +110,7 @@ describe('createMany', () => {
     expect(failed).toMatchObject([{ index: 119, error: { code: 'PAYLOAD_TOO_LARGE' } }]);
   });
 
-  it('stops createMany on an abort signal, returns the results so far, and sends requests concurrently if allowed', async () => {
+  it('stops createMany on an abort signal, returns all results so far, and limits concurrent requests', async () => {
     const abort = new AbortController();
     let concurrent = 0;
     let maxConcurrent = 0;
@@ -129,7 +129,7 @@ describe('createMany', () => {
     expect(failed.at(-1)?.error).toMatchObject({ name: 'AbortError', cause: new Error('enough') });
   });
 
-  it('sends the items as they were when createMany was called, with any concurrency', async () => {
+  it('sends the items as they were at the createMany call, even if the caller later changes them', async () => {
     const items = titled(150);
     const making = client.tickets.createMany(items, { concurrency: Number.POSITIVE_INFINITY });
     for (const item of items) item.title = 'changed';
@@ -148,7 +148,7 @@ describe('createMany', () => {
 });
 
 describe('updateMany', () => {
-  it('updates many rows with updateMany, and applies two updates of one row in order', async () => {
+  it('updates many rows with updateMany, and applies two updates of the same row in order', async () => {
     const { done } = await client.tickets.createMany(titled(3));
     const [first, second] = done.map(({ id }) => id);
     const changes = [
@@ -173,7 +173,7 @@ describe('client change feed', () => {
   const waitForChanges = (rows: number) =>
     expect.poll(async () => (await client.tickets.changes()).data.length, { timeout: 30_000 }).toBe(rows);
 
-  it('returns one page or all current changes, and continues from their cursor', async () => {
+  it('returns a page of changes or all current changes, and continues from the cursor', async () => {
     await client.tickets.createMany(titled(5));
     await waitForChanges(5);
     const page = await client.tickets.changes({ perPage: 2 });
@@ -192,7 +192,7 @@ describe('client change feed', () => {
     expect(titles.slice(3)).toEqual(['Later']);
   });
 
-  it('returns a page of changes again if the iteration stopped within the page', async () => {
+  it('returns a page of changes again if the previous iteration stopped within the page', async () => {
     await client.tickets.createMany(titled(4));
     await waitForChanges(4);
     const changes = client.tickets.changes({ perPage: 2 });
@@ -214,7 +214,7 @@ describe('client change feed', () => {
     }
   });
 
-  it('follows changes through an outage until the signal aborts', async () => {
+  it('follows changes, also after an outage of the API, until the signal aborts', async () => {
     const abort = new AbortController();
     const seen: string[] = [];
     let failures = 0;
@@ -241,7 +241,7 @@ describe('client change feed', () => {
     expect(data.every(({ title }) => title === 'After')).toBe(true);
   });
 
-  it('throws the error of a rejected changes request, also while following', async () => {
+  it('throws the error of a rejected change feed request, also while it follows changes', async () => {
     const wrong = client.tickets.changes({ cursor: 'nothing', follow: true });
     await expect(wrong.pages().next()).rejects.toMatchObject({ name: 'ValidationError', cursor: 'nothing' });
   });

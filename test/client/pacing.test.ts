@@ -81,7 +81,7 @@ describe('client pacing', () => {
   const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'itsm_key' };
   const isOver = (moment: number) => vi.advanceTimersByTimeAsync(moment);
 
-  it('uses the whole rate limit window, then waits for the next one in call order', async () => {
+  it('uses the whole rate limit window, then runs the waiting calls in order in the next window', async () => {
     const { fetch, seen } = limitedService();
     const warnings: string[] = [];
     const logger = { debug: () => undefined, warn: (line: string) => warnings.push(line) };
@@ -106,7 +106,7 @@ describe('client pacing', () => {
     expect(last - first).toBeLessThan(6 * 63_000);
   });
 
-  it('shares the rate limit of one key between several clients, and serves each of them', async () => {
+  it('completes the calls of several clients that share the rate limit of one API key', async () => {
     const { fetch, seen } = limitedService();
     const clients = Array.from({ length: 4 }, () => new ItsmClient({ ...options, fetch }));
     const ends = clients.map((client) => {
@@ -119,7 +119,7 @@ describe('client pacing', () => {
     expect(seen.rejected).toBeLessThan(4 * 8 * 4);
   });
 
-  it('waits no longer than maxWaitMs for the rate limit, and not at all if maxWaitMs is 0', async () => {
+  it('waits at most maxWaitMs for the rate limit, and does not wait if maxWaitMs is 0', async () => {
     const { fetch, seen } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     await Promise.all([client.tickets.get(1), client.tickets.get(2), isOver(100)]);
@@ -143,7 +143,7 @@ describe('client pacing', () => {
     expect(settled.map(({ status }) => status)).toEqual([...Array(2).fill('fulfilled'), ...Array(4).fill('rejected')]);
   });
 
-  it('aborts a waiting call by its signal and continues with the others', async () => {
+  it('aborts a waiting call by its signal, and continues with the other calls', async () => {
     const { fetch } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     const abort = new AbortController();
@@ -158,7 +158,7 @@ describe('client pacing', () => {
     expect(isItsmError(reason, 'ABORTED') && reason).toMatchObject({ method: 'GET', path: '/tickets/3' });
   });
 
-  it('detects the rate limit again if responses have no rate limit headers', async () => {
+  it('completes 100 concurrent creates if responses have no rate limit headers', async () => {
     const { fetch, seen } = limitedService();
     const silent: ClientOptions['fetch'] = async (url, init) => {
       const response = await fetch(url, init);

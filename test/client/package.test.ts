@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe('packed client package', () => {
-  it('contains package metadata and has no dependencies', async () => {
+  it('contains package metadata and no dependencies in the packed client', async () => {
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
       expect(manifest).not.toHaveProperty(kind);
@@ -74,7 +74,7 @@ describe('packed client package', () => {
     expect(await readFile(join(installed, 'CHANGELOG.md'), 'utf8')).toContain(`## ${manifest.version}`);
   });
 
-  it('imports only its own files in code and types', async () => {
+  it('imports only files of the client package, in code and in types', async () => {
     const files: string[] = [];
     for await (const file of glob('**/*', { cwd: installed })) files.push(file);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', join('dist', 'index.d.ts')]));
@@ -90,7 +90,7 @@ describe('packed client package', () => {
     }
   });
 
-  it('has doc comments for every method and every field', async () => {
+  it('has a doc comment for every method and every field of the client package', async () => {
     const undocumented: string[] = [];
     for (const name of ['generated', 'generated-resources', 'options', 'bulk', 'changes', 'list', 'api-promise']) {
       const lines = (await readFile(join(installed, `dist/${name}.d.ts`), 'utf8')).split('\n');
@@ -103,12 +103,12 @@ describe('packed client package', () => {
     expect(undocumented).toEqual([]);
   });
 
-  it('passes publint', async () => {
+  it('passes the checks of publint with the packed client', async () => {
     const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('passes are-the-types-wrong as an ES module package', async () => {
+  it('passes the checks of are-the-types-wrong as an ES module package', async () => {
     const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
     const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
     expect(stdout).toContain('OK (ESM)');
@@ -158,7 +158,7 @@ describe('installed client package', () => {
     return JSON.parse(stdout);
   }
 
-  it('runs the installed package with Node 24', async () => {
+  it('runs the installed client package with Node 24', async () => {
     expect(process.version).toMatch(/^v24\./);
     expect(await runWith(process.execPath)).toEqual(expected);
   });
@@ -170,7 +170,7 @@ describe('installed client package', () => {
     { name: 'Node 26', installed: 'node-26', program: 'bin/node', args: [] },
     { name: 'Deno', installed: '@deno/linux-x64-glibc', program: 'deno', args: deno },
     { name: 'Bun', installed: '@oven/bun-linux-x64', program: 'bin/bun', args: ['run'] },
-  ])('runs the installed package with $name', async ({ name, installed, program, args }, context) => {
+  ])('runs the installed client package with $name', async ({ name, installed, program, args }, context) => {
     const command = packaged(installed, program);
     if (command === undefined) {
       if (process.env.CI) throw new Error(`The client can't be tried under ${name}: ${installed} is not installed.`);
@@ -180,7 +180,7 @@ describe('installed client package', () => {
     expect(await runWith(command, args)).toEqual(expected);
   });
 
-  it('runs the programs of the README of the repository', async () => {
+  it('runs the sample programs of the README with the installed client package', async () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const [sync = '', receive = ''] = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
     await writeFile(join(project, 'sync.mjs'), sync);
@@ -220,7 +220,7 @@ describe('installed client package', () => {
     }
   }, 60_000);
 
-  it('runs the installed package in Chromium from another origin', async () => {
+  it('runs the installed client package in Chromium on a page of another origin', async () => {
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage();
@@ -327,7 +327,7 @@ describe('types of the client package', () => {
       Object.keys(settings).map((setting) => [name, setting, tsc] as const),
     ),
   )(
-    'compiles all examples with %s and the settings %s',
+    'compiles all client examples with %s and the settings %s',
     async (_, setting, tsc) => {
       const command = [tsc(), '-p', join(project, setting)];
       const { stdout, stderr } = await execute(process.execPath, command).catch((error) => error);

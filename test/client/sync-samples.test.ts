@@ -55,7 +55,7 @@ const samples: Sample[] = [
 ];
 
 describe.each(samples)('sync program of $source', ({ source, file, read }) => {
-  it('copies every ticket after kill -9 during a write with the sync program of $source', {
+  it('copies every ticket with the sync program of $source, even after kill -9 during a write', {
     timeout: 60_000,
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));

@@ -35,7 +35,7 @@ function without(headers: Record<string, string>, ...names: string[]): Record<st
 
 describe('unwrap', () => {
   it.each([secret, encodedSecret, 'x', 'ümläut ✓'])(
-    'accepts signatures of the service with %s',
+    'accepts webhook signatures of the server with %s',
     async (signingSecret) => {
       const headers = signatureHeaders(signingSecret, delivery);
       const event = await unwrap(delivery.body, headers, signingSecret);
@@ -74,7 +74,7 @@ describe('unwrap', () => {
     expect(await unwrap(body, several, encodedSecret)).toMatchObject({ id });
   });
 
-  it('accepts all types of headers and raw bodies', async () => {
+  it('accepts all supported types of headers and raw bodies in unwrap', async () => {
     const headers = signatureHeaders(secret, delivery);
     const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
     const bytes = new TextEncoder().encode(`..${delivery.body}..`).subarray(2, -2);
@@ -92,7 +92,7 @@ describe('unwrap', () => {
     expect((await getRejection(delivery.body, headers, ['the next secret', 'another'])).code).toBe('SIGNATURE_INVALID');
   });
 
-  it('rejects a delivery with another body, id, timestamp, secret or signature', async () => {
+  it('rejects a delivery with a changed body, id, timestamp, secret or signature', async () => {
     const headers = signatureHeaders(secret, delivery);
     const cases: [string, Record<string, string>, string][] = [
       [delivery.body.replace('OPEN', 'CLOSED'), headers, secret],
@@ -115,7 +115,7 @@ describe('unwrap', () => {
     }
   });
 
-  it('rejects an old delivery without its timestamp header, unless the option allows it', async () => {
+  it('rejects an old delivery without a timestamp header, unless the caller disables the age check', async () => {
     const headers = signatureHeaders(secret, { ...delivery, timestamp: new Date(0) });
     const plain = without(headers, 'webhook-id', 'webhook-timestamp', 'webhook-signature');
     const error = await getRejection(delivery.body, plain, secret);
@@ -124,7 +124,7 @@ describe('unwrap', () => {
     expect(await unwrap(delivery.body, plain, secret, untimed)).toMatchObject({ id: 'evt_1' });
   });
 
-  it('rejects a request without a signature', async () => {
+  it('rejects a webhook request without a signature', async () => {
     const error = await getRejection(delivery.body, {}, secret);
     expect(error).toBeInstanceOf(WebhookError);
     expect(error.code).toBe('SIGNATURE_MISSING');
@@ -148,7 +148,7 @@ describe('unwrap', () => {
     );
   });
 
-  it('rejects a signed body that is not an event', async () => {
+  it('rejects a webhook request whose signed body is not an event', async () => {
     for (const body of ['', '{', 'null', '[]', '{"id":"evt_1"}']) {
       const headers = { 'x-service-signature': createHmac('sha256', secret).update(body).digest('hex') };
       expect((await getRejection(body, headers, secret, untimed)).code).toBe('BODY_INVALID');
@@ -164,7 +164,7 @@ describe('unwrap', () => {
     expect(event).toEqual({ id, type: 'unknown', timestamp: expect.any(String), body: JSON.parse(newer) });
   });
 
-  it('names what is missing if the receiver passes incomplete arguments', async () => {
+  it('names the missing secret or raw body if the receiver passes incomplete arguments to unwrap', async () => {
     const headers = signatureHeaders(secret, delivery);
     for (const missing of ['', [], [''], undefined] as string[]) {
       await expect(unwrap(delivery.body, headers, missing)).rejects.toThrow('unwrap needs the signing secret');
@@ -204,7 +204,7 @@ describe('signTestEvent', () => {
     }
   });
 
-  it('signs test events like the service', async () => {
+  it('signs test events with the same signature as the server', async () => {
     const timestamp = new Date('2026-11-20T10:00:00.500Z');
     const event = { id: 'evt_9', timestamp: '2026-11-20T09:59:59.000Z', ...(testEvents[0] as TestEvent) };
     for (const each of [secret, encodedSecret]) {

@@ -29,7 +29,7 @@ const typed = {
 };
 
 describe('/developer/assets', () => {
-  it('creates, finds and changes an asset', async () => {
+  it('creates, finds and changes an asset in the developer area', async () => {
     const user = await workspace.createUser({ name: 'Holder' });
     const assetTag = `LT-${unique()}`;
     const fields = { ...typed, assetTag, warrantyExpiresAt: '2028-03-14', customFields: 'site = Berlin\r\nfloor=3' };
@@ -61,7 +61,7 @@ describe('/developer/assets', () => {
     expect(late.text).toContain('value="Late"');
   });
 
-  it('parses custom fields as lines and reports the number of an invalid line', async () => {
+  it('parses one custom field per line and reports the number of an invalid line', async () => {
     const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
     const at = `/developer/assets/${id}`;
     const { text } = await admin.get(at);
@@ -75,7 +75,7 @@ describe('/developer/assets', () => {
     expect(wrong.text).toContain('Line 4 is invalid');
   });
 
-  it('shows errors of an asset next to the fields and keeps the typed values', async () => {
+  it('shows the errors of an asset form next to the fields and keeps the typed values', async () => {
     const { assetTag } = await workspace.createAsset();
     const wrong = await admin.submit('/developer/assets/new', 'create', {
       ...{ ...typed, assetTag: 'A-1', purchaseCost: '1,5', customFields: 'no value', notes: '</textarea><script>' },
@@ -94,7 +94,7 @@ describe('/developer/assets', () => {
 });
 
 describe('/developer/assets/import', () => {
-  it('previews a file of assets and imports it once', async () => {
+  it('previews an asset file and imports the file once', async () => {
     const own = await createWorkspace(api);
     await own.createWebhook({ events: ['asset.created'] });
     const visitor = await signIn(api, own);
@@ -130,7 +130,7 @@ describe('/developer/assets/import', () => {
     expect(await tagsOf(own)).toEqual(['B-1']);
   });
 
-  it('reports invalid lines of an asset file, even after a valid preview, and creates nothing', async () => {
+  it('reports invalid lines of an asset file, even after a valid preview, and creates no assets', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const wrong = await preview(
@@ -155,7 +155,7 @@ describe('/developer/assets/import', () => {
     expect([next.includes('Check the file'), next.includes('T-1 is taken')]).toEqual([true, false]);
   });
 
-  it('reports all errors of a file together with the upload form', async () => {
+  it('reports all errors of an import file on the page with the upload form', async () => {
     const own = await createWorkspace(api);
     await own.createAsset({ assetTag: 'T-1' });
     const lines = ['A,T-1,LAPTOP,', 'B,T-1,LAPTOPS,unknown@example.com', 'C,T-2,OTHER,', ',T-2,OTHER,'];
@@ -171,7 +171,7 @@ describe('/developer/assets/import', () => {
   it.each([
     ['an empty file', '', 'be empty'],
     ['a file of more than 1 MiB', 'x'.repeat(2 ** 20 + 1), 'must be at most 1 MiB'],
-  ])('rejects %s next to the file field', async (_, file, message) => {
+  ])('shows the error for %s next to the file field', async (_, file, message) => {
     const { status, text } = await upload(admin, path, file);
     expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   });
@@ -183,7 +183,7 @@ describe('/developer/assets/import', () => {
     ['unknown columns', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
     ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'the file has 10001 columns'],
     ['a control character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
-  ])('reports the error of a file with %s', async (_, file, message) => {
+  ])('reports the error of an import file with %s', async (_, file, message) => {
     expect(await preview(admin, path, file)).toContain(message);
     expect((await admin.get(path)).text).not.toContain('Errors in the file');
   });
@@ -225,7 +225,7 @@ describe('/developer/assets/import', () => {
 });
 
 describe('/developer/assets/export', () => {
-  it('exports assets to a file that can be imported and contains no spreadsheet formulas', async () => {
+  it('exports assets to a CSV file without spreadsheet formulas, and imports that file', async () => {
     const own = await createWorkspace(api);
     for (const name of ['=HYPERLINK("https://example.com")', '@SUM(A1)', "'=1", 'Plain, with "quotes"']) {
       await own.createAsset({ name, notes: '+1-1', customFields: { site: '-2' } });
@@ -263,7 +263,7 @@ describe('/developer/assets/export', () => {
     ]);
   });
 
-  it('returns a CSV template for assets', async () => {
+  it('returns a CSV template for asset imports', async () => {
     const { text } = await admin.get('/developer/assets/template');
     expect(text).toMatch(/^name,assetTag,.*customFields\.costCentre\n/);
   });

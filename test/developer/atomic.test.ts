@@ -55,7 +55,7 @@ async function written(): Promise<object> {
   return rows[0];
 }
 
-it('uses up an invitation link and saves its credential in one transaction', async () => {
+it('invalidates an invitation link and saves the new credential in one transaction', async () => {
   const { id } = await mine.createUser({ role: 'ADMIN' });
   const link = await invite(id);
   const browser = openBrowser(api);

@@ -56,7 +56,7 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
 const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
 
 describe('password guessing', () => {
-  it('limits attempts of an attacker who owns another account with the same email address', async () => {
+  it('limits password guesses of an attacker who has another account with the same email address', async () => {
     const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const email = `${unique()}@example.com`;
     await join(victims, (await victims.createUser({ email, role: 'ADMIN' })).id);
@@ -69,7 +69,7 @@ describe('password guessing', () => {
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
   }, 60_000);
 
-  it('blocks attempts only from an address over its limit and does not store them', async () => {
+  it('blocks sign-in attempts only from IP addresses over the limit, and does not store blocked attempts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const from = '203.0.113.1';
@@ -100,7 +100,7 @@ describe('password guessing', () => {
       expect(await attempts(openBrowser(api), [[office, { email, password }]])).toEqual([303]);
   }, 60_000);
 
-  it('does not count attempts that were rejected because the password queue is full', async () => {
+  it('does not count sign-in attempts that fail because the password queue is full', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const home = '203.0.113.61';
@@ -114,7 +114,7 @@ describe('password guessing', () => {
   }, 60_000);
 
   it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(
-    'limits attempts from the address %s',
+    'limits sign-in attempts from the address %s',
     async (address) => {
       const fields = { email: `${unique()}@example.com`, password: 'guess' };
       const statuses = await attempts(openBrowser(api), Array(11).fill([address, fields]));
@@ -139,7 +139,7 @@ describe('passkeys', () => {
   const send = async (visitor: Visitor, response: string) =>
     (await visitor.submit(signInPath, 'passkey', { response })).status;
 
-  it('accepts a passkey challenge only from its browser, once and within 5 minutes', async () => {
+  it('accepts a passkey challenge once, within 5 minutes and only from the browser that requested it', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     expect(await send(openBrowser(api), response)).toBe(400);
@@ -154,7 +154,7 @@ describe('passkeys', () => {
     expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
   });
 
-  it('accepts a passkey challenge once, even if its cookie is copied', async () => {
+  it('accepts a passkey challenge once, even if the challenge cookie is copied', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     const token = await visitor.tokenOf(signInPath);
@@ -164,7 +164,7 @@ describe('passkeys', () => {
     expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([303, 400, 400]);
   });
 
-  it('requires user verification at registration and at sign-in', async () => {
+  it('requires user verification for a passkey at registration and at sign-in', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
     const [visitor, link] = [openBrowser(api), `/developer/join?token=${token}`];
@@ -222,7 +222,7 @@ function withHandle(response: string, user: string): string {
   return JSON.stringify(given);
 }
 
-it('escapes stored texts on every page', async () => {
+it('escapes stored texts on every page of the developer area', async () => {
   const script = '<script>alert(1)</script>';
   const workspace = await createWorkspace(api);
   const { tenantId } = workspace;
@@ -240,7 +240,7 @@ it('escapes stored texts on every page', async () => {
   }
 });
 
-it('shows a new API key once, even if its cookie is copied or a HEAD request comes first', async () => {
+it('shows a new API key once, even if the cookie is copied or a HEAD request is first', async () => {
   const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
   const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
   const page = headers.location as string;
@@ -281,14 +281,14 @@ describe('forms', () => {
     expect([status, text.includes(message)], text).toEqual([400, true]);
   });
 
-  it('limits the size of forms that need no session', async () => {
+  it('limits the body size of forms that need no session', async () => {
     const visitor = openBrowser(api);
     const fields = { email: `${'a'.repeat(20_000)}@example.com`, password: 'x' };
     const { status, text } = await visitor.submit(signInPath, 'password', fields);
     expect([status, text.includes('larger than')], text).toEqual([400, true]);
   });
 
-  it('does not read an uploaded file without a session', async () => {
+  it('rejects an upload without a session before it reads the file', async () => {
     const visitor = openBrowser(api);
     const body = part('file', 'a'.repeat(2 ** 20), '; filename="a"');
     for (const path of [`${signInPath}?form=password`, '/developer/join?form=password']) {
@@ -300,7 +300,7 @@ describe('forms', () => {
     expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
-  it('reads uploaded files only for upload forms and permitted roles', async () => {
+  it('reads uploaded files only for upload forms, and only from users with a permitted role', async () => {
     const token = await admin.tokenOf(account);
     const body = `${part('_csrf', token)}${part('name', 'a'.repeat(2 ** 20)).repeat(8)}--x--\r\n`;
     for (const type of ['multipart/form-data; boundary=x', 'Multipart/Form-Data; boundary=x']) {
@@ -314,7 +314,7 @@ describe('forms', () => {
     expect(status).toBe(403);
   });
 
-  it('limits the other fields of an upload form', async () => {
+  it('limits the size of the other fields in an upload form', async () => {
     const token = await admin.tokenOf('/developer/assets/import');
     const body = `${part('_csrf', token)}${part('more', 'a'.repeat(2 ** 20)).repeat(20)}--x--\r\n`;
     const { status, text } = await admin.post('/developer/assets/import?form=upload', body, boundary);
@@ -433,14 +433,14 @@ describe('ended sessions', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('keeps the session of the last administrator when their deactivation is rejected', async () => {
+  it('keeps the session of the last administrator when the deactivation of that user is rejected', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     expect((await visitor.submit(`/developer/users/${other.userId}`, 'deactivate')).status).toBe(400);
     expect((await visitor.get(account)).status).toBe(200);
   });
 
-  it('checks the current role of the user in an existing session', async () => {
+  it('applies a changed role of a user to existing sessions', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await visitor.tokenOf('/developer/keys/new');
@@ -455,7 +455,7 @@ describe('ended sessions', () => {
   });
 });
 
-it('returns Retry-After and no error details while PostgreSQL is unavailable', async () => {
+it('returns a page with Retry-After and no error details while PostgreSQL is unavailable', async () => {
   const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
   const query = vi.spyOn(api.databases.accounts, 'query').mockRejectedValue(away as never);
   try {

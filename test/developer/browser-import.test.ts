@@ -38,7 +38,7 @@ async function violations(page: Page): Promise<string[]> {
 it.each([
   ['with script', true],
   ['without script', false],
-])('imports a CSV file %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
+])('imports a CSV file in the browser %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
   const mine = await createWorkspace(api);
   const { cookies } = await signIn(api, mine);
   const context = await browser.newContext({ javaScriptEnabled });

@@ -46,7 +46,7 @@ async function linkFor(options?: { demo: boolean }): Promise<string> {
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
 describe('passkeys', () => {
-  it('creates a passkey from an invitation link and signs in with it', async () => {
+  it('creates a passkey from an invitation link and signs in with the passkey', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
@@ -61,7 +61,7 @@ describe('passkeys', () => {
     expect(pageErrors).toEqual([]);
   });
 
-  it('rejects a passkey whose challenge was evicted by newer ones', async () => {
+  it('rejects a new passkey if newer challenges have evicted its challenge', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     // The browser keeps five challenges, so five more pages evict the challenge of this page.
@@ -73,7 +73,7 @@ describe('passkeys', () => {
     await page.waitForURL(`${origin}/developer/keys`);
   });
 
-  it('rejects a passkey that the server no longer has', async () => {
+  it('rejects a passkey that the server has deleted', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');

@@ -34,7 +34,7 @@ async function delivered(webhookId: number, columns: object = {}, event: object 
 }
 
 describe('/developer/deliveries', () => {
-  it('filters deliveries by query parameters', async () => {
+  it('filters the delivery list of the developer area by query parameters', async () => {
     const one = (await mine.createWebhook()).id;
     const two = (await mine.createWebhook({ url: 'https://two.example.com/', events: ['asset.created'] })).id;
     const at = async (createdAt: Date) => delivered(one, { createdAt }, { createdAt });
@@ -69,7 +69,7 @@ describe('/developer/deliveries', () => {
     }
   });
 
-  it('paginates filtered deliveries among thousands of others', async () => {
+  it('paginates filtered deliveries among thousands of other deliveries', async () => {
     const many = await createWorkspace(api);
     const { id } = await many.createWebhook();
     await execute(
@@ -188,7 +188,7 @@ describe('/developer/deliveries/:id', () => {
     expect(file.headers['content-disposition']).toMatch(/^attachment; filename="evt__large__.json"/);
   });
 
-  it('shows the last 20 attempts, and 100 on request', async () => {
+  it('shows the last 20 attempts of a delivery, and the last 100 on request', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     await execute(
       api.databaseUrl,
@@ -201,7 +201,7 @@ describe('/developer/deliveries/:id', () => {
     expect(await count('?attempts=100')).toBe(100);
   });
 
-  it('numbers the last 100 attempts across replays', async () => {
+  it('numbers the attempts of a delivery consecutively across replays', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     await execute(
       api.databaseUrl,
@@ -213,7 +213,7 @@ describe('/developer/deliveries/:id', () => {
     expect([numbers.length, numbers[0], numbers.at(-1)]).toEqual([100, 130, 31]);
   });
 
-  it('shows a next attempt in the past as due', async () => {
+  it('shows a delivery as due if its next attempt is in the past', async () => {
     const { id } = await delivered((await mine.createWebhook()).id, {
       nextAttemptAt: new Date('2026-07-01T10:30:00Z'),
     });
@@ -221,7 +221,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(list)).text).toContain('<span class="next">next due</span>');
   });
 
-  it('replays a delivery and refreshes its page while an attempt is due soon', async () => {
+  it('replays a delivery, and refreshes its page while an attempt is due soon', async () => {
     const { id } = await delivered((await mine.createWebhook()).id, {
       state: 'EXHAUSTED',
       settledAt: new Date(),
@@ -242,7 +242,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
   });
 
-  it('shows the load time and refreshes pages while a delivery is pending', async () => {
+  it('shows the load time of a page and refreshes the page while a delivery is pending', async () => {
     const { id: webhook } = await mine.createWebhook();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await delivered(webhook, { state: 'PENDING', settledAt: null, nextAttemptAt });

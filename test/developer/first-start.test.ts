@@ -66,7 +66,7 @@ describe.each([
     return pattern.test((await page.locator('main').textContent()) ?? '');
   };
 
-  it('signs in with a first-start or an invitation link', async () => {
+  it('signs in with a first-start link or an invitation link', async () => {
     if (javaScriptEnabled) {
       await addAuthenticator(page);
       await page.goto(server.link);
@@ -80,7 +80,7 @@ describe.each([
     await page.waitForURL(`${server.origin}/developer/keys`);
   });
 
-  it('creates an API key, uses it with the client library and revokes it', async () => {
+  it('creates an API key, calls the API with the client library, and revokes the key', async () => {
     await open('/developer/keys/new');
     await page.getByLabel('Name').fill(`made in a browser, ${run}`);
     await page.getByLabel('tickets:read').check();
@@ -108,7 +108,7 @@ describe.each([
       .toBe(401);
   });
 
-  it('creates a webhook, shows a failed delivery and replays it', async () => {
+  it('creates a webhook, shows a failed delivery and replays the delivery', async () => {
     isHealthy = false;
     await open('/developer/webhooks/new');
     await page.getByLabel('URL').fill(`${receiver.url}/${run}`);
@@ -131,7 +131,7 @@ describe.each([
     await expect.poll(() => hasText(/delivered/), polling).toBe(true);
   });
 
-  it('imports assets from a CSV file and lists them', async () => {
+  it('imports assets from a CSV file and lists the imported assets', async () => {
     await open('/developer/assets/import');
     const tags = file.buffer.toString().replaceAll('LT-', `${run}-`);
     await page.getByLabel('CSV file').setInputFiles({ ...file, buffer: Buffer.from(tags) });

@@ -50,7 +50,7 @@ const auditOf = (action: string) =>
   api.prisma.auditEntry.findMany({ where: { tenantId: mine.tenantId, action }, orderBy: { id: 'desc' } });
 
 describe('/developer/keys/new', () => {
-  it('lists the endpoints of each scope and preselects no scope', async () => {
+  it('lists the endpoints of each scope in the form for a new API key, and preselects no scope', async () => {
     const { text } = await admin.get(fresh);
     expect(text).not.toMatch(/type="checkbox"[^>]*checked/);
     const groups = Object.fromEntries(
@@ -90,7 +90,7 @@ describe('/developer/keys/new', () => {
     expect(JSON.stringify(entries, (_, value) => String(value))).not.toContain(key);
   });
 
-  it('shows errors of a new API key next to the fields and keeps the typed values', async () => {
+  it('shows the errors of a new API key next to the fields and keeps the typed values', async () => {
     const sent = await admin.submit(fresh, 'create', {
       name: '<script>alert(1)</script>',
       life: '1e3',
@@ -108,7 +108,7 @@ describe('/developer/keys/new', () => {
 });
 
 describe('/developer/keys/:id', () => {
-  it('renames, narrows, extends, rotates and revokes an API key', async () => {
+  it('renames an API key, removes scopes from it, extends, rotates and revokes it', async () => {
     const { page, key } = await make('importer');
     const send = (form: string, fields: Fields) => admin.submitAndFollow(page, form, fields);
     expect((await send('rename', { name: 'exporter' })).text).toContain('<h1>exporter</h1>');
@@ -179,7 +179,7 @@ describe('/developer/keys/:id', () => {
 });
 
 describe('/developer/keys', () => {
-  it('filters, sorts and paginates API keys, and shows a hint if there are none', async () => {
+  it('filters, sorts and paginates API keys, and shows a hint if the workspace has no keys', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN', email: `list-${mine.tenantId}@example.com` });
     const [first] = await addKeys(id, 'b one', 'a two', 'c three', '<i>');
     await api.prisma.usageHour.createMany({

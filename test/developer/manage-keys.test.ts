@@ -79,7 +79,7 @@ describe('API keys', () => {
     await first;
   });
 
-  it('removes scopes from an API key and rejects new ones', async () => {
+  it('removes scopes from an API key, and rejects new scopes for the key', async () => {
     const { id } = await make('wide', { scopes: ['tickets:read', 'users:read'] });
     expect(await narrowKey(asRequest(mine), id, ['users:read'])).toMatchObject({ scopes: ['users:read'] });
     await expect(narrowKey(asRequest(mine), id, ['users:read', 'tickets:read'])).rejects.toMatchObject({

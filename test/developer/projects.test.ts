@@ -20,7 +20,7 @@ const typed = { name: 'New office', description: '', status: 'PLANNED', priority
 const dates = { startDate: '', endDate: '' };
 
 describe('/developer/projects', () => {
-  it('creates, finds and changes a project', async () => {
+  it('creates, finds and changes a project in the developer area', async () => {
     const manager = await workspace.createUser();
     const key = `P${unique().toUpperCase()}`;
     const { headers } = await admin.submit('/developer/projects/new', 'create', {
@@ -46,7 +46,7 @@ describe('/developer/projects', () => {
     expect((await admin.submit(here, 'change', change)).status).toBe(412);
   });
 
-  it('shows errors of a project next to the fields and keeps the typed values', async () => {
+  it('shows the errors of a project form next to the fields and keeps the typed values', async () => {
     const { key } = await workspace.createProject();
     const create = (fields: Fields) =>
       admin.submit('/developer/projects/new', 'create', { ...typed, ...dates, ...fields });
@@ -63,7 +63,7 @@ describe('/developer/projects/import', () => {
   const header = 'key,name,managerId,startDate';
   const projectsOf = async ({ context }: Workspace) => (await listProjects(context, { page: 1, perPage: 100 })).data;
 
-  it('previews a file of projects and imports it once', async () => {
+  it('previews a project file and imports the file once', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const manager = await own.createUser();
@@ -83,7 +83,7 @@ describe('/developer/projects/import', () => {
     ]);
   });
 
-  it('reports invalid lines of a project file, even after a valid preview, and creates nothing', async () => {
+  it('reports invalid lines of a project file, even after a valid preview, and creates no projects', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const lines = ['p1,A,,', 'P2,B,unknown@example.com,', 'P2,C,,', 'P4,D,,tomorrow', 'P5,E'];

@@ -60,12 +60,12 @@ async function userWith(role: UserRole): Promise<Visitor> {
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-it('has a sample for every page', () => {
+it('has a sample path for every page of the developer area', () => {
   expect(Object.keys(samples).sort()).toEqual(pages.map(({ path }) => path).sort());
 });
 
 describe.each(pages)('$path', ({ path, roles }) => {
-  it('returns the page with no-store and a strict content security policy', async () => {
+  it('returns a page of the developer area with no-store and a strict content security policy', async () => {
     const response = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
     // Without accounts to choose from, this page redirects to the sign-in page.
     expect(response.status, response.text).toBe(path === '/developer/workspaces' ? 303 : 200);
@@ -80,7 +80,7 @@ describe.each(pages)('$path', ({ path, roles }) => {
     expect(response.text).not.toMatch(/<[^>]+ (style|on\w+)=|<script>|<style/);
   });
 
-  it.skipIf(samples[path]?.kind === 'file')('compresses the page to less than 50 kB', async () => {
+  it.skipIf(samples[path]?.kind === 'file')('compresses a page of the developer area to less than 50 kB', async () => {
     const { visitor } = await visitorOf(roles);
     const { headers } = await visitor.get(await addressOf(path), { 'accept-encoding': 'gzip' });
     expect(Number(headers['content-length'])).toBeLessThan(50_000);
@@ -106,7 +106,7 @@ it.each(named)('returns the 404 page for $path of another workspace', async ({ p
 });
 
 describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) => {
-  it('defines a valid audit action, or none', () => {
+  it('defines a valid audit action, or null, for each form', () => {
     expect(audit === null || /^[a-z]+(\.[a-z]+)+$/.test(audit)).toBe(true);
   });
 
@@ -118,7 +118,7 @@ describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) =
     }
   });
 
-  it('returns 403 for a form sent from another site', async () => {
+  it('returns 403 for a form that another site sends', async () => {
     const { visitor, token } = await visitorOf(roles);
     const action = actionOf(await addressOf(path), name);
     for (const origin of ['https://evil.example', 'null', `${areaOrigin}.evil.example`]) {
@@ -151,7 +151,7 @@ it.each(namedForms)('returns the 404 page for the form $name of $path of another
   expect(foreign.status).toBe(404);
 });
 
-it('shows the confirmation of a form once', async () => {
+it('shows the confirmation of a saved form on one page only', async () => {
   const path = await addressOf('/developer/keys/:id');
   const { text } = await admin.submitAndFollow(path, 'rename', { name: 'nightly export' });
   expect(text).toMatch(/<div class="notice good" role="status"[^>]*>Key changed: nightly export<\/div>/);
@@ -176,7 +176,7 @@ describe('times', () => {
     expect((await visitor.get('/developer/deliveries')).text).toContain(`Since (${zone})`);
   });
 
-  it('rejects a time zone that does not exist', async () => {
+  it('rejects an account setting with an unknown time zone', async () => {
     const sent = await admin.submit('/developer/account', 'zone', { timeZone: 'Mars/Phobos' });
     expect([sent.status, sent.text.includes('must be the IANA name of a time zone')]).toEqual([400, true]);
   });
@@ -200,7 +200,7 @@ describe('unknown addresses', () => {
   });
 });
 
-it('serves the area at an https PUBLIC_URL with HSTS and __Host- cookies', async () => {
+it('serves the developer area at an https PUBLIC_URL with HSTS and __Host- cookies', async () => {
   const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   try {
     const redirected = await other.call({

@@ -42,7 +42,7 @@ async function emailOf(workspace: Workspace, userId = workspace.userId): Promise
 }
 
 describe('invitations', () => {
-  it('accepts an invitation link once and the new password afterwards', async () => {
+  it('accepts an invitation link once, and then accepts the new password', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     // Mail scanners open links.
     await openBrowser(api).get(link);
@@ -58,7 +58,7 @@ describe('invitations', () => {
     expect((await again.get(account)).status).toBe(200);
   });
 
-  it('accepts one of three concurrent uses of an invitation link', async () => {
+  it('accepts only one of three concurrent uses of an invitation link', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     const visitors = [1, 2, 3].map(() => openBrowser(api));
     const tokens = await Promise.all(visitors.map((visitor) => visitor.tokenOf(link)));
@@ -68,7 +68,7 @@ describe('invitations', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
   });
 
-  it('rejects an invitation link that was replaced by a newer one', async () => {
+  it('rejects an invitation link after a newer link was created', async () => {
     const [first] = [await invite(mine), await invite(mine)];
     expect((await openBrowser(api).get(`/developer/join?token=${first}`)).text).toContain(
       'This link is no longer valid',
@@ -85,7 +85,7 @@ describe('invitations', () => {
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
   });
 
-  it('does not block the event loop while it checks a complex password', async () => {
+  it('checks a complex password without blocking the event loop', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
     const visitor = openBrowser(api);
     const token = await visitor.tokenOf(link);
@@ -97,7 +97,7 @@ describe('invitations', () => {
     expect(loop.max / 1e6, 'maximum event loop delay in milliseconds').toBeLessThan(1500);
   });
 
-  it('rejects password checks of a workspace that has too many in the queue', async () => {
+  it('rejects password checks of a workspace that has too many checks in the queue', async () => {
     const check = (tenantId: TenantId) =>
       checkStrength(password, {
         tenantId,
@@ -129,7 +129,7 @@ describe('invitations', () => {
     expect(page.text).toContain('This link is no longer valid');
   });
 
-  it('accepts a first-start link only from the machine of the server', async () => {
+  it('accepts a first-start link only from the host of the server', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const token = await createInvitation({ db }, mine.userId, { demo: true });
     const far = await api.app.inject({ url: `/developer/join?token=${token}`, remoteAddress: '203.0.113.9' });
@@ -145,7 +145,7 @@ describe('invitations', () => {
   });
 });
 
-it('limits the requests of each session separately', async () => {
+it('limits the request rate of each session separately', async () => {
   const other = await startApi({ env: { RATE_LIMIT_PAGES: '3' } });
   const theirs = await createWorkspace(other);
   const [visitor, colleague] = [await signIn(other, theirs), await signIn(other, theirs)];
@@ -201,7 +201,7 @@ describe('sign-in', () => {
     expect((await visitor.get(account)).text).toContain(name);
   });
 
-  it('gives an account no access to other workspaces with the same email address', async () => {
+  it('denies an account access to other workspaces that have the same email address', async () => {
     await joined(mine);
     const theirs = await createWorkspace(api);
     const twin = await theirs.createUser({ email: await emailOf(mine), role: 'ADMIN' });
@@ -215,7 +215,7 @@ describe('sign-in', () => {
     expect((await again.get(account)).text).not.toContain(name);
   });
 
-  it('limits sign-in attempts of an attacker, but not those of the owner from a known browser', async () => {
+  it('limits sign-in attempts of an attacker, but not of the account owner in a known browser', async () => {
     const victim = await createWorkspace(api);
     const owner = await joined(victim);
     const email = await emailOf(victim);
@@ -259,7 +259,7 @@ describe('accounts with the same email address', () => {
 });
 
 describe('sessions', () => {
-  it('ends a session after sign-out, from another session and by deactivation of the user', async () => {
+  it('ends a session by sign-out, from another session, and when the user is deactivated', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const first = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const stolen = openBrowser(api);
@@ -335,7 +335,7 @@ describe('sessions', () => {
     expect((await visitor.post(`${account}?form=leave`, body, headers)).status).toBe(403);
   });
 
-  it('changes the password with the current one and ends other sessions', async () => {
+  it('requires the current password to change the password, and ends other sessions', async () => {
     const { id } = await mine.createUser({ role: 'AGENT' });
     const one = await joined(mine, id);
     const two = await signIn(api, { tenantId: mine.tenantId, userId: id });

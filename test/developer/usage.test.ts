@@ -100,7 +100,7 @@ async function add(
 const wordsOf = (text: string) => text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('/developer/usage', () => {
-  it('shows totals, requests per hour, slow endpoints and API keys near a limit', async () => {
+  it('shows total requests, requests per hour, slow endpoints and API keys near a limit', async () => {
     const { status, text } = await visitor.get('/developer/usage');
     expect(status).toBe(200);
     const words = wordsOf(text);
@@ -138,7 +138,7 @@ describe('/developer/usage', () => {
     expect((await visitor.get(`/developer/usage?key=${foreign}`)).text).toBe(unknown.text);
   });
 
-  it('shows a hint if there is no usage yet', async () => {
+  it('shows a hint on the usage page if there is no usage yet', async () => {
     const fresh = await createWorkspace(api);
     const empty = await (await signIn(api, fresh)).get('/developer/usage');
     expect(wordsOf(empty.text)).toContain('No requests in this time range');
@@ -150,7 +150,7 @@ describe('/developer/usage', () => {
     expect(keyless.text).not.toContain('Create API key');
   });
 
-  it('shows for each limit when an API key was last near it', async () => {
+  it('shows when an API key was last near each rate limit', async () => {
     const own = await createWorkspace(api);
     const used = { key: Number(own.context.keyId), endpoint: 'tickets_list', requests: 1 };
     await add(own, { ...used, hoursAgo: 5, peaks: [90, 10] });

@@ -36,7 +36,7 @@ async function createUserWithKey(role: UserRole): Promise<{ id: number; keyId: n
 const details = { name: 'Ada', jobTitle: '', department: '', phone: '', timeZone: '' };
 
 describe('/developer/users', () => {
-  it('lists users by name, role and status', async () => {
+  it('filters users by name, role and status', async () => {
     const name = `Zoë ${unique()}`;
     const { id } = await workspace.createUser({ name, role: 'REQUESTER' });
     const other = await workspace.createUser({ name: 'Another User' });
@@ -54,7 +54,7 @@ describe('/developer/users', () => {
 });
 
 describe('/developer/users/new', () => {
-  it('creates a user and shows the invitation link once', async () => {
+  it('creates a user in the developer area and shows the invitation link once', async () => {
     const email = `${unique()}@example.com`;
     const sent = await admin.submit('/developer/users/new', 'create', { name: 'Ida', email, role: 'AGENT' });
     expect(sent.status).toBe(303);
@@ -78,7 +78,7 @@ describe('/developer/users/new', () => {
     expect(linkIn(text)).toBeUndefined();
   });
 
-  it('shows errors of a user next to the fields and keeps the typed values', async () => {
+  it('shows the errors of a user form next to the fields and keeps the typed values', async () => {
     const taken = await workspace.createUser();
     const name = '<script>alert("x")</script>';
     const { status, text } = await admin.submit('/developer/users/new', 'create', {
@@ -117,7 +117,7 @@ describe('/developer/users/:id', () => {
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('Deactivate');
   });
 
-  it('revokes the API keys of a deactivated or demoted user, unless they are kept', async () => {
+  it('revokes the API keys of a deactivated or demoted user, unless the administrator keeps the keys', async () => {
     const path = (id: number) => `/developer/users/${id}`;
     const works = async (key: string) =>
       (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status === 200;

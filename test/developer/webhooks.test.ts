@@ -55,7 +55,7 @@ async function webhook(respond?: Respond) {
 }
 
 describe('/developer/webhooks/new', () => {
-  it('creates a webhook, shows its signing secret once and the response to a test event', async () => {
+  it('creates a webhook, shows its signing secret once, and shows the response to a test event', async () => {
     const receiver = await receive();
     const fields = { url: receiver.url, events: ['ticket.created', 'asset.created'], filter: '', secret: '' };
     const made = await admin.submit(`${list}/new`, 'create', fields);
@@ -81,7 +81,7 @@ describe('/developer/webhooks/new', () => {
     expect(await auditOf()).toContainEqual(expect.stringMatching(/^webhook\.created webhook \d+ to http:/));
   });
 
-  it('shows errors of a webhook next to the fields, drops the typed secret and creates nothing', async () => {
+  it('shows the errors of a webhook form next to the fields, and clears the typed secret', async () => {
     const before = (await mine.call('GET', '/webhooks')).body.meta.totalCount;
     const typed = { url: 'ftp://<script>x', events: ['ticket.created'], filter: 'priority=', secret: 'x'.repeat(300) };
     const rejected = await admin.submit(`${list}/new`, 'create', typed);
@@ -111,7 +111,7 @@ describe('/developer/webhooks/new', () => {
 });
 
 describe('/developer/webhooks/:id', () => {
-  it('shows why a webhook is paused and resumes it', async () => {
+  it('shows why a webhook is paused and resumes the webhook', async () => {
     let status = 410;
     const { path } = await webhook((_, response) => response.writeHead(status).end());
     expect((await admin.get(path)).text).toContain('>HEALTHY<');
@@ -161,7 +161,7 @@ describe('/developer/webhooks/:id', () => {
     expect(late.text).toContain('was changed since you opened the page');
   });
 
-  it('rotates the signing secret, shows it once and signs with both secrets', async () => {
+  it('rotates a signing secret, shows the new secret once, and signs with both secrets', async () => {
     const { path, receiver } = await webhook();
     const secrets: string[] = [];
     for (let times = 0; times < 2; times++) {
@@ -176,7 +176,7 @@ describe('/developer/webhooks/:id', () => {
     for (const secret of secrets) expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
   });
 
-  it('deactivates a webhook after a confirmation and activates it again', async () => {
+  it('deactivates a webhook after a confirmation, and activates the webhook again', async () => {
     const { id, path } = await webhook();
     const unconfirmed = await admin.submit(path, 'delete');
     expect(unconfirmed).toMatchObject({
@@ -255,7 +255,7 @@ describe('permissions', () => {
     expect((await mine.call('GET', `/webhooks/${id}`)).body.data).toMatchObject({ active: true, pausedAt: null });
   });
 
-  it('returns 403 to agents for pages and forms of webhooks', async () => {
+  it('returns 403 to users with the role AGENT for pages and forms of webhooks', async () => {
     const { path } = await webhook();
     const { id: userId } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(sender.api, { tenantId: mine.tenantId, userId });

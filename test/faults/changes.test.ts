@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatChanges, runChanges } from './changes.ts';
 
 /* Runs `pnpm faults changes` with small numbers. */
-it('delivers all changes to the change feed during concurrent transactions and process kills', {
+it('lists all changes in the change feed despite concurrent transactions and killed processes', {
   timeout: 300_000,
 }, async () => {
   const report = await runChanges({ changes: 5000, betweenKills: 3000 });

@@ -4,7 +4,7 @@ import { hasHaproxy } from './haproxy.ts';
 
 /* Runs `pnpm faults failover` with small numbers. */
 it.skipIf(!hasHaproxy('Failovers'))(
-  'loses no acknowledged change and resumes when the primary fails and its standby is promoted',
+  'loses no acknowledged change when the PostgreSQL primary fails and its standby is promoted',
   { timeout: 300_000 },
   async () => {
     const report = await runFailovers({

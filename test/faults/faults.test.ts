@@ -3,7 +3,7 @@ import { runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 
 /* Runs `pnpm faults` with small numbers. */
-it('loses no change and sends no false event while processes are killed', { timeout: 300_000 }, async () => {
+it('loses no change and sends no wrong event while processes are killed', { timeout: 300_000 }, async () => {
   const report = await runFaults({ kills: 6, events: 200, betweenKills: 2200 });
   console.log(formatFigures(report));
   const { lost, createdTwice, falseDeliveries, unsigned, unexplained, unexpected, crashes } = report;

@@ -6,7 +6,7 @@ it.each([
   { creates: 250, kills: 4, perRequest: 1 },
   { creates: 3000, kills: 2, perRequest: 20 },
 ])(
-  'creates each of $creates tickets once, $perRequest per request, despite dropped responses and kills',
+  'creates $creates tickets once, $perRequest per request, despite dropped responses and killed processes',
   { timeout: 300_000 },
   async (options) => {
     const report = await runIdempotency(options);

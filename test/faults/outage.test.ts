@@ -11,7 +11,7 @@ const outageMs = 12_000;
 /** The maximum number of log lines about failures during an outage. */
 const logIntervalMs = 5000;
 
-it('responds with Retry-After while PostgreSQL is stopped, limits its log, and recovers', {
+it('responds with Retry-After and limits log lines while PostgreSQL is stopped, and recovers afterwards', {
   timeout: 120_000,
 }, async () => {
   const stops: (() => Promise<unknown>)[] = [];

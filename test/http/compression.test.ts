@@ -29,7 +29,7 @@ describe('a list', () => {
     ['br;q=0, *', 'gzip', gunzipSync],
     ['*, BR ; q=0.00', 'gzip', gunzipSync],
     ['GZIP', 'gzip', gunzipSync],
-  ])('compresses a list for the Accept-Encoding %s', async (accepted, coding, decode) => {
+  ])('compresses a list response for the Accept-Encoding %s', async (accepted, coding, decode) => {
     const [plain, coded] = [await get('/tickets'), await get('/tickets', accepted)];
     expect(coded.headers['content-encoding']).toBe(coding);
     expect(coded.headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
@@ -48,14 +48,14 @@ describe('a list', () => {
     '*;q=0',
     'nonsense',
     ';;,q=;',
-  ])('sends a list uncompressed for the Accept-Encoding %s', async (accepted) => {
+  ])('sends an uncompressed list response for the Accept-Encoding %s', async (accepted) => {
     const { headers, payload } = await get('/tickets', accepted);
     expect(headers['content-encoding']).toBeUndefined();
     expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
     expect(JSON.parse(payload).data).toHaveLength(5);
   });
 
-  it('sends the headers of a compressed list to HEAD', async () => {
+  it('responds to HEAD with the headers of the compressed list', async () => {
     const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];
     expect(head.payload).toBe('');
     for (const name of ['content-length', 'content-encoding', 'vary'])
@@ -68,7 +68,7 @@ describe('a list', () => {
   });
 });
 
-it('never compresses a single resource, whose ETag identifies the bytes', async () => {
+it('never compresses the response with a single resource, because its ETag identifies the bytes', async () => {
   const { id } = await workspace.createTicket({ description: 'x'.repeat(5000) });
   const { headers } = await get(`/tickets/${id}`, 'br, gzip');
   expect(headers['content-encoding']).toBeUndefined();

@@ -31,7 +31,7 @@ const post = (path: number, body: string) =>
   `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 describe('pipelined requests', () => {
-  it('runs at most 64 pipelined requests at a time and responds in order', async () => {
+  it('runs at most 64 pipelined requests concurrently and responds in request order', async () => {
     let working = 0;
     let maxWorking = 0;
     const server = createHttpServer(async (request, response) => {
@@ -60,7 +60,7 @@ describe('pipelined requests', () => {
     expect(maxWorking).toBe(64);
   });
 
-  it('stops reading a connection while 64 requests have no response', async () => {
+  it('stops reading from a connection while 64 pipelined requests have no response', async () => {
     const unanswered: ServerResponse[] = [];
     const { client, served } = await openConnection(
       createHttpServer((_request, response) => unanswered.push(response)),
@@ -95,7 +95,7 @@ describe('a response that the client does not read', () => {
     return { client, served };
   }
 
-  it('closes a connection that reads no response, even if the client sends more', async () => {
+  it('closes the connection of a client that reads no response, even if the client sends more data', async () => {
     const { client, served } = await requestLarge();
     // The parser skips empty lines before a request, so no request timeout starts.
     const sending = setInterval(() => client.write('\r\n'), 100);
@@ -104,7 +104,7 @@ describe('a response that the client does not read', () => {
     expect(served.destroyed).toBe(true);
   });
 
-  it('keeps a connection that reads the response slowly', async () => {
+  it('keeps the connection of a client that reads the response slowly', async () => {
     const { client, served } = await requestLarge();
     let received = 0;
     const started = performance.now();

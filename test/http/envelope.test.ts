@@ -86,7 +86,7 @@ describe('error responses outside of handlers', () => {
       400,
       'VALIDATION_ERROR',
     ],
-  ])('returns an error envelope for %s', async (_, text, status, code) => {
+  ])('returns the error envelope for %s', async (_, text, status, code) => {
     const answer = await sendBare(port, text);
     expect(answer.status, answer.body).toBe(status);
     const { error } = ErrorEnvelope.parse(JSON.parse(answer.body));
@@ -114,20 +114,20 @@ describe('error responses outside of handlers', () => {
   });
 
   it.each(['x', 'X:80', '127.0.0.1:3000', '[::1]:3000', 'a_b.example.com:', 'a%20b', ''])(
-    'accepts the Host %s',
+    'accepts the Host header %s',
     async (host) => {
       const answer = await sendBare(port, `GET /api/public/v1/ping HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       expect(answer.status).toBe(200);
     },
   );
 
-  it('accepts an HTTP/1.0 request without Host', async () => {
+  it('accepts an HTTP/1.0 request without a Host header', async () => {
     expect((await sendBare(port, 'GET /api/public/v1/ping HTTP/1.0\r\n\r\n')).status).toBe(200);
   });
 });
 
 describe('x-request-id', () => {
-  it.each(['a', 'A-b_9', 'x'.repeat(64)])('keeps the request id %s of the client', async (id) => {
+  it.each(['a', 'A-b_9', 'x'.repeat(64)])('returns the request id %s that the client sent', async (id) => {
     const { headers } = await api.call({ method: 'GET', path: '/api/public/v1/ping', headers: { 'x-request-id': id } });
     expect(headers['x-request-id']).toBe(id);
   });
@@ -155,7 +155,7 @@ describe('HEAD', () => {
 });
 
 describe('a database that is down', () => {
-  it('returns 500 without details while the database is down', async () => {
+  it('returns 500 without error details while the database is down', async () => {
     const database = await cloneDatabase();
     const fallen = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(fallen);
@@ -192,7 +192,7 @@ describe('CORS_ORIGINS', () => {
     },
   });
 
-  it('allows CORS requests from CORS_ORIGINS only, and exposes the rate limit headers', async () => {
+  it('allows CORS requests only from CORS_ORIGINS, and exposes the rate limit headers', async () => {
     const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
     const allowed = await open.call(preflight(origin));
     expect(allowed.status).toBe(200);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('links each error to the documentation of its code', async () => {
+it('links each error response to the documentation of its error code', async () => {
   const { docs } = errorOf(await api.call({ method: 'GET', path: `${pathPrefix}/tickets` }));
   expect(docs).toBe('/docs/errors#INVALID_API_KEY');
   const [path = '', anchor = ''] = docs.split('#');
@@ -30,7 +30,7 @@ it('documents the meaning and remedy of every error code', async () => {
   }
 });
 
-it('links errors to PUBLIC_URL, also in items of a bulk request', async () => {
+it('links errors to pages at PUBLIC_URL, also in the items of a bulk request', async () => {
   const served = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   const workspace = await createWorkspace(served);
   const rejected = await served.call({ method: 'GET', path: `${pathPrefix}/tickets` });

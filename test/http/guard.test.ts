@@ -99,7 +99,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
 const pickLimitHeaders = (headers: object) => Object.entries(headers).filter(([name]) => name.includes('ratelimit'));
 
 describe('the guard', () => {
-  it('passes a request with a valid key and scope to the handler, with its identity', async () => {
+  it('passes a request with a valid API key and scope to the handler, with the user and tenant of the key', async () => {
     const { get, seen, touched } = await open();
     expect((await get('/tickets', 'reader')).status).toBe(200);
     const identity = createIdentity('tickets:read');
@@ -108,7 +108,7 @@ describe('the guard', () => {
     expect(touched).toEqual([identity]);
   });
 
-  it('requires no key for public endpoints and pages', async () => {
+  it('requires no API key for public endpoints and pages', async () => {
     const { get } = await open();
     for (const path of ['/ping', '/page', '/nothing-taken']) {
       const { status, headers } = await get(path);
@@ -116,7 +116,7 @@ describe('the guard', () => {
     }
   });
 
-  it('rejects an unknown key before it counts the request', async () => {
+  it('rejects an unknown API key without counting the request', async () => {
     const { get, seen, touched } = await open();
     const { status, headers, body } = await get('/tickets', 'unknown');
     expect([status, pickLimitHeaders(headers)]).toEqual([401, []]);
@@ -127,7 +127,7 @@ describe('the guard', () => {
     expect([seen, touched]).toEqual([[], []]);
   });
 
-  it('rejects a key without the scope after it counts the request', async () => {
+  it('counts a request in the rate limit before it rejects an API key without the scope', async () => {
     const { get, seen } = await open({ group: 1 });
     const { status, headers, body } = await get('/tickets', 'stranger');
     expect([status, headers['x-ratelimit-remaining']]).toEqual([403, '0']);
@@ -158,7 +158,7 @@ describe('the guard', () => {
       { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
     ],
     [500, 'kept', 200, {}],
-  ])('checks a key again after the request waited %i ms: %s', async (elapsedTime, then, status, body) => {
+  ])('checks an API key again after the request waited %i ms in the queue: %s', async (elapsedTime, then, status, body) => {
     const { get } = await open();
     const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
     expect([answer.status, answer.body]).toEqual([status, status === 200 ? body : expect.objectContaining(body)]);
@@ -166,7 +166,7 @@ describe('the guard', () => {
 });
 
 describe('the rate limits of a key', () => {
-  it('sends the limits of both windows and details of the tighter one', async () => {
+  it('sends headers with the limits of both rate limit windows and details of the tighter window', async () => {
     const { get, clock } = await open({ global: 3, group: 2 });
     await get('/me', 'reader');
     clock.now = 20_500;
@@ -186,7 +186,7 @@ describe('the rate limits of a key', () => {
     });
   });
 
-  it('rejects requests beyond a window and names the window and the time', async () => {
+  it('returns 429 beyond a rate limit, and names the limit and the time until the next window', async () => {
     const { get, clock, limited } = await open({ global: 4, group: 2 });
     await get('/users', 'reader');
     clock.now = 30_000;
@@ -205,19 +205,19 @@ describe('the rate limits of a key', () => {
     expect(limited).toEqual([['group'], ['global', 'group'], ['global']]);
   });
 
-  it('counts each key of each tenant separately', async () => {
+  it('counts requests of each API key separately', async () => {
     const { get } = await open();
     for (const key of ['reader', 'stranger', 'elsewhere']) {
       expect((await get('/message', key)).headers['x-ratelimit-remaining'], key).toBe('59');
     }
   });
 
-  it('rejects requests beyond a window without an onLimited callback', async () => {
+  it('returns 429 beyond a rate limit even without an onLimited callback', async () => {
     const { get } = await open({ group: 1 }, { onLimited: undefined });
     expect([(await get('/tickets', 'reader')).status, (await get('/tickets', 'reader')).status]).toEqual([200, 429]);
   });
 
-  it('returns a request to the quota once and reports the new quota', async () => {
+  it('refunds a rejected request once, and reports the quota after the refund', async () => {
     const { get } = await open();
     await get('/tickets', 'reader');
     const { headers } = await get('/refused', 'reader');
@@ -228,12 +228,12 @@ describe('the rate limits of a key', () => {
     expect((await get('/tickets', 'reader')).headers['x-ratelimit-remaining']).toBe('28');
   });
 
-  it('counts requests that are not to an endpoint in a window of their own', async () => {
+  it('counts MCP messages in a separate rate limit window', async () => {
     const { get } = await open();
     expect((await get('/message', 'reader')).headers.ratelimit).toBe('"global";r=59;t=60, "mcp";r=59;t=60');
   });
 
-  it('describes the limits with the key', async () => {
+  it('returns the rate limits of an API key with its id', async () => {
     const { get } = await open();
     const { body } = await get('/me', 'reader');
     expect(body.facts).toEqual({ keyId: '2' });
@@ -244,7 +244,7 @@ describe('the rate limits of a key', () => {
     ]);
   });
 
-  it('fails a request whose count fails', async () => {
+  it('returns 500 if the rate limit store fails to count the request', async () => {
     const fail = () => {
       throw new ApiError('INTERNAL_ERROR', 'Counting failed.');
     };

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it.each(endpoints)('allows caches to store only versioned responses of $title', async (endpoint) => {
+it.each(endpoints)('allows caches to store responses of $title only if they have an ETag', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));
   const answers = [
     await api.call({ ...call, key: workspace.key }),
@@ -32,14 +32,14 @@ it.each(endpoints)('allows caches to store only versioned responses of $title', 
   }
 });
 
-it.each(keyedEndpoints)('varies responses of $title by the API key', async (endpoint) => {
+it.each(keyedEndpoints)('sends Vary with the API key headers in responses of $title', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));
   for (const key of [workspace.key, undefined]) {
     expect((await api.call({ ...call, key })).headers.vary).toMatch(/^Authorization, X-API-Key(, Accept-Encoding)?$/);
   }
 });
 
-it('varies responses by Origin if CORS_ORIGINS is set', async () => {
+it('sends Vary: Origin if CORS_ORIGINS is set', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
   const { headers } = await open.call({ method: 'GET', path: `${pathPrefix}/tickets`, headers: { origin } });
@@ -53,7 +53,7 @@ describe('a header that carries the key', () => {
     return (await sendBare(port, `${head}\r\n\r\n`)).status;
   };
 
-  it.each(['Authorization', 'X-API-Key'])('accepts a repeated %s header only with the same value', async (name) => {
+  it.each(['Authorization', 'X-API-Key'])('accepts a repeated %s header only if all values are the same', async (name) => {
     const value = (key: string) => (name === 'Authorization' ? `Bearer ${key}` : key);
     const [own, other] = [value(workspace.key), value(await workspace.createKey())];
     expect(await status(`${name}: ${own}`, `${name.toUpperCase()}: ${own}`)).toBe(200);
@@ -79,7 +79,7 @@ describe('Content-Encoding', () => {
     expect((await post({ 'content-encoding': encoding })).body.error.code).toBe('VALIDATION_ERROR');
   });
 
-  it('ignores Content-Encoding without a body', async () => {
+  it('ignores the Content-Encoding header of a request without a body', async () => {
     expect((await workspace.call('GET', '/tickets', undefined, { 'content-encoding': 'gzip' })).status).toBe(200);
   });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('health endpoints on the API port', () => {
-  it('returns ok from /livez and /readyz without a key or a rate limit', async () => {
+  it('returns ok from /livez and /readyz without an API key and without a rate limit', async () => {
     for (const path of ['/livez', '/readyz']) {
       const answer = await api.call({ method: 'GET', path });
       expect(answer).toMatchObject({ status: 200, text: 'ok' });
@@ -35,7 +35,7 @@ describe('health endpoints on the API port', () => {
     }
   });
 
-  it('does not log health checks', async () => {
+  it('does not log requests of health checks', async () => {
     log = '';
     await api.call({ method: 'GET', path: '/readyz' });
     await api.call({ method: 'GET', path: '/api/public/v1/ping' });
@@ -47,7 +47,7 @@ describe('health endpoints on the API port', () => {
     expect(text).not.toMatch(/livez|readyz/);
   });
 
-  it.each<Phase>(['starting', 'migrating'])('returns 503 from /readyz and the API while it is %s', async (phase) => {
+  it.each<Phase>(['starting', 'migrating'])('returns 503 from /readyz and the API while the server is %s', async (phase) => {
     log = '';
     const { app } = openStartupServer({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
     expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });
@@ -72,7 +72,7 @@ describe('health endpoints on the API port', () => {
 describe('health endpoints on the operations port', () => {
   const logger = createLogger('silent');
 
-  it('reports the details of failed checks and stays ready', async () => {
+  it('reports the details of failed checks on the operations port, and stays ready', async () => {
     const checks = [
       { name: 'fine', look: () => ({ ok: true, milliseconds: 1 }) },
       { name: 'absent', look: () => Promise.reject(new Error('unreachable')) },
@@ -95,7 +95,7 @@ describe('health endpoints on the operations port', () => {
   });
 
   it.each<Phase>(['starting', 'migrating', 'stopping'])(
-    'returns 503 from the operations /readyz while it is %s',
+    'returns 503 from /readyz on the operations port while the server is %s',
     async (phase) => {
       const app = openOperationsServer({ logger, lifecycle: new Lifecycle(phase), checks: [] });
       expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503 });

@@ -52,7 +52,7 @@ it('does not warn about forwarded headers from a trusted proxy', async () => {
   expect(log.text()).toBe('');
 });
 
-it('logs every request with its id but no key, secret, body or query', async () => {
+it('logs every request with its id, but without API key, secret, body and query', async () => {
   const { stream, ...log } = captureLog();
   const database = await cloneDatabase();
   const api = await startApi({ databaseUrl: database.url, logger: createLogger('trace', stream) });
@@ -94,7 +94,7 @@ it('logs every request with its id but no key, secret, body or query', async () 
   );
 });
 
-it('logs status 499 for requests whose client disconnects, also for pipelined ones', async () => {
+it('logs status 499 for requests whose client disconnects, also for pipelined requests', async () => {
   const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream), ownDatabase: true });
   const workspace = await createWorkspace(api);
@@ -190,7 +190,7 @@ describe('a log on standard output', () => {
   it.each([
     ['a line at exit', "log.info('left');"],
     ['lines before the exit', "for (let i = 0; i < 3; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
-  ])('does not crash or block the process when the disk is full, with %s', async (_, script) => {
+  ])("continues without blocking when the log can't be written to a full disk, with %s", async (_, script) => {
     const child = spawnLogger(script, openSync('/dev/full', 'w'));
     expect(await once(child, 'exit')).toEqual([3, null]);
   });
@@ -201,14 +201,14 @@ describe('a log on standard output', () => {
       "process.stdin.once('end', () => { log.info('left'); process.exit(3); }).resume(); await sleep(60_000);",
     ],
     ['lines before the exit', "for (let i = 0; i < 10; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
-  ])('does not crash or block the process when stdout has no reader, with %s', async (_, script) => {
+  ])('continues without blocking when stdout has no reader, with %s', async (_, script) => {
     const child = spawnLogger(script);
     child.stdout?.destroy();
     child.stdin?.end();
     expect(await once(child, 'exit')).toEqual([3, null]);
   });
 
-  it("limits the memory of log lines that it can't write", async () => {
+  it("limits the memory for log lines that can't be written", async () => {
     const script = `
       for (let i = 0; i < 100_000; i++) log.info('a'.repeat(1000));
       const { heapUsed, external } = process.memoryUsage();

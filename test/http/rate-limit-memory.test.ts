@@ -12,7 +12,7 @@ function openCounter() {
   return { clock, count };
 }
 
-it('counts up to the maximum and nothing beyond it', () => {
+it('counts requests in memory up to the limit, and no requests beyond it', () => {
   const { clock, count } = openCounter();
   expect(count('a', 1)).toEqual({ current: 1, ttl: 60_000 });
   clock.now = 500;
@@ -21,13 +21,13 @@ it('counts up to the maximum and nothing beyond it', () => {
   expect(count('a', 0)).toEqual({ current: 2, ttl: 59_500 });
 });
 
-it('keeps one window per key', () => {
+it('counts requests in memory in a separate window for each name', () => {
   const { count } = openCounter();
   count('a', 1);
   expect(count('b', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('opens a new window exactly when the previous one ends', () => {
+it('starts a new rate limit window in memory exactly when the previous window ends', () => {
   const { clock, count } = openCounter();
   count('a', 1);
   clock.now = 59_999;
@@ -37,14 +37,14 @@ it('opens a new window exactly when the previous one ends', () => {
   expect(count('a', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('subtracts returned requests and never goes below zero', () => {
+it('subtracts refunded requests from a window in memory, and never counts below zero', () => {
   const { count } = openCounter();
   expect(count('a', -1)).toEqual({ current: 0, ttl: 60_000 });
   for (let i = 0; i < 2; i++) count('a', 1);
   for (const current of [1, 0, 0]) expect(count('a', -1)).toEqual({ current, ttl: 60_000 });
 });
 
-it('evicts the oldest windows beyond 200,000', () => {
+it('evicts the oldest rate limit windows when memory has more than 200,000 windows', () => {
   const { clock, count } = openCounter();
   count('0', 1);
   clock.now = 1;

@@ -49,7 +49,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     return (await redis.send('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(' name=itsm-api ')).length;
   }
 
-  it('counts in Redis like in memory', async () => {
+  it('counts requests in Redis with the same results as in memory', async () => {
     const { store } = await openStore();
     type Step = { key: string; step: 1 | 0 | -1 };
     const steps = fc.array(
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     );
   });
 
-  it('opens a Redis window again when it ends', async () => {
+  it('starts a new rate limit window in Redis when the previous window ends', async () => {
     const { store } = await openStore();
     const key = randomUUID();
     for (const current of [1, 2, 2]) expect((await store.count(key, 500, 1, 1)).current).toBe(current);
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await store.count(key, 500, 1, 1)).current).toBe(1);
   });
 
-  it('opens a window again after the clock of Redis was set back', async () => {
+  it('starts a new window if the time to live in Redis exceeds the window length', async () => {
     const { count } = await openStore();
     const key = randomUUID();
     await redis.send('SET', `itsm:limits:${key}`, '3', 'PX', '3600000');
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', `itsm:limits:${key}`))).toBeLessThanOrEqual(windowMs);
   });
 
-  it('stores a window in Redis for its length, with tenant, key and group in the name', async () => {
+  it('stores a window in Redis until it ends, under a name with tenant, API key and group', async () => {
     const { count } = await openStore();
     await redis.send('FLUSHALL');
     await count('7:12:tickets');
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', 'itsm:limits:7:12:tickets'))).toBeGreaterThan(55_000);
   });
 
-  it('shares windows between processes', async () => {
+  it('shares rate limit windows in Redis between processes', async () => {
     const [first, second] = [await openStore(), await openStore()];
     const key = randomUUID();
     await first.count(key);
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await second.count(key, 0)).current).toBe(0);
   });
 
-  it('uses one Redis connection at a time and reconnects', async () => {
+  it('uses one Redis connection at a time and reconnects after a lost connection', async () => {
     await expect.poll(connections).toBe(0);
     const reported: string[] = [];
     const { store, count } = await openStore({ onBack: () => void reported.push('back') });
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     await expect.poll(connections).toBe(0);
   });
 
-  it('reports once why Redis is unavailable', async () => {
+  it('reports the reason once while Redis is unavailable', async () => {
     const reported: string[] = [];
     const onAway = (reason: string) => void reported.push(reason);
     const { store } = await openStore({ onAway });
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(store.state).toBe('redis away');
   });
 
-  it("stops using a Redis that can't count until it can", async () => {
+  it("does not use a Redis server that can't count, until it can count again", async () => {
     const reported: string[] = [];
     const onAway = (reason: string) => void reported.push(reason);
     const { store, count } = await openStore({ onAway, onBack: () => void reported.push('back') });

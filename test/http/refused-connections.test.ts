@@ -26,7 +26,7 @@ async function open(): Promise<Socket> {
 
 const connections = () => new Promise<number>((resolve) => api.app.server.getConnections((_, count) => resolve(count)));
 
-it('survives clients that reset rejected connections', async () => {
+it('continues after clients reset rejected connections', async () => {
   for (let round = 0; round < 30; round++) {
     const socket = await open();
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
@@ -38,7 +38,7 @@ it('survives clients that reset rejected connections', async () => {
   expect((await fetch(`http://127.0.0.1:${port}/api/public/v1/ping`, { headers })).status).toBe(200);
 });
 
-it('rejects a request whose key is revoked while the body arrives', async () => {
+it('rejects a request if the API key is revoked before the whole body has arrived', async () => {
   const { key, context } = await createWorkspace(api);
   const body = JSON.stringify(ticket);
   const head = `POST /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
@@ -54,7 +54,7 @@ it('rejects a request whose key is revoked while the body arrives', async () => 
 });
 
 describe('a connection whose request times out', () => {
-  it('closes a connection after a request timeout and ignores the rest of the request', {
+  it('closes a connection after a request timeout, and ignores the rest of the request', {
     timeout: 60_000,
   }, async () => {
     const { server } = api.app;

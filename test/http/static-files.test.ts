@@ -25,7 +25,7 @@ describe.each([
   '/docs/search.json',
   '/favicon.ico',
 ])('%s', (path) => {
-  it('serves the file in every encoding with an ETag per encoding', async () => {
+  it('serves a static file in every encoding, each with its own ETag', async () => {
     const plain = await get(path);
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(Number(plain.headers['content-length'])).toBe(plain.rawPayload.length);
@@ -38,7 +38,7 @@ describe.each([
     expect(new Set([plain, gzipped, brotli].map(({ headers }) => headers.etag)).size).toBe(3);
   });
 
-  it('lets caches store the file and revalidate it', async () => {
+  it('lets caches store and revalidate a static file', async () => {
     const { headers } = await get(path, { 'accept-encoding': 'br' });
     expect(headers).toMatchObject({
       'cache-control': 'public, no-cache',
@@ -55,7 +55,7 @@ describe.each([
     }
   });
 
-  it('sends the headers of the file to HEAD', async () => {
+  it('responds to HEAD with the headers of a static file', async () => {
     const whole = await get(path, { 'accept-encoding': 'br' });
     const head = await api.app.inject({ method: 'HEAD', url: path, headers: { 'accept-encoding': 'br' } });
     expect(head.body).toBe('');
@@ -91,7 +91,7 @@ it('disables caching of the API reference, which has a nonce', async () => {
   expect(brotliDecompressSync(rawPayload).toString()).toContain('<div id="reference">');
 });
 
-it('keeps the Vary header of CORS', async () => {
+it('keeps the Vary header of CORS in responses with static files', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
   const { headers } = await open.call({ method: 'GET', path: '/openapi.json', headers: { origin } });
@@ -99,7 +99,7 @@ it('keeps the Vary header of CORS', async () => {
   await open.close();
 });
 
-it('compresses a file once for concurrent requests', async () => {
+it('compresses a static file once for concurrent requests', async () => {
   const app = Fastify();
   serveSharedFiles(app, 'public');
   const texts = Array.from({ length: 3 }, () => randomBytes(400_000).toString('hex'));

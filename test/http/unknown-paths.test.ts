@@ -22,7 +22,7 @@ describe.each(paths)('%s', (path) => {
     .map(({ route }) => route.method);
   const allowed = [...new Set(own.includes('GET') ? [...own, 'HEAD'] : own)];
 
-  it('lists the supported methods for an unsupported one', async () => {
+  it('lists the supported methods when a request uses an unsupported method', async () => {
     for (const method of ['PUT', 'POST', 'DELETE', 'OPTIONS', 'QUERY'].filter((each) => !allowed.includes(each))) {
       const answer = await api.call({ method, path });
       expect(answer.status, method).toBe(404);
@@ -31,7 +31,7 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  it('suggests the path without a trailing slash', async () => {
+  it('suggests the path without a trailing slash in the 404 error', async () => {
     for (const method of ['GET', 'POST', 'QUERY']) {
       const answer = await api.call({ method, path: `${path}/?page=1` });
       expect(answer.status).toBe(404);
@@ -47,7 +47,7 @@ it.each([
   `${pathPrefix}/`,
   '//',
   `${pathPrefix}/${'t'.repeat(10_000)}`,
-])('returns 404 for %s and points to /docs', async (path) => {
+])('returns 404 with a link to /docs for %s', async (path) => {
   const answer = await api.call({ method: 'GET', path });
   expect(answer.status).toBe(404);
   expect(answer.headers.allow).toBeUndefined();
@@ -58,13 +58,13 @@ it.each([
   [`${pathPrefix}/tickts`, `${pathPrefix}/tickets`],
   [`${pathPrefix}/tickets/7/coments?page=2`, `${pathPrefix}/tickets/7/comments`],
   ['/projects/7/tasks', `${pathPrefix}/projects/7/tasks`],
-])('suggests the nearest path for %s', async (path, nearest) => {
+])('suggests the most similar path for the unknown path %s', async (path, nearest) => {
   const { message } = errorOf(await api.call({ method: 'GET', path }));
   expect(message).toBe(`Path not found. Did you mean ${nearest}?`);
 });
 
 it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
-  'suggests the path for %s with a trailing slash',
+  'suggests the similar path for %s even with a trailing slash',
   async (path) => {
     const answer = await api.call({ method: 'GET', path: `${path}/` });
     expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`Use ${path}.`)]);
@@ -86,7 +86,7 @@ it('handles a path with 400,000 slashes without delay', async () => {
   expect(answer.status).toBe(404);
 });
 
-it.each(['/', '/docs', '/openapi.json'])('serves %s and allows GET and HEAD', async (path) => {
+it.each(['/', '/docs', '/openapi.json'])('serves %s for GET and HEAD, and lists both methods in Allow', async (path) => {
   expect((await api.call({ method: 'GET', path })).status).toBeLessThan(400);
   expect((await api.call({ method: 'DELETE', path })).headers.allow).toBe('GET, HEAD');
 });

@@ -40,7 +40,7 @@ const readRows = ({ databaseUrl }: Pick<Api, 'databaseUrl'>, { tenantId }: Works
     [tenantId],
   );
 
-it('counts requests by key, endpoint and outcome, per minute, per hour and for all keys', async () => {
+it('counts usage by API key, endpoint and outcome, per minute and per hour, and for all keys together', async () => {
   let now = new Date('2026-11-22T09:59:30Z');
   const api = await start({ now: () => now });
   const workspace = await createWorkspace(api);
@@ -91,7 +91,7 @@ it('counts requests by key, endpoint and outcome, per minute, per hour and for a
   }
 });
 
-it('records which limit rejected a request and the peak of each limit', async () => {
+it('records which rate limit rejected a request, and the peak of each rate limit', async () => {
   const api = await start({ env: { RATE_LIMIT_GLOBAL: '10', RATE_LIMIT_GROUP: '4', TENANT_CONCURRENCY_QUEUE: '0' } });
   const workspace = await createWorkspace(api);
   for (let i = 0; i < 5; i++) await workspace.call('GET', '/assets');
@@ -130,7 +130,7 @@ it('records concurrency limit rejections separately from rate limit rejections',
   expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['CONCURRENCY_LIMIT']));
 });
 
-it('adds up the counts of concurrent processes', async () => {
+it('adds up the usage counts of concurrent processes', async () => {
   const now = () => new Date('2026-11-22T12:00:00Z');
   const first = await start({ now });
   const others = [await start({ now }), await start({ now })];
@@ -157,7 +157,7 @@ it('adds up the counts of concurrent processes', async () => {
   }
 });
 
-it("serves requests while usage can't be written, and writes it later or on close", async () => {
+it("serves requests while usage can't be written, and writes the usage later or on close", async () => {
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) });
   const { url, drop } = await cloneDatabase();
@@ -194,7 +194,7 @@ it('limits the memory of unwritten usage and logs the number of lost requests', 
   expect(sum).toEqual({ sum: 10_007 });
 });
 
-it('deletes minutes after 3 hours and hours after 8 days', async () => {
+it('deletes usage per minute after 3 hours and usage per hour after 8 days', async () => {
   const api = await start({ ownDatabase: true });
   const workspace = await createWorkspace(api);
   const ages = [1, 2, 4, 8 * 24 - 1, 8 * 24 + 1];
@@ -217,13 +217,13 @@ it('deletes minutes after 3 hours and hours after 8 days', async () => {
 });
 
 describe('latencies', () => {
-  it('counts a latency in the first bucket with a bound that is not lower', () => {
+  it('counts a latency in the first bucket whose bound is at least the latency', () => {
     expect([0, 1, 1.01, 2, 99, 10_000, 10_001, 1e9].map(bucketOf)).toEqual([0, 0, 1, 1, 11, 22, 23, 23]);
     expect(latencyBounds).toHaveLength(latencyBuckets - 1);
     expect(outcomes).toHaveLength(7);
   });
 
-  it('interpolates percentiles within a bucket', () => {
+  it('interpolates latency percentiles within a bucket', () => {
     const latencies = Array<number>(latencyBuckets).fill(0);
     expect(percentile(latencies, 0.5)).toBeUndefined();
     latencies[bucketOf(60)] = 100;

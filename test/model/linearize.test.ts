@@ -16,7 +16,7 @@ const writeWithoutResponse = (text: string, begin: number) => write(text, begin,
 const order = (steps: readonly Step<string>[]) => linearize(undefined, steps)?.map(({ step }) => step.describe());
 
 describe('linearize', () => {
-  it('orders concurrent steps so that they match their responses', () => {
+  it('orders concurrent model steps so that all steps match their responses', () => {
     expect(order([write('a', 1, 2), write('b', 3, 9), read('a', 4, 10), read('b', 11, 12)])).toEqual([
       ...['write a', 'read a', 'write b', 'read b'],
     ]);
@@ -30,11 +30,11 @@ describe('linearize', () => {
       'a read before the write of its value, which got no response',
       [write('a', 1, 2), read('b', 3, 4), writeWithoutResponse('b', 5)],
     ],
-  ])('finds no order for %s', (_, steps) => {
+  ])('finds no valid order of steps for %s', (_, steps) => {
     expect(order(steps)).toBeUndefined();
   });
 
-  it('orders a step without a response late or not at all', () => {
+  it('orders a model step without a response last, or omits the step, if the other responses require it', () => {
     const steps = [
       write('a', 1, 2),
       writeWithoutResponse('b', 3),
@@ -45,7 +45,7 @@ describe('linearize', () => {
     expect(order(steps)).toEqual(['write a', 'read a', 'write b', 'read b']);
   });
 
-  it('finds an order in bounded time with many steps without a response', () => {
+  it('orders steps in bounded time, even if many steps have no response', () => {
     const many = Array.from({ length: 40 }, (_, index) => writeWithoutResponse(`lost ${index}`, 3));
     const steps = [write('a', 1, 2), ...many, write('b', 10, 20), read('a', 11, 21), read('lost 7', 22, 23)];
     expect(order(steps)).toEqual(['write a', 'read a', 'write b', 'write lost 7', 'read lost 7']);

@@ -19,7 +19,7 @@ function sent(begin: number, end: number, status: number, data?: Row): Sent {
   return { request, begin, end, beganAt: now, endedAt: now, answer: { status, headers: {}, body: { data } } };
 }
 
-it('assigns an ETag to a single state: an unchanged row was read before a concurrent change', () => {
+it('orders a read with 304 before a concurrent change, because each ETag belongs to one state', () => {
   // Its response came after the change, whose ETag is unknown.
   const unchanged = conditionalReadStep<Row>(sent(1, 9, 304), '"1"');
   const written = sent(2, 3, 200, row('second', 10));

@@ -106,7 +106,7 @@ describe.each(Object.keys(uses) as (keyof typeof uses)[])(
     it.each([
       ['3.1', () => openApiDocument()],
       ['3.0', () => downgrade(openApiDocument())],
-    ])('compiles and works when it is generated from OpenAPI %s', async (_, make) => {
+    ])('calls the API with a generated client that compiles, from OpenAPI %s', async (_, make) => {
       const own = await mkdtemp(join(folder, 'client-'));
       await generators[generator](make(), own);
       await writeFile(join(own, 'use.ts'), uses[generator]);

@@ -7,7 +7,7 @@ import { findBreaks } from './compatibility.ts';
  * A client of the released document must work with the current one. A release copies `contract/openapi.json` to the
  * released document.
  */
-it('keeps the document compatible with the released one', async () => {
+it('keeps the OpenAPI document compatible with the released document', async () => {
   const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');
   expect(findBreaks(JSON.parse(released), openApiDocument())).toEqual([]);
 });
@@ -188,7 +188,7 @@ describe('breaking changes of the document', () => {
       (d) => delete schema(d, 'TicketUpdatedEvent').properties.changes,
       'ticket.updated.changes: the field is removed',
     ],
-  ])('detects a breaking change: %s', (_, change, found) => {
+  ])('detects a breaking change of the OpenAPI document: %s', (_, change, found) => {
     expect(changed(change).join('\n')).toContain(found);
   });
 });
@@ -233,7 +233,7 @@ describe('compatible changes of the document', () => {
     ['a new event', (d) => (d.webhooks['asset.updated'] = d.webhooks['asset.created'])],
     ['another description', (d) => (d.paths[tickets].get.description = 'Lists.')],
     ['a new error', (d) => (d.paths[tickets].get.responses[410] = d.paths[tickets].get.responses[500])],
-  ])('accepts a compatible change: %s', (_, change) => {
+  ])('accepts a compatible change of the OpenAPI document: %s', (_, change) => {
     expect(changed(change)).toEqual([]);
   });
 

@@ -97,13 +97,13 @@ describe('the conformance check', () => {
       [expect.stringContaining('not as 3.1 says'), expect.stringContaining('not as 3.0 says')],
     ],
     [{ status: 500, body: error }, ['the code is not documented']],
-  ])('reports a response that differs by %j', (difference, faults) => {
+  ])('reports a response that differs from the OpenAPI document by %j', (difference, faults) => {
     expect(findFaults(operation, { ...good, ...difference })).toEqual(faults);
   });
 });
 
 describe('a key that has used up its limit', () => {
-  it('returns 429 as documented', async () => {
+  it('returns 429 as documented in the OpenAPI document', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const { key } = await createWorkspace(api);
     const operation = operations.find(({ id }) => id === 'tickets_list') as DocumentedOperation;

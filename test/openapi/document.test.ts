@@ -23,20 +23,20 @@ async function get(path: string) {
   return { type: headers['content-type'], text };
 }
 
-it('serves the committed document as JSON without a key', async () => {
+it('serves the committed OpenAPI document as JSON without an API key', async () => {
   const committed = await readFile(new URL('../../contract/openapi.json', import.meta.url), 'utf8');
   const { type, text } = await get('/openapi.json');
   expect(type).toBe('application/json; charset=utf-8');
   expect(JSON.parse(text)).toEqual(JSON.parse(committed));
 });
 
-it('serves the same document as YAML', async () => {
+it('serves the OpenAPI document as YAML with the same content', async () => {
   const { type, text } = await get('/openapi.yaml');
   expect(type).toBe('application/yaml; charset=utf-8');
   expect(parse(text)).toEqual(openApiDocument());
 });
 
-it('serves the document for OpenAPI 3.0 without webhooks', async () => {
+it('serves a document for OpenAPI 3.0 without webhooks', async () => {
   const { text } = await get('/openapi-3.0.json');
   const document = JSON.parse(text);
   expect(document.openapi).toBe('3.0.3');
@@ -45,7 +45,7 @@ it('serves the document for OpenAPI 3.0 without webhooks', async () => {
   expect(document.components.schemas.Ticket.properties.resolution).toMatchObject({ type: 'string', nullable: true });
 });
 
-it('links to the changelog', async () => {
+it('links to the changelog in the description of the OpenAPI document', async () => {
   const [, path = ''] = /\[the changelog\]\((.*?)\)/.exec(openApiDocument().info.description ?? '') ?? [];
   const { text } = await get(path);
   expect(text).toContain('<h1>Changelog of the API</h1>');
@@ -58,7 +58,7 @@ describe('the description of deliveries', () => {
   );
   const { secret = '', 'raw body': body = '' } = cells;
 
-  it('documents an example with the signatures that the server creates', () => {
+  it('documents an example delivery with the signatures that the server creates for it', () => {
     const timestamp = new Date(Number(cells['webhook-timestamp']) * 1000);
     const signed = signatureHeaders(secret, { id: cells['webhook-id'] ?? '', timestamp, body });
     for (const [name, value] of Object.entries(signed)) {
@@ -66,7 +66,7 @@ describe('the description of deliveries', () => {
     }
   });
 
-  it('documents code that verifies signatures', async () => {
+  it('documents code that verifies webhook signatures', async () => {
     const code = /^```js\n(.*?)^```$/ms.exec(description)?.[1] ?? '';
     const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
     const headers = { 'x-service-signature': cells['X-Service-Signature'] };
@@ -75,7 +75,7 @@ describe('the description of deliveries', () => {
     expect(isGenuine(body, {}, secret)).toBe(false);
   });
 
-  it('documents the delivery limits that the server uses', () => {
+  it('documents the delivery limits of the server in the OpenAPI document', () => {
     const [second, day] = [1000, 24 * 60 * 60 * 1000];
     const { waits, attemptTimeout, pauseAfter } = deliverySchedule;
     expect([waits.length + 1, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
@@ -102,15 +102,15 @@ const linters = {
 
 // A linter runs for seconds even on an idle machine.
 describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
-  it('reports no problem in the document', async () => {
+  it('reports no problem in the OpenAPI document', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });
 
-  it('reports no problem in the 3.0 document', async () => {
+  it('reports no problem in the OpenAPI 3.0 document', async () => {
     expect(await lint(downgrade(openApiDocument()))).toEqual([]);
   });
 
-  it('reports a missing info section', async () => {
+  it('reports an OpenAPI document with an incomplete info section', async () => {
     const { info, ...document } = openApiDocument();
     const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
     expect(problems.join()).toMatch(/info/);

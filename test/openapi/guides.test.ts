@@ -134,7 +134,7 @@ async function freePort(): Promise<number> {
 /** Guides without code. */
 const withoutCode = ['client-examples.md', 'limitations.md'];
 
-it('runs every guide with code', async () => {
+it('runs the code samples of every guide that has code', async () => {
   const names = (await readdir(guides)).filter((name) => !withoutCode.includes(name));
   expect(names.sort()).toEqual([
     'agents.md',
@@ -157,7 +157,7 @@ it('runs every guide with code', async () => {
   ]);
 });
 
-it('runs the guide first-request', async () => {
+it('runs the code samples of the guide first-request', async () => {
   const guide = await readGuide('first-request');
   const settings = guide.take('sh');
   expect(await run('sh', settings + guide.take('sh'))).toContain('Seen in a guide');
@@ -170,7 +170,7 @@ it('runs the guide first-request', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide pagination', async () => {
+it('runs the code samples of the guide pagination', async () => {
   const guide = await readGuide('pagination');
   const { totalCount } = (await workspace.call('GET', '/tickets?status=OPEN&perPage=1')).body.meta;
   expect(await run('sh', guide.take('sh'))).toContain('"meta":{"page":1,"perPage":5,"totalCount":1}');
@@ -182,7 +182,7 @@ it('runs the guide pagination', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide handle-errors', async () => {
+it('runs the code samples of the guide handle-errors', async () => {
   const guide = await readGuide('handle-errors');
   const refused = JSON.parse(await run('sh', guide.take('sh')));
   expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
@@ -196,7 +196,7 @@ it('runs the guide handle-errors', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide search-and-filter', async () => {
+it('runs the code samples of the guide search-and-filter', async () => {
   const guide = await readGuide('search-and-filter');
   await workspace.createTicket({ title: 'VPN drops at noon', requesterId: workspace.userId });
   const newest = (await workspace.call('GET', '/tickets?perPage=1')).body.data[0].ticketNumber;
@@ -209,7 +209,7 @@ it('runs the guide search-and-filter', async () => {
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
 });
 
-it('runs the guide agents', async () => {
+it('runs the code samples of the guide agents', async () => {
   const guide = await readGuide('agents');
   // Replaces programs of other vendors with a function that prints their arguments.
   const called = (program: string) => run('sh', `${program}() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`);
@@ -236,7 +236,7 @@ it('runs the guide agents', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide optimistic-concurrency', async () => {
+it('runs the code samples of the guide optimistic-concurrency', async () => {
   const guide = await readGuide('optimistic-concurrency');
   const of = (code: string) =>
     code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
@@ -248,7 +248,7 @@ it('runs the guide optimistic-concurrency', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide comments-and-activity', async () => {
+it('runs the code samples of the guide comments-and-activity', async () => {
   const guide = await readGuide('comments-and-activity');
   const { id } = await workspace.createTicket();
   const of = (code: string) => code.replaceAll('/tickets/1/', `/tickets/${id}/`);
@@ -260,7 +260,7 @@ it('runs the guide comments-and-activity', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide sync-assets', async () => {
+it('runs the code samples of the guide sync-assets', async () => {
   const guide = await readGuide('sync-assets');
   expect(await run('sh', guide.take('sh'))).toContain('"assetTag":"LT-0311"');
   const inventory = guide.take('ts');
@@ -274,7 +274,7 @@ it('runs the guide sync-assets', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide api-keys', { timeout: 60_000 }, async () => {
+it('runs the code samples of the guide api-keys', { timeout: 60_000 }, async () => {
   const guide = await readGuide('api-keys');
   const { email } = await workspace.createUser();
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -294,7 +294,7 @@ it('runs the guide api-keys', { timeout: 60_000 }, async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide roles', { timeout: 60_000 }, async () => {
+it('runs the code samples of the guide roles', { timeout: 60_000 }, async () => {
   const guide = await readGuide('roles');
   const { id, email } = await workspace.createUser();
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -308,7 +308,7 @@ it('runs the guide roles', { timeout: 60_000 }, async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide custom-fields', async () => {
+it('runs the code samples of the guide custom-fields', async () => {
   const guide = await readGuide('custom-fields');
   const { data } = JSON.parse(await run('sh', guide.take('sh')));
   expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, tags: ['vip', 'berlin'] });
@@ -317,14 +317,14 @@ it('runs the guide custom-fields', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide rate-limits', async () => {
+it('runs the code samples of the guide rate-limits', async () => {
   const guide = await readGuide('rate-limits');
   expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
   expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide retry-safely', async () => {
+it('runs the code samples of the guide retry-safely', async () => {
   const guide = await readGuide('retry-safely');
   const responses = await run('sh', guide.take('sh'));
   expect(responses.match(/^HTTP\/1\.1 201/gm)).toHaveLength(2);
@@ -334,7 +334,7 @@ it('runs the guide retry-safely', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the guide bulk-requests', async () => {
+it('runs the code samples of the guide bulk-requests', async () => {
   const guide = await readGuide('bulk-requests');
   const { data } = JSON.parse(await run('sh', guide.take('sh')));
   expect(data).toMatchObject([
@@ -346,7 +346,7 @@ it('runs the guide bulk-requests', async () => {
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
 });
 
-it('runs the guide sync-changes', async () => {
+it('runs the code samples of the guide sync-changes', async () => {
   const guide = await readGuide('sync-changes');
   const page = await run('sh', guide.take('sh'));
   expect(page).toContain('Seen in a guide');
@@ -369,7 +369,7 @@ it('runs the guide sync-changes', async () => {
 });
 
 describe('the guide verify-signatures', () => {
-  it.each(['ts', 'python'] as const)('runs the receiver of the guide verify-signatures in %s', async (language) => {
+  it.each(['ts', 'python'] as const)('runs the webhook receiver of the guide verify-signatures in %s', async (language) => {
     if (missing.includes(language)) return;
     const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
@@ -430,7 +430,7 @@ describe('the guide verify-signatures', () => {
   });
 });
 
-it('runs the guide manage-webhooks', { timeout: 60_000 }, async () => {
+it('runs the code samples of the guide manage-webhooks', { timeout: 60_000 }, async () => {
   const guide = await readGuide('manage-webhooks');
   const receiver = await startReceiver();
   const made = JSON.parse(await run('sh', guide.take('sh'), { HOOK_URL: receiver.url })).data;

@@ -20,7 +20,7 @@ afterAll(async () => {
   await api.close();
 });
 
-it('shows the API reference and sends a request with a pasted key, without requests to other hosts', async () => {
+it('shows the API reference and sends a request with a pasted API key, without requests to other hosts', async () => {
   await workspace.createTicket({ title: 'Seen in the browser' });
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   const requested: string[] = [];
@@ -44,7 +44,7 @@ it('shows the API reference and sends a request with a pasted key, without reque
   await context.close();
 }, 60_000);
 
-it('shows client samples first, then curl, and no other language', async () => {
+it('shows client samples first, then curl samples, and no other language in the API reference', async () => {
   const page = await browser.newPage();
   await page.goto(`${origin}/docs/#tag/tickets/POST/tickets`);
   await page.getByText('client.tickets.create').first().waitFor();
@@ -54,7 +54,7 @@ it('shows client samples first, then curl, and no other language', async () => {
   await page.close();
 }, 60_000);
 
-it('allows scripts by a nonce per response and connections to this host only', async () => {
+it('allows scripts in the API reference only with a nonce, and connections only to the same host', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${origin}/docs/`)).headers.get('content-security-policy') ?? ''),
   );

@@ -68,15 +68,15 @@ function findWrongIntegers(document: OpenApi): string[] {
 }
 
 describe.each(forms)('OpenAPI %s', (_, make) => {
-  it('describes everything in a sentence', () => {
+  it('describes every part of the OpenAPI document in a sentence', () => {
     expect(findMissingDescriptions(make())).toEqual([]);
   });
 
-  it('names every choice', () => {
+  it('has a name for every choice of schemas in the OpenAPI document', () => {
     expect(findUnnamedChoices(make())).toEqual([]);
   });
 
-  it('uses int64 for ids only', () => {
+  it('uses int64 only for ids in the OpenAPI document', () => {
     expect(findWrongIntegers(make())).toEqual([]);
   });
 
@@ -113,14 +113,14 @@ describe.each(forms)('OpenAPI %s', (_, make) => {
       (d) => (d.components.schemas.PageMeta.properties.page.format = 'int64'),
       findWrongIntegers,
     ],
-  ])('detects %s', (_, breakIt, find) => {
+  ])('detects %s in the OpenAPI document', (_, breakIt, find) => {
     const document = structuredClone(make());
     breakIt(document);
     expect(find(document)).not.toEqual([]);
   });
 });
 
-it('names nullable values by the schema that they have otherwise', () => {
+it('names the schema of a nullable value after the schema of the value', () => {
   const schemas = (document: OpenApi) => document.components.schemas as Part;
   const [newer, older] = forms.map(([, make]) => schemas(make()));
   expect(newer.Ticket.properties.category).toMatchObject({ $ref: '#/components/schemas/NullableTicketCategory' });
@@ -152,11 +152,11 @@ it('accepts the id or number of a ticket in every reference to a ticket', () => 
   expect(schemas.NullableTicketReference.anyOf[0]).toEqual({ $ref });
 });
 
-it('has no example of the error envelope, which mocks would return for every error', () => {
+it('has no example of the error envelope, because mock servers would return it for every error', () => {
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
-it('gives the values of a change the type of the field', () => {
+it('documents the values of a change with the type of the changed field', () => {
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [
@@ -177,7 +177,7 @@ it('gives the values of a change the type of the field', () => {
   }
 });
 
-it('lists every operation since the release in the changelog', async () => {
+it('lists every operation that is newer than the release in the changelog', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const released: OpenApi = JSON.parse(await read('contract/released/openapi.json'));
   const changelog = await read('docs/changelog.md');

@@ -36,7 +36,7 @@ function findSample({ samples }: DocumentedOperation, label: string): string {
   return samples.find((sample) => sample.label === label)?.source ?? expect.fail(`There is none for ${label}.`);
 }
 
-it('gives every operation a client sample and a curl sample', () => {
+it('documents every operation with a client sample and a curl sample', () => {
   for (const { id, samples } of operations) {
     expect(samples.map(({ label, lang }) => [label, lang])).toEqual([
       ['Client', 'typescript'],
@@ -56,7 +56,7 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('runs the sample of $id', async (operation) => {
+  it.each(deletesLast)('runs the sample of the operation $id', async (operation) => {
     const source = findSample(operation, label);
     if (label === 'Client') {
       const printed = await runClient(source, env);

@@ -96,14 +96,14 @@ function findMismatches(expr: string): string[] {
   });
 }
 
-it('reports an unknown metric, an unknown label and a syntax error in an expression', () => {
+it('reports an unknown metric, an unknown label and a syntax error in a PromQL expression', () => {
   expect(findMismatches('sum(itsm_deliveries_due)')).toEqual([]);
   expect(findMismatches('sum(rate(itsm_http_request_total[5m]))')).toHaveLength(1);
   expect(findMismatches('itsm_deliveries_total{result="failed"}')).toHaveLength(1);
   expect(() => findMismatches('sum(itsm_deliveries_due')).toThrow('Not PromQL');
 });
 
-it('queries only existing metrics in every alert, and links to a section of the runbook', async () => {
+it('queries only existing metrics in each alert, and links each alert to a section of the runbook', async () => {
   const headings = [...(await readText('docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
@@ -121,7 +121,7 @@ it('queries only existing metrics in every alert, and links to a section of the 
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 
-it('queries only existing metrics in the panels of the dashboard, and leaves no metric unused', () => {
+it('queries each exported metric, and no unknown metric, in the dashboard and the alerts', () => {
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(shown.length).toBeGreaterThan(15);
   expect(shown.flatMap(findMismatches)).toEqual([]);

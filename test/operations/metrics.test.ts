@@ -82,7 +82,7 @@ describe('metrics of requests', () => {
     expect(values('itsm_http_requests_total').reduce((sum, each) => sum + each, 0)).toBe(7);
   });
 
-  it('adds no series for more tenants, keys, paths and methods', async () => {
+  it('adds no time series for more tenants, API keys, paths and methods', async () => {
     const { api, scrape, tenants } = await startMeasuredApi();
     const sendRequests = async (workspace: Workspace) => {
       const { id } = await workspace.createTicket();
@@ -118,7 +118,7 @@ describe('metrics of requests', () => {
     for (const each of requests ?? []) expect(each.requests).toBe(1 + 4 * 2);
   });
 
-  it('counts requests rejected by the rate limits of a key, by window', async () => {
+  it('counts requests that the rate limits of an API key reject, by window', async () => {
     const { api, scrape } = await startMeasuredApi({ env: { RATE_LIMIT_GLOBAL: '5', RATE_LIMIT_GROUP: '3' } });
     const { call } = await createWorkspace(api);
     const getRejections = async () => {
@@ -134,7 +134,7 @@ describe('metrics of requests', () => {
     expect(await getRejections()).toEqual([2, 3]);
   });
 
-  it('counts requests that wait for the concurrency limit and those that it rejects', async () => {
+  it('counts requests that wait for the concurrency limit, and requests that it rejects', async () => {
     const { api, scrape, tenants } = await startMeasuredApi({
       env: {
         DATABASE_POOL_SIZE: '4',
@@ -191,7 +191,7 @@ describe('metrics of requests', () => {
   });
 });
 
-it('exports connections by pool, waiting requests and prepared statements', async () => {
+it('exports metrics of connections by pool, waiting requests and prepared statements', async () => {
   const { api, scrape } = await startMeasuredApi({ env: { DATABASE_POOL_SIZE: '3' } });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
@@ -296,7 +296,7 @@ it('excludes the time of an open circuit from the backlog age, and counts one du
   }
 });
 
-it("omits the backlog without delaying the scrape if the database doesn't respond in time", async () => {
+it("omits the delivery backlog without delaying the scrape if the database doesn't respond in time", async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const metrics = createMetrics([]);
@@ -330,7 +330,7 @@ describe('usage per tenant', () => {
     expect(top().requests).toEqual([{ tenantId: 1, requests: 100, connectionMs: 0, deliveries: 0 }]);
   });
 
-  it('keeps the tenants with the highest usage if there are more tenants than the limit', () => {
+  it('keeps only the tenants with the highest usage if more tenants than the limit are active', () => {
     const { add, top } = createTenantUsage(() => 0);
     add(toTenantId(1), 'connectionMs', 60_000);
     add(toTenantId(2), 'requests', 500);

@@ -210,7 +210,7 @@ describe('traces', () => {
     expect(await end(worker)).toMatchObject({ code: 0 });
   });
 
-  it('exports no spans of a trace that the caller or the sampler has not sampled', { timeout: 60_000 }, async () => {
+  it('exports no spans of a trace that the caller or the sampler excludes', { timeout: 60_000 }, async () => {
     const api = await startUntracedApi();
     const { env, spans } = await collector();
     const workspace = await createWorkspace(api);
@@ -239,7 +239,7 @@ describe('traces', () => {
     expect(spans).toHaveLength(before);
   });
 
-  it('assigns statements to the request that runs them, even on a connection that another request returned', async () => {
+  it('assigns each SQL statement to the request that runs it, even on a reused connection', async () => {
     const requestStorage = new AsyncLocalStorage<number>();
     const tracedRequests: (number | undefined)[] = [];
     const tracer: StatementTracer = {
@@ -274,7 +274,7 @@ describe('traces', () => {
 });
 
 describe('OpenTelemetry packages', () => {
-  it('does not load OpenTelemetry without its variables or if they disable it', { timeout: 60_000 }, async () => {
+  it('loads OpenTelemetry only if its environment variables enable it', { timeout: 60_000 }, async () => {
     const api = await startUntracedApi();
     const workspace = await createWorkspace(api);
     const settings: Record<string, string>[] = [
@@ -324,7 +324,7 @@ describe('OpenTelemetry packages', () => {
     ['is unreachable', true, { OTEL_EXPORTER_OTLP_TIMEOUT: '1000' }, 'ECONNREFUSED'],
     ['never responds', false, { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, 'within 1500 ms'],
   ])(
-    'delays neither requests nor shutdown if the collector %s, and logs this once',
+    'delays neither requests nor shutdown if the trace collector %s, and logs the failure once',
     { timeout: 90_000 },
     async (_, responds, timeout, reason) => {
       const api = await startUntracedApi();
