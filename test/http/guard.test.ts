@@ -99,7 +99,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
 const pickLimitHeaders = (headers: object) => Object.entries(headers).filter(([name]) => name.includes('ratelimit'));
 
 describe('the guard', () => {
-  it('passes a request with a valid API key and scope to the handler, with the user and tenant of the key', async () => {
+  it('passes a request with a valid API key and scope to the handler, with the identity of the key', async () => {
     const { get, seen, touched } = await open();
     expect((await get('/tickets', 'reader')).status).toBe(200);
     const identity = createIdentity('tickets:read');
@@ -158,7 +158,7 @@ describe('the guard', () => {
       { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
     ],
     [500, 'kept', 200, {}],
-  ])('checks an API key again after the request waited %i ms in the queue: %s', async (elapsedTime, then, status, body) => {
+  ])('checks an API key again if the request waited %i ms: %s', async (elapsedTime, then, status, body) => {
     const { get } = await open();
     const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
     expect([answer.status, answer.body]).toEqual([status, status === 200 ? body : expect.objectContaining(body)]);

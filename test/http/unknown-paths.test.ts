@@ -86,7 +86,7 @@ it('handles a path with 400,000 slashes without delay', async () => {
   expect(answer.status).toBe(404);
 });
 
-it.each(['/', '/docs', '/openapi.json'])('serves %s for GET and HEAD, and lists both methods in Allow', async (path) => {
+it.each(['/', '/docs', '/openapi.json'])('serves %s for GET and HEAD, and lists both in Allow', async (path) => {
   expect((await api.call({ method: 'GET', path })).status).toBeLessThan(400);
   expect((await api.call({ method: 'DELETE', path })).headers.allow).toBe('GET, HEAD');
 });

@@ -369,7 +369,7 @@ it('runs the code samples of the guide sync-changes', async () => {
 });
 
 describe('the guide verify-signatures', () => {
-  it.each(['ts', 'python'] as const)('runs the webhook receiver of the guide verify-signatures in %s', async (language) => {
+  it.each(['ts', 'python'] as const)('runs the receiver of the guide verify-signatures in %s', async (language) => {
     if (missing.includes(language)) return;
     const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');

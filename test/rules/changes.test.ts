@@ -98,7 +98,7 @@ describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
   const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
 
-  it('lists each changed row once, with its newest values, in the order of the last change', async () => {
+  it('lists each changed row once in the change feed, with its current values, by time of last change', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
     await expectChanges(path, begin, rows);
@@ -115,7 +115,7 @@ describe.each(feeds)('$title', ({ route }) => {
     await expectChanges(path, all.cursor, [rows[1]]);
   });
 
-  it('returns consecutive pages of changes for any page size', async () => {
+  it('returns consecutive pages of the change feed for any page size', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id);
     await expectChanges(path, begin, rows);
@@ -128,7 +128,7 @@ describe.each(feeds)('$title', ({ route }) => {
     expect(await changes(path, { cursor: begin, perPage: '3' })).toMatchObject({ ids: rows, hasMore: false });
   });
 
-  it('rejects the cursor of another list or workspace and suggests since', async () => {
+  it('rejects the cursor of another change feed or workspace, and suggests `since`', async () => {
     const { cursor } = await walk(path);
     const other = feeds.find((feed) => feed.route !== route)?.route.path.slice(pathPrefix.length) ?? '';
     const theirs = await createWorkspace(api);
@@ -157,7 +157,7 @@ describe.each(feeds)('$title', ({ route }) => {
     }
   });
 
-  it('accepts since=0001-01-01T00:00:00Z', async () => {
+  it('accepts since=0001-01-01T00:00:00Z in a change feed', async () => {
     const { status, text } = await workspace.call('GET', `${path}?since=0001-01-01T00:00:00Z`);
     expect(status, text).toBe(200);
   });
@@ -202,7 +202,7 @@ describe('a change feed during an open transaction', () => {
     await expectChanges('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
   });
 
-  it('includes with `since` the changes of a long transaction that was open at that time', async () => {
+  it('returns the changes of a long transaction that was open at the time of `since`', async () => {
     const late = await workspace.createTicket();
     const early = await workspace.createTicket();
     await expectChanges('/tickets/changes', undefined, [late.id, early.id]);
@@ -221,7 +221,7 @@ describe('a change feed during an open transaction', () => {
 });
 
 describe('since', () => {
-  it('starts `since` at the given time with at most one older change', async () => {
+  it('starts the change feed at the time of `since` with at most one older change', async () => {
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
     await expectChanges('/tickets/changes', undefined, ids);
@@ -241,7 +241,7 @@ describe('since', () => {
     }
   });
 
-  it('returns an empty page with `since` if nothing ever changed', async () => {
+  it('returns an empty page for `since` if no row has ever changed', async () => {
     const since = new Date(Date.now() - 1000).toISOString();
     expect(await changes('/assets/changes', { since })).toMatchObject({ ids: [], hasMore: false });
   });
@@ -262,7 +262,7 @@ describe('changes from different writers', () => {
       (id) => sql.query('DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2', idParameters(id)),
     ],
     ['a PATCH of watchers', (id) => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] })],
-  ])('lists a ticket after a change by %s', async (_, write) => {
+  ])('lists a ticket in the change feed after a change by %s', async (_, write) => {
     const { id } = await workspace.createTicket({ watcherUserIds: [(await workspace.createUser()).id] });
     await expectChanges('/tickets/changes', undefined, [id]);
     const { cursor } = await walk('/tickets/changes');
@@ -270,7 +270,7 @@ describe('changes from different writers', () => {
     await expectChanges('/tickets/changes', cursor, [id]);
   });
 
-  it('does not list a ticket after a PATCH without changes', async () => {
+  it('omits a ticket from the change feed after a PATCH without changes', async () => {
     const { id } = await workspace.createTicket(ticket);
     await expectChanges('/tickets/changes', undefined, [id]);
     const { cursor } = await walk('/tickets/changes');
@@ -286,7 +286,7 @@ describe('changes from different writers', () => {
     await expectChanges('/assets/changes', begin, [kept.id]);
   });
 
-  it('denies requests the right to write to the change tables', async () => {
+  it('denies the database role of requests the right to write to the change tables', async () => {
     const { pool } = api.databases.requests;
     for (const statement of [
       'DELETE FROM changes',
@@ -302,7 +302,7 @@ describe('changes from different writers', () => {
   });
 });
 
-it('accepts a `since` that is up to a minute in the future', async () => {
+it('accepts a `since` of up to a minute in the future in a change feed', async () => {
   const at = (ms: number) => new Date(Date.now() + ms).toISOString();
   expect((await workspace.call('GET', `/tickets/changes?since=${at(20_000)}`)).status).toBe(200);
   expect((await workspace.call('GET', `/tickets/changes?since=${at(120_000)}`)).status).toBe(400);
@@ -330,7 +330,7 @@ describe('a change feed when PostgreSQL', () => {
     return writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) - dayMicroseconds) });
   }
 
-  it('continues from a cursor after PostgreSQL restarts', async () => {
+  it('continues the change feed from a cursor after PostgreSQL restarts', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const cursor = await startAgain((await walk(path)).cursor);
@@ -341,7 +341,7 @@ describe('a change feed when PostgreSQL', () => {
     expect(rows).toEqual([{ given: 0 }]);
   });
 
-  it('misses no change after PostgreSQL recovers from a crash', async () => {
+  it('lists every change in the change feed after PostgreSQL recovers from a crash', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
@@ -360,7 +360,7 @@ describe('a change feed when PostgreSQL', () => {
     expect((await walk(path, next)).ids).toEqual([]);
   });
 
-  it('lets clients read to the end when two transactions record the recovery concurrently', async () => {
+  it('returns all changes when two transactions record a recovery of PostgreSQL concurrently', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query('DELETE FROM server_runs');
     await endSessions();
@@ -391,7 +391,7 @@ describe('a change feed when PostgreSQL', () => {
     expect((await walk(path, second.cursor)).ids).toEqual([]);
   });
 
-  it('does not block when two transactions record a recovery concurrently while the clock is behind', async () => {
+  it('records a recovery without blocking if two transactions do so while the clock is behind', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query("UPDATE change_epochs SET started_at = started_at + interval '1 hour'");
     await sql.query('DELETE FROM server_runs');
@@ -410,7 +410,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, undefined, ids);
   });
 
-  it('misses no change after the database was temporarily on another server', async () => {
+  it('lists every change after the database was temporarily on another server', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const given = readCursor(followed(), (await walk(path)).cursor);
@@ -426,7 +426,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, writeCursor(followed(), there), [after.id]);
   });
 
-  it('misses no change after a restore to a time before the cursor was issued', async () => {
+  it('lists every change after a restore of the database to a time before the cursor was issued', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
@@ -437,7 +437,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, given, [after.id]);
   });
 
-  it('misses no change after a restore if a client reads before anything is written', async () => {
+  it('lists every change after a restore if a client reads the feed before the first write', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const lost = readCursor(followed(), (await walk(path)).cursor);
@@ -448,7 +448,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, cursor, [after.id]);
   });
 
-  it('lists all changes again after a restore to a time before the last restart', async () => {
+  it('lists all changes again after a restore of the database to a time before the last restart', async () => {
     const ids = [(await workspace.createTicket()).id, (await workspace.createTicket()).id];
     await expectChanges(path, undefined, ids);
     const given = readCursor(followed(), (await walk(path)).cursor);
@@ -461,7 +461,7 @@ describe('a change feed when PostgreSQL', () => {
     ['higher', 'was started since', -1_000_000_000],
     ['lower', 'has run for longer', 1_000_000_000],
     ['higher', 'has run for longer', -1_000_000_000],
-  ])('continues from a cursor on another server with %s transaction numbers that %s', async (_, since, by) => {
+  ])('continues the change feed on another server with %s transaction numbers that %s', async (_, since, by) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);

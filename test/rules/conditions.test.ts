@@ -17,7 +17,7 @@ afterAll(() => api.close());
 const strong = /^"[\x21\x23-\x7e]+"$/;
 
 describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title', (endpoint) => {
-  it('returns a strong ETag', async () => {
+  it('returns a strong ETag for a resource with a version', async () => {
     const sample = await endpoint.sample(workspace);
     const { headers } = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
     expect(headers.etag).toMatch(strong);
@@ -59,7 +59,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
     };
   }
 
-  it('accepts If-Match with the current ETag', async () => {
+  it('changes a resource if If-Match contains the current ETag', async () => {
     const send = await createSender();
     const first = await send();
     const second = await send(first.headers.etag);
@@ -71,7 +71,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
     }
   });
 
-  it('returns 412 for an If-Match that does not match and changes nothing', async () => {
+  it("returns 412 without a change if If-Match doesn't match the current ETag", async () => {
     const send = await createSender();
     const first = await send();
     for (const tags of ['"other"', '"1", "2"', `W/${first.headers.etag}`]) {
@@ -95,7 +95,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
     },
   );
 
-  it('returns 404 for any If-Match if the row does not exist', async () => {
+  it('returns 404 for any If-Match if the resource does not exist', async () => {
     const { body } = await endpoint.sample(workspace);
     const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
     for (const tags of ['*', '"1"']) {
@@ -109,7 +109,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
 describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !acceptsIfMatch(route)))(
   '$title',
   (endpoint) => {
-    it('returns 400 for If-Match, which it does not support', async () => {
+    it('returns 400 for If-Match if the endpoint does not support conditional requests', async () => {
       const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key };
       const answer = await api.call({ ...call, headers: { 'if-match': '*' } });
       expect(answer.status, answer.text).toBe(400);
@@ -119,7 +119,7 @@ describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !ac
 );
 
 describe('the version of a webhook subscription', () => {
-  it('keeps the If-Match of a webhook valid after deliveries, but not its If-None-Match', async () => {
+  it('accepts the ETag of a webhook in If-Match after deliveries, but not in If-None-Match', async () => {
     const { id } = await workspace.createWebhook();
     const path = `/webhooks/${id}`;
     const { headers } = await workspace.call('GET', path);
@@ -146,7 +146,7 @@ describe('the version of a webhook subscription', () => {
     expect((await workspace.call('DELETE', path, undefined, weak)).status).toBe(412);
   });
 
-  it('changes the ETag of a webhook with every change, including its secret and a pause', async () => {
+  it('returns a new ETag for a webhook after every change, including a new secret and a pause', async () => {
     const { id } = await workspace.createWebhook();
     const changes: object[] = [
       { url: 'https://hooks.example.com/other' },
@@ -171,7 +171,7 @@ describe('the version of a webhook subscription', () => {
 describe('the version of a ticket', () => {
   const getEtag = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).headers.etag;
 
-  it('changes the ETag of a ticket with each of its fields, and only then', async () => {
+  it('returns a new ETag for a ticket after a change of any field, and only then', async () => {
     const { id } = await workspace.createTicket();
     const seen = [await getEtag(id)];
     const changes: (() => Promise<Answer | unknown>)[] = [
@@ -201,7 +201,7 @@ describe('the version of a ticket', () => {
     expect(changed.headers.etag).toBe(await getEtag(id));
   });
 
-  it('accepts one of 10 concurrent changes with the same If-Match', async () => {
+  it('accepts only one of 10 concurrent changes with the same If-Match', async () => {
     const { id } = await workspace.createTicket();
     const headers = { 'if-match': String(await getEtag(id)) };
     const answers = await Promise.all(
@@ -210,7 +210,7 @@ describe('the version of a ticket', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
   });
 
-  it('restarts the version of a ticket at 1 after the largest integer', async () => {
+  it('restarts the version of a ticket at 1 after the maximum of the database type', async () => {
     const { id } = await workspace.createTicket();
     await api.prisma.$executeRaw`ALTER TABLE tickets DISABLE TRIGGER tickets_next_version`;
     await api.prisma.$executeRaw`UPDATE tickets SET version = 2147483647 WHERE id = ${id}`;

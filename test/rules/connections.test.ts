@@ -15,7 +15,7 @@ import { createWorkspace } from '../support/workspace.ts';
  * Requests of all tenants share a few connections, each of which is set to one tenant at a time. No failure of a
  * connection may show a tenant the data of another.
  */
-it('returns the requested data or 500 while statements are canceled and connections are terminated', async () => {
+it('returns the requested data or 500 when PostgreSQL cancels statements and ends connections', async () => {
   const api = await startApi({ ownDatabase: true });
   const reads = [...(await createReads(api)), ...(await createReads(api))];
 
@@ -54,7 +54,7 @@ it('returns the requested data or 500 while statements are canceled and connecti
 it.each([
   ['succeeds', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'],
   ['fails', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01), 1 / (extract(ms FROM clock_timestamp())::int % 2)'],
-])('keeps a busy connection open when its query %s', async (_, text) => {
+])('keeps a database connection open when its query %s', async (_, text) => {
   const watch = new ConnectionWatchdog();
   const timeouts = { statementMs: 300, lockMs: 300 };
   const pool = new Pool({
@@ -81,7 +81,7 @@ it.each([
   watch.close();
 });
 
-it('keeps a connection after a failed statement', async () => {
+it('keeps a database connection open after a failed statement', async () => {
   const api = await startApi({ ownDatabase: true });
   const { pool } = api.databases.system;
   const getSession = async () => (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
@@ -99,7 +99,7 @@ it('keeps a connection after a failed statement', async () => {
   await api.close();
 });
 
-it('uses at most one connection at a time for each request and page', async () => {
+it('uses at most one database connection at a time for each request and page', async () => {
   const api = await startApi();
   const workspace = await createWorkspace(api);
   const visitor = await signIn(api, workspace);
@@ -143,7 +143,7 @@ async function createReads(api: Api): Promise<Read[]> {
   }));
 }
 
-it('returns 500 with Retry-After when a change times out waiting for a lock', async () => {
+it('returns 500 with Retry-After when a change waits too long for a lock', async () => {
   const api = await startApi({ env: { LOCK_TIMEOUT_MS: '200' } });
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createAsset();

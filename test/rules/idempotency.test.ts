@@ -36,7 +36,7 @@ it('supports Idempotency-Key for every POST endpoint', () => {
   ]);
 });
 
-it('stores no guessable fingerprint of a secret, and detects a different secret', async () => {
+it('stores no guessable fingerprint of a signing secret, and detects a different secret', async () => {
   const body = { url: 'https://example.com/hook', events: ['ticket.created'], secret: 'weak' };
   const headers = { 'idempotency-key': unique() };
   const post = (secret = body.secret) =>
@@ -71,7 +71,7 @@ describe('a webhook whose secret the server generated', () => {
     return { headers, post, made, secret, webhook };
   }
 
-  it('replays a webhook with its generated secret, which is not in the stored response', async () => {
+  it('returns a generated secret again for the same Idempotency-Key, and stores no copy of the secret', async () => {
     const { headers, post, made, secret } = await create();
     const replayed = await post();
     expect(replayed.headers).toMatchObject({ 'idempotent-replayed': 'true', etag: made.headers.etag });
@@ -85,7 +85,7 @@ describe('a webhook whose secret the server generated', () => {
   it.each([
     ['the secret was changed', 'PATCH', { secret: 'another secret' }],
     ['the subscription was deactivated', 'DELETE', undefined],
-  ] as const)('replays a webhook without its secret after %s', async (_, method, change) => {
+  ] as const)('replays the response of a webhook creation without the secret after %s', async (_, method, change) => {
     const { post, webhook } = await create();
     expect((await workspace.call(method, `/webhooks/${webhook.id}`, change)).status).toBe(200);
     const replayed = await post();
@@ -116,7 +116,7 @@ describe.each(posts)('$title', (endpoint) => {
       api.call({ ...call, key: workspace.key, ...changed, headers: { 'idempotency-key': idempotencyKey } });
   };
 
-  it('replays the first response for a repeated Idempotency-Key and creates nothing', async () => {
+  it('replays the first response for a repeated Idempotency-Key and creates no resource', async () => {
     const send = sender(await endpoint.sample(workspace));
     const key = unique();
     const first = await send(key);
@@ -133,7 +133,7 @@ describe.each(posts)('$title', (endpoint) => {
     expect(await countRows(workspace)).toEqual(rows);
   });
 
-  it('runs a request again with another Idempotency-Key or without one', async () => {
+  it('runs a request again if it has another Idempotency-Key or no key', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const first = await send(unique());
@@ -142,7 +142,7 @@ describe.each(posts)('$title', (endpoint) => {
     for (const { headers } of [first, second, third]) expect(headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('ignores the order of fields for an Idempotency-Key and returns 400 for another body', async () => {
+  it('ignores the order of fields for an Idempotency-Key, and returns 400 for another body', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const key = unique();
@@ -222,7 +222,7 @@ it('accepts every printable ASCII character in an Idempotency-Key', async () => 
   }
 });
 
-it('runs one of 20 concurrent requests with the same Idempotency-Key', async () => {
+it('runs only one of 20 concurrent requests with the same Idempotency-Key', async () => {
   const key = unique();
   const title = `Once ${key}`;
   const answers = await Promise.all(Array.from({ length: 20 }, () => post({ ...ticket, title }, key)));
@@ -233,7 +233,7 @@ it('runs one of 20 concurrent requests with the same Idempotency-Key', async () 
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
 });
 
-it('rolls back a request if a response with its Idempotency-Key is stored in the meantime', async () => {
+it('rolls back a request if a duplicate stores its response with the same Idempotency-Key first', async () => {
   const [earlier, key, title] = [unique(), unique(), unique()];
   const first = await post({ ...ticket, title }, earlier);
   const stored = await blockStorage();
@@ -249,7 +249,7 @@ it('rolls back a request if a response with its Idempotency-Key is stored in the
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
 });
 
-it('replays a stored response if the concurrent duplicate violates a constraint', async () => {
+it('replays the stored response if the concurrent duplicate violates a constraint', async () => {
   const [earlier, key] = [unique(), unique()];
   const asset = { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' };
   const send = (key: string) => workspace.call('POST', '/assets', asset, { 'idempotency-key': key });
@@ -266,7 +266,7 @@ it('replays a stored response if the concurrent duplicate violates a constraint'
   expect((await second).headers['idempotent-replayed']).toBe('true');
 });
 
-it('stores no error response, so a corrected request can use the same Idempotency-Key', async () => {
+it('accepts a corrected request with the same Idempotency-Key after an error response', async () => {
   const key = unique();
   expect((await post({ ...ticket, title: '' }, key)).status).toBe(400);
   expect((await post({ ...ticket, assigneeId: 2 ** 40 }, key)).status).toBe(400);
@@ -276,7 +276,7 @@ it('stores no error response, so a corrected request can use the same Idempotenc
   expect((await post(ticket, key)).text).toBe(made.text);
 });
 
-it('stores nothing if a request fails after its writes', async () => {
+it('rolls back the writes and the Idempotency-Key of a request that fails after its writes', async () => {
   const key = unique();
   const title = `Fails ${key}`;
   await api.owner.pool.query(`ALTER TABLE idempotency_keys ADD CONSTRAINT none CHECK (key <> '${key}') NOT VALID`);
@@ -286,7 +286,7 @@ it('stores nothing if a request fails after its writes', async () => {
   expect((await post({ ...ticket, title }, key)).status).toBe(201);
 });
 
-it('emits one event for a repeated Idempotency-Key', async () => {
+it('emits one event for repeated requests with the same Idempotency-Key', async () => {
   const own = await createWorkspace(api);
   await own.createWebhook({ events: ['ticket.created'] });
   const key = unique();
@@ -310,7 +310,7 @@ it('scopes an Idempotency-Key to the API key and workspace', async () => {
   expect(new Set([first.body.data.id, second.body.data.id, third.body.data.id]).size).toBe(3);
 });
 
-it('checks API key, scope and rate limit before it replays a response', async () => {
+it('checks the API key, scope and rate limit before it replays an idempotent response', async () => {
   const limited = await startApi({ env: { RATE_LIMIT_GROUP: '2' }, databaseUrl: api.databaseUrl });
   const idempotencyKey = { 'idempotency-key': unique() };
   const call = (key: string) =>
@@ -325,7 +325,7 @@ it('checks API key, scope and rate limit before it replays a response', async ()
   await limited.close();
 });
 
-it('replays a bulk response with the current tickets', async () => {
+it('replays the response of a bulk request with the current tickets', async () => {
   const headers = { 'idempotency-key': unique() };
   const body = { tickets: [ticket, { ...ticket, title: '' }, { ...ticket, title: 'Second' }] };
   const first = await workspace.call('POST', '/tickets/bulk', body, headers);
@@ -357,7 +357,7 @@ describe('expiry after 24 hours', () => {
     expect((await post(other, key)).text).toBe(second.text);
   });
 
-  it('deletes stored responses older than 24 hours in batches', async () => {
+  it('deletes idempotent responses older than 24 hours in batches', async () => {
     await pruneIdempotencyKeys(api.prisma);
     const prefix = unique();
     const own = await createWorkspace(api);

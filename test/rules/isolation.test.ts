@@ -98,7 +98,7 @@ function getResource({ route }: SampledEndpoint): keyof typeof their {
 const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)("$title with the other tenant's id", (endpoint) => {
-  it('returns 404 as for an unknown id', async () => {
+  it('returns 404 for the id of another tenant, with the same error as for an unknown id', async () => {
     const { params = {}, body } = await endpoint.sample(mine);
     const [name = ''] = Object.keys(params);
     const resource = getResource(endpoint);
@@ -113,7 +113,7 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
 const patches = withId.filter(({ route }) => route.method === 'PATCH');
 
 describe.each(patches)("$title with the values of the other tenant's row", (endpoint) => {
-  it('returns 404 as for an unknown id when the values are unchanged', async () => {
+  it("returns 404 for another tenant's id, even if a PATCH contains the current values", async () => {
     const { params = {}, body = {} } = await endpoint.sample(mine);
     const resource = getResource(endpoint);
     const list = resource === 'task' ? `/projects/${their.project}/tasks` : `/${resource}s`;
@@ -134,7 +134,7 @@ const bodyFields = keyedEndpoints.flatMap((endpoint) => {
 });
 
 describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
-  it('returns INVALID_REFERENCE as for an unknown id', async () => {
+  it('returns INVALID_REFERENCE for a reference to another tenant, as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
     const own = async () => (await endpoint.sample(mine)).params;
     const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
@@ -163,7 +163,7 @@ function rowIds(item: unknown) {
 const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => ({ ...bulk, field })));
 
 describe.each(bulkFields)("$title with the other tenant's id as $field.name of an item", ({ endpoint, field }) => {
-  it('rejects only that item, as for an unknown id', async () => {
+  it("rejects only the bulk item with another tenant's id, with the same error as for an unknown id", async () => {
     const sample = async () => {
       const { body = {} } = await endpoint.sample(mine);
       return (body.tickets as object[])[0] ?? {};
@@ -186,7 +186,7 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
 });
 
 describe("a webhook filter with the other tenant's ids", () => {
-  it.each(['POST', 'PATCH'])('accepts unknown ids of another tenant in %s and delivers nothing', async (method) => {
+  it.each(['POST', 'PATCH'])('accepts ids of another tenant in a filter of %s and delivers nothing', async (method) => {
     const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
     for (const [field, resource] of Object.entries(fields)) {
       const known = await mine.createWebhook();
@@ -213,7 +213,7 @@ describe("a webhook filter with the other tenant's ids", () => {
 describe.each(keyedEndpoints.filter(({ route }) => route.method === 'POST'))(
   "$title with the other tenant's Idempotency-Key",
   (endpoint) => {
-    it('runs the request as with a new Idempotency-Key', async () => {
+    it('accepts the Idempotency-Key of another tenant as a new key', async () => {
       const send = async (workspace: Workspace, idempotencyKey: string) => {
         const headers = { 'idempotency-key': idempotencyKey };
         return api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, headers });
@@ -235,7 +235,7 @@ const filters = keyedEndpoints
   .flatMap((endpoint) => idFields(endpoint.route.query).map((field) => ({ ...endpoint, endpoint, field })));
 
 describe.each(filters)("$title filtered by the other tenant's id as $field.name", ({ endpoint, field }) => {
-  it('returns an empty page as for an unknown id', async () => {
+  it("returns an empty page for a filter by another tenant's id, as for an unknown id", async () => {
     const sample = await endpoint.sample(mine);
     const foreignId = their[fieldResources[field.name] as keyof typeof their];
     const answer = await expectSameResponse(foreignId, (id) => call(endpoint, sample, `${field.name}=${id}`));
@@ -246,7 +246,7 @@ describe.each(filters)("$title filtered by the other tenant's id as $field.name"
 const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as ZodObject).shape ?? {}));
 
 describe.each(lists)('$title', (endpoint) => {
-  it('lists no row of the other tenant', async () => {
+  it('lists no row of another tenant', async () => {
     const answer = await call(endpoint, await endpoint.sample(mine), 'perPage=100');
     const ids = answer.body.data.map(({ id }: { id: number }) => id);
     const resource = endpoint.route.path.split('/').at(-1)?.slice(0, -1);
@@ -258,7 +258,7 @@ describe.each(lists)('$title', (endpoint) => {
 const feeds = keyedEndpoints.filter(({ route }) => 'cursor' in ((route.query as ZodObject).shape ?? {}));
 
 describe.each(feeds)('$title', (endpoint) => {
-  it('lists no changed row of the other tenant', async () => {
+  it('lists no row of another tenant in the change feed', async () => {
     const own = await endpoint.sample(mine);
     const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
     for (const query of ['', 'since=2020-01-01T00:00:00Z']) {
@@ -269,7 +269,7 @@ describe.each(feeds)('$title', (endpoint) => {
     }
   });
 
-  it('rejects the cursor of the other tenant like an invalid one', async () => {
+  it('rejects the cursor of another tenant like an invalid cursor', async () => {
     const { params = {} } = await endpoint.sample(theirs);
     const { path } = callOf(endpoint, { params });
     const given = (await api.call({ method: 'GET', path, key: theirs.key })).body.meta.nextCursor;
@@ -282,7 +282,7 @@ describe.each(feeds)('$title', (endpoint) => {
 });
 
 describe('the coverage of this test', () => {
-  it('covers every endpoint, field and filter with an id in the contract', () => {
+  it('tests tenant isolation for every endpoint, field and filter with an id', () => {
     expect(withId).toHaveLength(22);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'POST /tickets requesterId',

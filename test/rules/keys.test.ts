@@ -34,7 +34,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     ['an unknown key', async () => newKey(), unknown],
     ['a revoked key', () => workspace.createKey({ revokedAt: now }), unknown],
     ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
-  ])('returns 401 for %s', async (_, makeKey, message) => {
+  ])('returns 401 for a request with %s', async (_, makeKey, message) => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
     expect(answer.status).toBe(401);
@@ -43,7 +43,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     expect(answer.headers.ratelimit).toBeUndefined();
   });
 
-  it('accepts a valid key', async () => {
+  it('accepts a request with a valid API key', async () => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
     expect(answer.status, answer.text).toBe(endpoint.success);
@@ -53,13 +53,13 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
 
   const { scope } = endpoint.route.metadata;
 
-  it.runIf(scope === 'any')('accepts a key with any scope', async () => {
+  it.runIf(scope === 'any')('accepts an API key with any scope if the endpoint requires no scope', async () => {
     const key = await workspace.createKey({ scopes: ['kb:read'] });
     const answer = await api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key });
     expect(answer.status, answer.text).toBe(endpoint.success);
   });
 
-  it.runIf(scope !== 'any')('returns 403 for a key without the scope and names the scope', async () => {
+  it.runIf(scope !== 'any')('returns 403 for an API key without the required scope, and names the scope', async () => {
     const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
     const key = await workspace.createKey({ scopes: others as never });
     const sample = await endpoint.sample(workspace);
@@ -86,7 +86,7 @@ describe('the two key headers', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('returns 401 for two different valid keys', async () => {
+  it('returns 401 for a request with two different valid API keys', async () => {
     const other = await workspace.createKey();
     const answer = await api.call({
       ...list,
@@ -95,7 +95,7 @@ describe('the two key headers', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('returns 401 for another authentication scheme alone', async () => {
+  it('returns 401 for a request with only another authentication scheme', async () => {
     const answer = await api.call({ ...list, headers: { authorization: `Basic ${workspace.key}` } });
     expect(answer.status).toBe(401);
   });
@@ -119,27 +119,27 @@ describe('a key that has been used', () => {
     expect((await list(key)).status).toBe(401);
   }
 
-  it('rejects a key within a second after its revocation', async () => {
+  it('rejects an API key within a second after its revocation', async () => {
     const key = await createUsedKey();
     await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
     await expectRejectedWithinASecond(key);
   });
 
-  it('rejects a key within a second after its user is deactivated', async () => {
+  it('rejects an API key within a second after its user is deactivated', async () => {
     const other = await createWorkspace(api);
     const key = await createUsedKey(other);
     await api.prisma.user.updateMany({ where: { tenantId: other.tenantId }, data: { active: false } });
     await expectRejectedWithinASecond(key);
   });
 
-  it('rejects a key within a second after its tenant is deactivated', async () => {
+  it('rejects an API key within a second after its tenant is deactivated', async () => {
     const other = await createWorkspace(api);
     const key = await createUsedKey(other);
     await api.prisma.tenant.update({ where: { id: other.tenantId }, data: { active: false } });
     await expectRejectedWithinASecond(key);
   });
 
-  it('rejects a cached key when it expires', async () => {
+  it('rejects a cached API key when the key expires', async () => {
     const key = await workspace.createKey({ expiresAt: new Date(now.getTime() + 60_000) });
     expect((await list(key)).status).toBe(200);
     const before = now;
@@ -148,7 +148,7 @@ describe('a key that has been used', () => {
     now = before;
   });
 
-  it('rejects a revoked key even if a lookup that started before the revocation is in progress', async () => {
+  it('rejects a revoked API key even if a lookup started before the revocation', async () => {
     const key = await workspace.createKey();
     const { keyLookups } = api.databases;
     const query = keyLookups.query.bind(keyLookups) as (...given: unknown[]) => Promise<unknown>;
@@ -172,7 +172,7 @@ describe('a key that has been used', () => {
     querySpy.mockRestore();
   });
 
-  it('accepts a cached key after the notification connection is lost, and still applies revocations', async () => {
+  it('accepts an API key after the notification connection is lost, and still applies revocations', async () => {
     const key = await createUsedKey();
     await api.prisma.$executeRaw`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -184,7 +184,7 @@ describe('a key that has been used', () => {
 });
 
 describe('a key lookup', () => {
-  it('times out a queued lookup after the connection timeout', async () => {
+  it('ends a queued API key lookup after the connection timeout', async () => {
     vi.useFakeTimers();
     try {
       const queue = createLookupQueue({ concurrency: 1 });
@@ -201,7 +201,7 @@ describe('a key lookup', () => {
     }
   });
 
-  it('rejects an expired key with any datestyle of the database', async () => {
+  it('rejects an expired API key with any datestyle of the database', async () => {
     const database = await cloneDatabase();
     await execute(
       database.url,
@@ -217,7 +217,7 @@ describe('a key lookup', () => {
 });
 
 describe('lastUsedAt', () => {
-  it('never sets lastUsedAt to an earlier time', async () => {
+  it('never changes lastUsedAt of an API key to an earlier time', async () => {
     const other = await createWorkspace(api);
     const { tenantId } = other;
     const { id } = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });
@@ -231,14 +231,14 @@ describe('lastUsedAt', () => {
     expect(await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } })).toMatchObject({ lastUsedAt: later });
   });
 
-  it('writes lastUsedAt in batches, at most once a minute', async () => {
+  it('writes lastUsedAt of API keys in batches, at most once a minute', async () => {
     const other = await createWorkspace(api);
     const read = () => api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: other.tenantId } });
     await other.call('GET', '/tickets');
     await expect.poll(async () => (await read()).lastUsedAt, { timeout: 8000 }).toEqual(now);
   });
 
-  it('retries lastUsedAt after a failed write', async () => {
+  it('writes lastUsedAt of an API key again after a failed write', async () => {
     const own = await startApi({ ownDatabase: true });
     const { tenantId } = await createWorkspace(own);
     const read = () => own.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('accepts a key with an unknown scope of a later release', async () => {
+it('accepts an API key with an unknown scope of a later release', async () => {
   const key = await owner.createKey({ scopes: ['tickets:read', 'webhooks:manage'] });
   await api.owner.pool.query(
     `UPDATE api_keys SET scopes = scopes || ARRAY['changes:plan'] WHERE id = (SELECT max(id) FROM api_keys)`,

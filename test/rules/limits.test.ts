@@ -68,7 +68,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
 });
 
 describe('rate limits', () => {
-  it('counts requests per endpoint group and in total', async () => {
+  it('counts requests in the rate limit of the endpoint group and in the global rate limit', async () => {
     const workspace = await createWorkspace(groupTight);
     const { key, answers } = await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -77,14 +77,14 @@ describe('rate limits', () => {
     expect(users.headers.ratelimit).toMatch(/^"global";r=56;t=\d+, "users";r=2;/);
   });
 
-  it('counts requests of two keys of a tenant separately', async () => {
+  it('counts requests of two API keys of a tenant in separate rate limits', async () => {
     const workspace = await createWorkspace(groupTight);
     await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
     const { answers } = await spend(groupTight, workspace, { times: 1, path: '/api/public/v1/tickets' });
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('counts requests that are rejected for their scope or content', async () => {
+  it('counts requests with a missing scope or invalid content in the rate limit', async () => {
     const workspace = await createWorkspace(groupTight);
     const key = await workspace.createKey({ scopes: ['users:read'] });
     const get = (path: string) => groupTight.call({ method: 'GET', path, key });
@@ -103,7 +103,7 @@ describe('rate limits', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(17);
   });
 
-  it('allows exactly 30 of each of two groups of 80 concurrent requests', async () => {
+  it('allows exactly 30 of 80 concurrent requests in each of two rate limit groups', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const all = Array.from({ length: 80 }, (_, i) => workspace.call('GET', i % 2 === 0 ? '/tickets' : '/users'));
@@ -116,7 +116,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('opens a rate limit window again exactly when it ends', async () => {
+  it('starts a new rate limit window exactly when the previous window ends', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' }, clock: () => clock });
     const workspace = await createWorkspace(api);
@@ -129,7 +129,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('keeps the length of a window when the system clock changes', async () => {
+  it('keeps the length of a rate limit window when the system clock changes', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const workspace = await createWorkspace(api);
     const list = () => workspace.call('GET', '/tickets');
@@ -143,7 +143,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('reports the window that opens later if both are used up', async () => {
+  it('reports the rate limit window that ends later if both limits are used up', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '2', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
     const workspace = await createWorkspace(api);
@@ -164,7 +164,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('uses the limits of the specification by default', async () => {
+  it('uses the rate limits of the specification by default', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const { headers } = await workspace.call('GET', '/tickets');
@@ -192,7 +192,7 @@ describe('failed authentication', () => {
   it.each([
     ['203.0.113.1', '203.0.113.1', '203.0.113.2'],
     ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
-  ])('limits failed authentication per address or /64 network: %s', async (first, same, other) => {
+  ])('limits failed authentication per IPv4 address or IPv6 /64 network: %s', async (first, same, other) => {
     for (const key of ['itsm_', newKey(), undefined]) expect((await callFrom(first, key)).status).toBe(401);
     const workspace = await createWorkspace(api);
     for (const key of [newKey(), undefined, workspace.key]) {
@@ -210,7 +210,7 @@ describe('failed authentication', () => {
     expect((await callFrom(same, workspace.key)).status).toBe(200);
   });
 
-  it('never limits a key that was valid within the hour, even if the key cache is cleared', async () => {
+  it('never blocks an API key that was valid within the hour, even if the key cache is cleared', async () => {
     const workspace = await createWorkspace(api);
     const address = '203.0.113.9';
     expect((await callFrom(address, workspace.key)).status).toBe(200);

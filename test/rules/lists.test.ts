@@ -170,7 +170,7 @@ it('uses indexes for every combination of filters of GET /tickets', async () => 
   }
 });
 
-it('uses indexes for ticket filters without stored totals', async () => {
+it('uses indexes for ticket filters that have no stored totals', async () => {
   const { userId } = workspace;
   const columns: Record<string, string[]> = {
     // All tickets have the same requester, so only unknown ids are worth an index.
@@ -190,14 +190,14 @@ it.each([
   ['/tickets/:id/comments', 'ticket_id'],
   ['/tickets/:id/activity', 'resource_id'],
   ['/assets/:id/activity', 'resource_id'],
-])('uses an index to list the rows of a parent with GET %s', async (path, column) => {
+])('uses an index to list the rows of a parent resource with GET %s', async (path, column) => {
   await expectIndexed(path.replace(':id', await getNewestId(path)), [column]);
 });
 
 const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Partial<z.ZodObject>).shape ?? {}));
 
 it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.length)]))(
-  'uses indexes for the position and rows of %s',
+  'uses indexes for the change positions and the rows of %s',
   async (_, path) => {
     const { body } = await workspace.call('GET', `${path}?perPage=1`);
     for (const from of ['', `cursor=${body.meta.nextCursor}`, 'since=2020-01-01T00:00:00Z']) {
@@ -216,7 +216,7 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
 );
 
 it.each(['/assets', '/projects', '/users?active=true'])(
-  'reads the last page of GET %s from the end of the index',
+  'reads the last page of GET %s backwards from the end of the index',
   async (path) => {
     const address = `${path}${path.includes('?') ? '&' : '?'}perPage=20`;
     const { body } = await workspace.call('GET', address);

@@ -27,7 +27,7 @@ describe('the contract check of migrations', () => {
     ['REVOKE INSERT ON assets FROM itsm_request', 'revokes a right'],
     ['REVOKE ALL ON FUNCTION f(int) FROM PUBLIC', 'revokes a right'],
     ["DO $$ BEGIN EXECUTE 'ALTER TABLE assets DROP COLUMN tag'; END $$", 'has DROP COLUMN in a DO block'],
-  ])('rejects %s without a contract marker', async (script, fault) => {
+  ])('rejects a migration with %s without a contract marker', async (script, fault) => {
     const found = await faults(`-- A change.\n${script};\n`);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`20270101000000_change: ${fault}`);
@@ -49,11 +49,11 @@ describe('the contract check of migrations', () => {
     'CREATE FUNCTION f(int) RETURNS int LANGUAGE sql RETURN 1; REVOKE ALL ON FUNCTION f(int) FROM PUBLIC',
     '-- outside of a transaction\nCREATE INDEX CONCURRENTLY i ON assets (tag);\n',
     '',
-  ])('allows %s without a contract marker', async (script) => {
+  ])('allows a migration with %s without a contract marker', async (script) => {
     expect(await faults(script)).toEqual([]);
   });
 
-  it('rejects a contract marker without a released version', async () => {
+  it('rejects a contract marker of a migration without a released version', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
       '20270101000000_change: 1.2.0 is not a release in docs/changelog.md.',
@@ -85,7 +85,7 @@ describe('the lock check of migrations', () => {
       `${outside}ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0) NOT VALID`,
       'Write DROP CONSTRAINT IF EXISTS before it',
     ],
-  ])('reports a locking problem of %s', async (script, fault) => {
+  ])('reports a locking problem of a migration with %s', async (script, fault) => {
     const found = await lockFaults(script);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(fault);
@@ -101,7 +101,7 @@ describe('the lock check of migrations', () => {
     'CREATE TABLE things (a int); ALTER TABLE things ADD CONSTRAINT c CHECK (a > 0)',
     `${outside}CREATE INDEX CONCURRENTLY i ON assets (tag); DROP INDEX CONCURRENTLY j; CALL fill()`,
     `${outside}CREATE OR REPLACE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()`,
-  ])('reports no locking problem of %s', async (script) => {
+  ])('reports no locking problem of a migration with %s', async (script) => {
     expect(await lockFaults(script)).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ const originals = Object.fromEntries(
   messages.map((name) => [name, pg.Connection.prototype[name] as (...args: unknown[]) => void]),
 ) as Record<(typeof messages)[number], (...args: unknown[]) => void>;
 
-it('sends a named statement like pg: parses it once and ends with one Sync', async () => {
+it('parses a named statement once and sends one Sync per execution, like pg', async () => {
   const query = { name: 'of_this_test', text: 'SELECT $1::int AS one', values: [1] };
   const [parse, bind, ...others] = await recordMessages(query);
   expect(parse).toMatchObject(['parse', { name: query.name, text: query.text }]);
@@ -59,7 +59,7 @@ it('finds the names and texts of prepared statements on the connection', async (
   expect(sent[0]?.[0]).toBe('parse');
 });
 
-it('closes an unknown statement without an error', async () => {
+it('closes an unknown prepared statement without an error', async () => {
   const wire = wireOf(client.connection);
   wire.stream.cork();
   wire.close({ type: 'S', name: 'never_prepared' });
@@ -67,7 +67,7 @@ it('closes an unknown statement without an error', async () => {
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
 
-it('builds results like pg, by name and by position', async () => {
+it('builds query results by name and by position with the same values as pg', async () => {
   const { fields } = await client.query('SELECT 1 AS one, true AS two');
   for (const [rowMode, row] of [
     [undefined, { one: 1, two: true }],
@@ -81,7 +81,7 @@ it('builds results like pg, by name and by position', async () => {
   }
 });
 
-it('serializes values like pg', () => {
+it('serializes query parameters to the same bytes as pg', () => {
   const values = [null, 1, 2n, true, 'text', [1, 'a"b'], { a: 1 }, Buffer.from('x')];
   expect(values.map(prepareValue)).toEqual([
     ...[null, '1', '2', 'true', 'text', '{"1","a\\"b"}', '{"a":1}', Buffer.from('x')],

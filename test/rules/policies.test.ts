@@ -101,7 +101,7 @@ describe('row-level security', () => {
     );
   });
 
-  it('compares the tenant of a row with a setting that the planner evaluates once per query', async () => {
+  it('compares tenant_id in each policy with a setting that the planner evaluates once per query', async () => {
     const policies = await rows(`
       SELECT tablename AS name, policyname AS policy, qual AS using, with_check AS check
       FROM pg_policies WHERE schemaname = 'public' ORDER BY 1, 2`);
@@ -113,12 +113,12 @@ describe('row-level security', () => {
     expect(policies).toEqual(expected);
   });
 
-  it('shows requests without a tenant no row of any table', async () => {
+  it('returns no row of any table to requests without a tenant', async () => {
     const counts = await as('itsm_request', undefined, countByTable);
     expect(counts).toEqual(Object.fromEntries(tables.map(({ name }) => [name, 0])));
   });
 
-  it('shows requests only the rows of their tenant', async () => {
+  it('returns only rows of the tenant to requests', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const owners = await rows(`SELECT DISTINCT ${owner} AS owner FROM ${name}`);
@@ -127,7 +127,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('keeps the rows of other tenants unchanged by any write of a request', async () => {
+  it('changes no row of another tenant with any write of a request', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const where = `WHERE ${owner} = ${theirs.tenantId}`;
@@ -151,13 +151,13 @@ describe('row-level security', () => {
     }
   });
 
-  it('shows the system role every row', async () => {
+  it('returns rows of every tenant to the system role', async () => {
     expect(await as('itsm_system', undefined, countByTable)).toEqual(await countByTable());
   });
 });
 
 describe('the roles', () => {
-  it('gives the roles only their granted rights and no ownership', async () => {
+  it('gives the database roles only the granted rights and no ownership', async () => {
     const roles = await rows(`
       SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreatedb, rolcreaterole, rolinherit, rolreplication,
         EXISTS (SELECT FROM pg_class WHERE relowner = r.oid) OR EXISTS (SELECT FROM pg_proc WHERE proowner = r.oid)
@@ -172,7 +172,7 @@ describe('the roles', () => {
     ]);
   });
 
-  it('grants requests exactly the rights that endpoints need', async () => {
+  it('grants the request role exactly the rights that endpoints need', async () => {
     expect(await listRights('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
@@ -229,7 +229,7 @@ describe('the roles', () => {
     expect(Object.keys(rights).sort()).toEqual(named.map(({ name }) => name).sort());
   });
 
-  it('lets requests add a webhook job, but not read or delete one', async () => {
+  it('lets the request role add webhook jobs, but not read or delete them', async () => {
     const db = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
     const queued = await as('itsm_request', mine.tenantId, async () => {
       await api.boss.insert(dispatchQueue.name, [{ singletonKey: 'of this test', data: {} }], { db });
@@ -244,7 +244,7 @@ describe('the roles', () => {
 });
 
 describe('security definer functions', () => {
-  it('denies PUBLIC all security definer functions, which have a fixed search_path', async () => {
+  it('denies PUBLIC all security definer functions, and fixes the search_path of the functions', async () => {
     const functions = await rows<{ name: string; everybody: boolean; path: string | null }>(`
       SELECT oid::regprocedure::text AS name, has_function_privilege('public', oid, 'EXECUTE') AS everybody,
         (SELECT setting FROM unnest(proconfig) AS setting WHERE setting LIKE 'search_path=%') AS path
@@ -268,7 +268,7 @@ describe('a database without tenant isolation', () => {
       'GRANT CREATE ON SCHEMA public TO itsm_request; ALTER TABLE users OWNER TO itsm_request',
       'users',
     ],
-  ])('rejects a database if %s', async (_, sql, table) => {
+  ])('rejects a database without tenant isolation: %s', async (_, sql, table) => {
     const { url, drop } = await cloneDatabase();
     const other = new pg.Client({ connectionString: url });
     await other.connect();

@@ -148,7 +148,7 @@ async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   }
 }
 
-it('keeps the same number of statements and amount of memory after 5,000 more varied requests', async () => {
+it('needs no more prepared statements or memory after 5,000 more varied requests', async () => {
   await send(0, 1000);
   const before = await measureMemory();
   await send(1000, 6000);
@@ -157,7 +157,7 @@ it('keeps the same number of statements and amount of memory after 5,000 more va
   expect(after.bytes).toBeLessThan(before.bytes * 1.1);
 }, 120_000);
 
-it('names at most 1,000 statements and none with a list of parameters', () => {
+it('names at most 1,000 prepared statements, and no statement with a list of parameters', () => {
   for (let length = 2; length < 2000; length++) {
     const parameters = Array.from({ length }, (_, i) => `$${i + 1}`).join(', ');
     expect(statementName(`SELECT 1 WHERE id IN (${parameters})`)).toBeUndefined();

@@ -72,7 +72,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
     });
   });
 
-  it('reports at most 20 of 15,000 unknown fields, truncated to 100 characters', async () => {
+  it('reports at most 20 of 15,000 unknown fields, with names truncated to 100 characters', async () => {
     const names = Array.from({ length: 15_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
     const answer = await send(Object.fromEntries(names.map((name) => [name, 1])));
     expect(answer.status).toBe(400);
@@ -116,7 +116,7 @@ const withoutBody = endpoints.filter(({ route }) => !hasBody(route));
 
 describe.each(withoutBody)('$title, which needs no body', (endpoint) => {
   it.each(['application/json', 'text/plain', 'nonsense'])(
-    'accepts an empty body with the content type %s',
+    'accepts an empty body with the content type %s if the endpoint needs no body',
     async (contentType) => {
       const sample = await endpoint.sample(workspace);
       const headers = { 'content-type': contentType };
@@ -154,7 +154,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
   });
 
   it.each([99_999_999_999, Number.MAX_SAFE_INTEGER])(
-    'returns an empty page and the total for page %s',
+    'returns an empty page and the totalCount for page %s',
     async (page) => {
       const [first, past] = [await list('perPage=1'), await list(`page=${page}&perPage=100`)];
       expect(past.status).toBe(200);
@@ -229,7 +229,7 @@ describe('a body with several errors', () => {
       { ...webhook, url: 'http://localhost/', filter: { colour: ['red'], priority: ['URGENT'] } },
       ['url', 'filter.colour', 'filter.priority.0'],
     ],
-  ])('reports all errors of a request together: %s', async (_, path, body, paths) => {
+  ])('reports all errors of a request in one response: %s', async (_, path, body, paths) => {
     const answer = await workspace.call('POST', path, body);
     expect(answer.status).toBe(400);
     expect(errorOf(answer).details?.map((detail) => detail.path)).toEqual(paths);
@@ -237,7 +237,7 @@ describe('a body with several errors', () => {
 });
 
 describe('GET /ping', () => {
-  it('ignores the query and the API key of GET /ping', async () => {
+  it('ignores query parameters and the API key of GET /ping', async () => {
     const answer = await api.call({ method: 'GET', path: '/api/public/v1/ping?x=1&page=0', key: 'nonsense' });
     expect(answer).toMatchObject({ status: 200, body: { success: true, data: { status: 'ok', version: 'v1' } } });
   });
@@ -250,7 +250,7 @@ describe('an unknown name', () => {
     ['POST', '/tickets', { Title: 'x' }, 'Title', 'is not a field of this request. Did you mean `title`?'],
     ['POST', '/tickets', { titel: 'x' }, 'titel', 'is not a field of this request. Did you mean `title`?'],
   ] as const)(
-    'suggests the nearest known name for an unknown one: %s %s',
+    'suggests the most similar known name for an unknown name: %s %s',
     async (method, path, body, name, message) => {
       const { details } = errorOf(await workspace.call(method, path, body));
       expect(details).toContainEqual({ path: name, message });

@@ -53,7 +53,7 @@ describe('without the filter of the tenant client', () => {
     },
   );
 
-  it('finds the rows of its own tenant without the tenant filter', async () => {
+  it('finds the rows of the current tenant without the tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const rows = await withinTenant(mine.tenantId, () => prisma.ticket.findMany());
     expect(rows.map(({ tenantId }) => tenantId)).toEqual([mine.tenantId]);
@@ -69,7 +69,7 @@ describe('without the filter of the tenant client', () => {
     );
   });
 
-  it('rejects a query without a tenant', async () => {
+  it('rejects a database query without a tenant', async () => {
     await expect(api.databases.requests.prisma.ticket.findMany()).rejects.toThrow('run without a tenant');
   });
 });
@@ -86,7 +86,7 @@ describe('without the condition of a raw statement', () => {
       expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
   });
 
-  it('returns only rows of the tenant to a statement that sets the tenant itself', async () => {
+  it('returns only rows of the tenant to raw SQL that sets its tenant in the same statement', async () => {
     const everyone = tenantQuery(
       'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
     );
@@ -107,7 +107,7 @@ describe('without the condition of a raw statement', () => {
     ['fails', { text: 'SELECT 1 / $1::int', values: [0] }],
     ['cannot be parsed', { text: 'SELECT nonsense FROM tickets WHERE $1::int = 1', values: [1] }],
     ['gets an invalid value', { text: 'SELECT $1::int', values: ['x'] }],
-  ])('resets the connection when a statement %s', async (_, statement) => {
+  ])('resets the database connection when a statement %s', async (_, statement) => {
     await expect(queryRows(tenantClient(api.databases.requests, mine.tenantId), statement)).rejects.toThrow();
     expect(await listTenants(theirs)).toEqual([String(theirs.tenantId)]);
     const { rows } = await readConnectionState();
@@ -128,7 +128,7 @@ describe('without the condition of a raw statement', () => {
   }
 });
 
-it('returns only rows of the tenant to 200 concurrent queries', async () => {
+it('returns only rows of its tenant to each of 200 concurrent queries', async () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
   const seen = await Promise.all(

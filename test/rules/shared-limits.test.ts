@@ -33,7 +33,7 @@ const away = 'Redis is unreachable. Rate limits are counted in this process.';
 const back = 'Redis is reachable again. Rate limits are shared between processes.';
 
 describe('Redis that is unavailable at startup', () => {
-  it('starts without Redis and logs this once', async () => {
+  it('starts without Redis and logs once that Redis is unavailable', async () => {
     const { logger, lines } = captureLog();
     const REDIS_URL = `redis://:hidden@127.0.0.1:${await steadyPort()}`;
     const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL, RATE_LIMIT_GROUP: '2' }, logger });
@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     return Object.assign(api, log);
   }
 
-  it('allows exactly 30 of each of two groups of 80 concurrent requests on two servers', async () => {
+  it('allows exactly 30 of 80 concurrent requests in each of two groups on two servers', async () => {
     const database = await cloneDatabase();
     closing.push(() => database.drop());
     const api = await startApi({ databaseUrl: database.url });
@@ -181,7 +181,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     },
   );
 
-  it('never logs the password when Redis rejects it', async () => {
+  it('never logs the Redis password when Redis rejects the password', async () => {
     const console = vi.spyOn(globalThis.console, 'warn');
     await redis.send('ACL', 'SETUSER', 'itsm', 'on', '>right', ...(await documentedRights()));
     const api = await startShared({ REDIS_URL: redis.url.replace('//', '//itsm:wrong-password@') });

@@ -13,7 +13,7 @@ import { createWorkspace } from '../support/workspace.ts';
  */
 const timeouts = { statementMs: 1000, lockMs: 1000 };
 
-it('responds within the statement timeout plus three seconds when all connections stop responding, and recovers', async () => {
+it('responds within the statement timeout plus 3 s when all database connections hang, and recovers', async () => {
   const database = await cloneDatabase();
   const proxy = await startProxy(database.url);
   const api = await startApi({
@@ -68,7 +68,7 @@ it('rejects a pooler that drops notifications at startup', async () => {
   }
 });
 
-it('reports an error when the connection is lost during the startup check', async () => {
+it('reports an error when the database connection is lost during the startup check', async () => {
   const url = await workerDatabaseUrl();
   // Without its notifications, the check waits two seconds.
   const proxy = await startProxy(url, { swallowsNotifications: true });
@@ -80,7 +80,7 @@ it('reports an error when the connection is lost during the startup check', asyn
   expect(await checked).toMatch(/^DATABASE_URL: PostgreSQL can't be used there/);
 });
 
-it("never counts as listening if notifications don't arrive", async () => {
+it("never reports that it is listening if PostgreSQL notifications don't arrive", async () => {
   const url = await workerDatabaseUrl();
   const watch = new ConnectionWatchdog();
   const proxy = await startProxy(url, { swallowsNotifications: true });
@@ -101,7 +101,7 @@ it("never counts as listening if notifications don't arrive", async () => {
   watch.close();
 });
 
-it('reports once that notifications stop, and when they resume', async () => {
+it('reports once that PostgreSQL notifications stop, and once that they resume', async () => {
   let swallows = false;
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
   const watch = new ConnectionWatchdog();
@@ -123,7 +123,7 @@ it('reports once that notifications stop, and when they resume', async () => {
   watch.close();
 }, 60_000);
 
-it('calls onNotify for a notification', async () => {
+it('calls onNotify for a PostgreSQL notification', async () => {
   const url = await workerDatabaseUrl();
   const watch = new ConnectionWatchdog();
   let notifications = 0;

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('gives every error code a specified status, a conditional one or 503', () => {
+it('defines a status of the specification, a conditional status or 503 for every error code', () => {
   const others = Object.entries(errors).filter(
     ([, { status }]) => !specified.includes(status) && !(status in conditionalStatuses),
   );
@@ -31,7 +31,7 @@ it('gives every error code a specified status, a conditional one or 503', () => 
   expect(errors.SERVICE_UNAVAILABLE.status).toBe(withoutHandler);
 });
 
-it('documents conditional statuses only for operations with their header', () => {
+it('documents statuses of conditional requests only for operations that accept the header', () => {
   const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item));
   for (const { operationId, responses, parameters = [] } of operations) {
     const headers = parameters.map((each) => ('$ref' in each ? each.$ref.split('/').at(-1) : each.name));
@@ -66,12 +66,12 @@ describe.each(endpoints)('$title', (endpoint) => {
     ];
   }
 
-  it('returns only statuses of the specification', async () => {
+  it('returns only statuses that the specification lists', async () => {
     for (const { status, text } of await sendRequests({})) expect(specified, text).toContain(status);
   });
 
   it.each(['', '*', '"1"', 'W/"1"', 'nonsense', '"', `"${'x'.repeat(5000)}`])(
-    'returns only specified or conditional statuses for the conditions %s',
+    'returns only documented statuses for a request with the conditions %s',
     async (tags) => {
       const conditions = { 'if-match': tags, 'if-none-match': tags };
       const more = [

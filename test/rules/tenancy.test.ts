@@ -44,11 +44,11 @@ describe('the tenant client', () => {
     ['count', () => db.ticket.count({ where: { tenantId: theirs.tenantId } }), 0],
     ['updateMany', () => db.ticket.updateMany({ where: { id: theirTicket }, data: { title: 'x' } }), { count: 0 }],
     ['deleteMany', () => db.ticket.deleteMany({ where: { id: theirTicket } }), { count: 0 }],
-  ])('finds no row of another tenant by %s', async (_, run, nothing) => {
+  ])('finds no row of another tenant by %s with the tenant client', async (_, run, nothing) => {
     expect(await run()).toEqual(nothing);
   });
 
-  it('finds only rows of its own tenant without a where', async () => {
+  it('finds only rows of its tenant with the tenant client if a query has no where', async () => {
     const rows = await db.ticket.findMany();
     expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([mine.tenantId]));
   });
@@ -124,11 +124,11 @@ describe('the tenant client', () => {
       'an undefined value in data',
       (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { title: undefined } }),
     ],
-  ])('rejects %s in the tenant client, which would mean all rows or no change', async (_, run) => {
+  ])('rejects %s in the tenant client, because it would match all rows or change nothing', async (_, run) => {
     await expect(run(db)).rejects.toThrow('undefined');
   });
 
-  it('inserts one or many rows for its own tenant', async () => {
+  it('inserts one row or many rows for its tenant with the tenant client', async () => {
     const one = await db.project.create({ data: { key: 'ONE', name: 'One' } });
     const many = await db.project.createManyAndReturn({
       data: [
@@ -139,7 +139,7 @@ describe('the tenant client', () => {
     expect([one, ...many].map(({ tenantId }) => tenantId)).toEqual([mine.tenantId, mine.tenantId, mine.tenantId]);
   });
 
-  it('includes only related rows of its own tenant', async () => {
+  it('includes only related rows of its tenant with the tenant client', async () => {
     const row = await db.ticket.findFirst({ where: { id: myTicket }, include: { requester: true, tenant: true } });
     expect([row?.requester.tenantId, row?.tenant.id]).toEqual([mine.tenantId, mine.tenantId]);
   });
@@ -165,7 +165,7 @@ describe('PostgreSQL', () => {
     WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'change_epochs', 'sign_in_failures', 'used_challenges',
       '_prisma_migrations')`;
 
-  it('has tenant_id first in every key, foreign key and index except three', async () => {
+  it('has tenant_id as the first column of every key, foreign key and index, except three', async () => {
     expect((await tables()).length).toBeGreaterThanOrEqual(11);
     const others = await prisma.$queryRaw<{ name: string }[]>`
       SELECT i.indexrelid::regclass::text AS name FROM pg_index i

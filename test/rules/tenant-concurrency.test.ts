@@ -99,7 +99,7 @@ it('rejects a queued request whose key is revoked or loses its scope', async () 
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401, 403]);
 });
 
-it('counts CSV exports of the developer area in the concurrency limit', async () => {
+it('counts CSV exports of the developer area in the concurrency limit of the tenant', async () => {
   const visitor = await signIn(api, greedy);
   const files = await whileLocked('projects', async () => {
     const files = Array.from({ length: 4 }, () => visitor.get('/developer/projects/export'));
@@ -111,7 +111,7 @@ it('counts CSV exports of the developer area in the concurrency limit', async ()
   expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-it('aborts a CSV export when the session ends', async () => {
+it('aborts a CSV export of the developer area when the session ends', async () => {
   const visitor = await signIn(api, greedy);
   await greedy.createProject();
   const { asked } = await whileLocked('projects', async () => {
@@ -126,7 +126,7 @@ it('aborts a CSV export when the session ends', async () => {
   expect(await asked).toBe('broken off');
 });
 
-it('shows a new key once after its page was rejected with 429', async () => {
+it('shows a new API key once, even if the first request of the page returned 429', async () => {
   const visitor = await signIn(api, greedy);
   const fields = { name: 'Kept', life: 30, scopes: 'tickets:read' };
   const { headers } = await visitor.submit('/developer/keys/new', 'create', fields);
@@ -185,7 +185,7 @@ it('rejects a queued form if its session ends', async () => {
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'Late' } })).toBe(0);
 });
 
-it('limits a tenant to its share of the connections and serves other tenants', async () => {
+it('limits the database connections of a tenant and serves other tenants', async () => {
   const creates = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
     await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
@@ -198,7 +198,7 @@ it('limits a tenant to its share of the connections and serves other tenants', a
   expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
 });
 
-it('returns 429 if the queue is full or a request waits too long', async () => {
+it('returns 429 if the queue of the tenant is full or a request waits too long', async () => {
   logged.length = 0;
   const answers = await whileCreatesWait(greedy, async () => {
     const first = Array.from({ length: 2 }, () => create(greedy));
@@ -238,7 +238,7 @@ it('does not count a request that the concurrency limit rejects in the rate limi
   expect(remaining(await greedy.call('GET', '/tickets'))).toBe(before - 6);
 });
 
-it('looks up recently used keys before unknown keys, and rejects excess unknown keys', async () => {
+it('looks up recently used API keys before unknown keys, and rejects excess unknown keys', async () => {
   const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
   const known = await other.createKey();
   expect((await list(known)).status).toBe(200);
@@ -279,7 +279,7 @@ it('looks up API keys while many sign-in pages wait for the database', async () 
   await Promise.all(opened);
 });
 
-it('keeps cached keys of a tenant when keys of another tenant change', async () => {
+it('keeps the cached API keys of a tenant when keys of another tenant change', async () => {
   const list = async ({ key }: Workspace) =>
     (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const bothAnswered = async () => expect([await list(greedy), await list(other)]).toEqual([200, 200]);
@@ -297,7 +297,7 @@ it('keeps cached keys of a tenant when keys of another tenant change', async () 
   expect(await asked).toBe(200);
 });
 
-it('returns 429 to a tenant with too many unread response bytes until they are read or dropped', async () => {
+it('returns 429 while the clients of a tenant have too many unread response bytes', async () => {
   const slow = await createWorkspace(api);
   for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
   // More than the buffers of both sockets hold.
@@ -310,7 +310,7 @@ it('returns 429 to a tenant with too many unread response bytes until they are r
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
 });
 
-it('counts unread pages of the developer area in the limit of unread bytes', async () => {
+it('counts unread pages of the developer area in the limit of unread response bytes', async () => {
   const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);

@@ -60,7 +60,7 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   };
 }
 
-it('limits each tenant to its share and runs queued work in turn', async () => {
+it('limits the concurrency of each tenant and runs queued work of tenants in turn', async () => {
   const { tenantLimiter, running, ask, end } = open();
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) await ask(name);
   expect(running).toEqual(['a1', 'a2', 'b1', 'b2']);
@@ -87,7 +87,7 @@ it('limits each tenant to its share and runs queued work in turn', async () => {
   expect(rejections).toEqual([]);
 });
 
-it('gives a free slot to another waiting tenant before it gives more to the first', async () => {
+it('gives a free slot to another waiting tenant before the first tenant gets more slots', async () => {
   const { running, ask, end } = open({ maxConcurrent: 2, share: 1 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
   for (const name of ['a1', 'a2']) await end(name);
@@ -96,7 +96,7 @@ it('gives a free slot to another waiting tenant before it gives more to the firs
   expect(running).toEqual(['a4', 'b2']);
 });
 
-it('rejects work if the queue is full or the wait is too long', async () => {
+it('rejects the work of a tenant if the queue is full or the wait is too long', async () => {
   const { tenantLimiter, running, ask, end } = open({ maxConcurrent: 1 });
   await ask('b1');
   const first = await ask('a1');
@@ -124,7 +124,7 @@ it('rejects work if the queue is full or the wait is too long', async () => {
   expect(rejections).toHaveLength(2);
 });
 
-it('lowers the concurrency of a tenant with slow work and raises it again', async () => {
+it('lowers the concurrency limit of a tenant with slow work, and raises the limit again', async () => {
   const { running, ask, end } = open({ share: 1 });
   for (const name of ['a1', 'a2']) await ask(name);
   await vi.advanceTimersByTimeAsync(250);
@@ -145,7 +145,7 @@ it('lowers the concurrency of a tenant with slow work and raises it again', asyn
   expect(running).toEqual(['a7', 'a8', 'a9']);
 });
 
-it('releases the slot when the work fails', async () => {
+it('releases the slot of a tenant when the work fails', async () => {
   const { tenantLimiter, running, ask } = open({ maxConcurrent: 1, onWaited: undefined, onDone: undefined });
   const failing = expect(
     tenantLimiter.run(toTenantId(97), () => Promise.reject(new Error('It failed.'))),

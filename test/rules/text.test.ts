@@ -75,7 +75,7 @@ it.each(longFields)('rejects more than 65,535 bytes in $name of $title', async (
   }
 });
 
-it('covers the text fields of tickets, assets, tasks and webhooks', () => {
+it('tests all text fields of tickets, assets, tasks and webhooks', () => {
   expect([...new Set(fields.map(({ name }) => name))]).toEqual(
     expect.arrayContaining(['title', 'description', 'resolution', 'notes', 'secret', 'url']),
   );
@@ -107,7 +107,7 @@ describe('a row that predates these limits', () => {
     return execute(api.databaseUrl, `UPDATE ${table} SET ${set.join(', ')} WHERE id = ${id}`);
   }
 
-  it('returns a ticket that predates the limits and lets its other fields change', async () => {
+  it('returns a ticket whose texts exceed newer limits, and accepts changes to other fields', async () => {
     const { id } = await workspace.createTicket(ticket);
     await age('tickets', id, { title: 'a\u0001', description: text, resolution: text });
     const old = { title: 'a\u0001', description: text, resolution: text, customFields };
@@ -119,7 +119,7 @@ describe('a row that predates these limits', () => {
     expect(changed.body.data).toMatchObject({ ...old, priority: 'LOW', customFields: { ...customFields, new: 1 } });
   });
 
-  it('returns an asset that predates the limits and lets its other fields change', async () => {
+  it('returns an asset whose texts exceed newer limits, and accepts changes to other fields', async () => {
     const { id } = await workspace.createAsset();
     await age('assets', id, { name: 'a\u0001', notes: text });
     const old = { name: 'a\u0001', notes: text, customFields };

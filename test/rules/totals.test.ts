@@ -80,7 +80,7 @@ async function apply(command: typeof write extends fc.Arbitrary<infer Command> ?
 }
 
 describe('totalCount', () => {
-  it('keeps totalCount equal to the number of tickets during concurrent writes', { timeout: 60_000 }, async () => {
+  it('returns the number of tickets as totalCount during concurrent writes', { timeout: 60_000 }, async () => {
     const ids: number[] = [];
     const bursts = fc.array(write, { minLength: 4, maxLength: 16 });
     await fc.assert(
@@ -97,7 +97,7 @@ describe('totalCount', () => {
     expect(ids.length).toBeGreaterThan(50);
   });
 
-  it('returns the right totalCount and page for every combination of filters', {
+  it('returns the correct totalCount and page for every combination of ticket filters', {
     timeout: 60_000,
   }, async () => {
     await addOtherTenantTickets();
@@ -155,7 +155,7 @@ describe('writes that would make the totals wrong', () => {
     expect(await api.prisma.ticket.count()).toBe(count);
   });
 
-  it('keeps the totals right when the id of a tenant changes', async () => {
+  it('keeps ticket totals correct when the id of a tenant changes', async () => {
     const moved = await createWorkspace(api);
     await moved.createTicket({ assigneeId: moved.userId });
     const id = moved.tenantId + 1_000_000n;
@@ -183,7 +183,7 @@ function combineChoices<Name extends string, Choice>(choices: Record<Name, Choic
 }
 
 describe('the check of totals', () => {
-  it('detects a wrong counter, sequence, ordinal or comment count', async () => {
+  it('detects a wrong ticket counter, sequence, ordinal or comment count', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createTicket();
     const { tenantId } = other;

@@ -39,7 +39,7 @@ const readState = async () => {
   return { title, resolution, tasks };
 };
 
-it('commits everything in a transaction, or nothing if its work throws', async () => {
+it('commits all writes of a transaction, or none if the callback throws', async () => {
   projectId = (await workspace.createProject()).id;
   const before = await readState();
   const failing = inTransaction(db, async () => {
@@ -60,7 +60,7 @@ it('commits everything in a transaction, or nothing if its work throws', async (
   expect(await readState()).toEqual({ title: 'After', resolution: 'After', tasks: 9000 });
 }, 60_000);
 
-it('rejects a transaction if a failed statement in it was ignored', async () => {
+it('rejects a transaction if the callback ignores a failed statement', async () => {
   const careless = inTransaction(db, async () => {
     await byPrisma('Lost');
     await queryRows(db, { text: 'SELECT 1 / $1::int', values: [0] }).catch(() => undefined);
@@ -69,7 +69,7 @@ it('rejects a transaction if a failed statement in it was ignored', async () => 
   expect((await readState()).title).toBe('After');
 });
 
-it('joins a nested transaction to the outer one and runs afterCommit callbacks after the commit', async () => {
+it('runs a nested transaction in the outer transaction, and afterCommit callbacks after the commit', async () => {
   const context = { ...workspace.context, db };
   const done: string[] = [];
   const nested = (fails: boolean) =>
@@ -101,21 +101,21 @@ describe('opening and closing statements', () => {
     ['Prisma', () => byPrisma('Never')],
     ['a statement', () => byStatement('Never')],
     ['no statement', async () => undefined],
-  ])('rolls back the work of %s when the opening condition is false', async (_, work) => {
+  ])('rolls back the writes by %s when the opening condition of the transaction is false', async (_, work) => {
     const before = await readState();
     const edges = { opening: [requiring(true), requiring(false)], closing: () => [note('Never')] };
     await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(ConditionNotMet);
     expect(await readState()).toEqual(before);
   });
 
-  it('reports ConditionNotMet for conditions only, not for other errors', async () => {
+  it('throws ConditionNotMet only for a false condition, not for other errors', async () => {
     const failing = inTransaction(db, () => queryRows(db, division), { opening: [requiring(true)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
     const wrong = { opening: [division] };
     await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
   });
 
-  it('commits or rolls back the closing statements with the work', async () => {
+  it('commits or rolls back the closing statements together with the transaction', async () => {
     const before = await readState();
     const closing = (result: unknown) => [note(`Closed with ${result}`), requiring(result === 'all' || null)];
     const refused = inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing });
@@ -128,12 +128,12 @@ describe('opening and closing statements', () => {
   });
 });
 
-it('reports ConditionNotMet for a condition that Prisma wraps', async () => {
+it('throws ConditionNotMet for a false condition in a Prisma query', async () => {
   const failing = inTransaction(db, () => rawClient(db).$queryRaw`SELECT require_condition(false)::text`);
   await expect(failing).rejects.toBeInstanceOf(ConditionNotMet);
 });
 
-it('returns its connection to the pool after every failure', async () => {
+it('returns the connection of a failed transaction to the pool', async () => {
   for (let i = 0; i < 30; i++) await inTransaction(db, () => Promise.reject(new Error('No.'))).catch(() => undefined);
   const { pool } = api.databases.requests;
   expect(pool.idleCount).toBe(pool.totalCount);

@@ -16,7 +16,7 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { workerDatabaseUrl } from '../support/database.ts';
 
-it('allows in the database exactly the values of the contract', async () => {
+it('allows exactly the enum values of the contract in the database', async () => {
   const client = new pg.Client({ connectionString: await workerDatabaseUrl() });
   await client.connect();
   const { rows } = await client.query<{ name: string; definition: string }>(

@@ -40,7 +40,7 @@ describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ c
   afterAll(() => context.close());
 
   it.each(['/', '/docs/guides/manage-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'])(
-    'has no axe violations and no horizontal overflow on %s',
+    'has no accessibility violations and no horizontal overflow on the page %s',
     async (path) => {
       const page = await openPage(context, path);
       if (path === '/docs/') await page.getByRole('heading', { name: 'ITSM Public API' }).waitFor();
@@ -52,7 +52,7 @@ describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ c
     60_000,
   );
 
-  it('has no axe violations in the search of the site', async () => {
+  it('has no accessibility violations in the search of the site', async () => {
     const page = await openPage(context, '/');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('combobox', { name: 'Search' }).fill('secret');
@@ -71,13 +71,13 @@ describe('keyboard navigation of the site', () => {
   });
   afterAll(() => context.close());
 
-  it('skips the header with the first tab stop of a page', async () => {
+  it('skips the page header with the link at the first tab stop', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
-  it('opens the search with a key, follows the selected result, and closes the search with Escape', async () => {
+  it('opens the site search with a key, follows the selected result, and closes the search with Escape', async () => {
     await page.keyboard.press('/');
     await page.keyboard.type('rate_limit');
     await page.getByRole('option', { name: 'RATE_LIMIT_EXCEEDED' }).first().waitFor();
@@ -91,7 +91,7 @@ describe('keyboard navigation of the site', () => {
   });
 });
 
-it('shows search results with some of the words if no page has all of them, rare words first', async () => {
+it('shows results with some of the search words if no page has all words, rare words first', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -109,7 +109,7 @@ it('shows search results with some of the words if no page has all of them, rare
   await context.close();
 }, 60_000);
 
-it('finds an operation by search and opens it in the API reference', async () => {
+it('finds an operation by search and opens the operation in the API reference', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -122,7 +122,7 @@ it('finds an operation by search and opens it in the API reference', async () =>
   await context.close();
 }, 60_000);
 
-it('lists all pages in a menu on a phone, and stores the selected theme', async () => {
+it('lists all pages in a menu on small screens, and stores the selected theme', async () => {
   const context = await browser.newContext({ viewport: phone, colorScheme: 'light' });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'All pages' }).click();
@@ -134,7 +134,7 @@ it('lists all pages in a menu on a phone, and stores the selected theme', async 
   await context.close();
 }, 60_000);
 
-it('uses the origin of the current server in code, also in copied code', async () => {
+it('uses the origin of the current server in code samples, also when a reader copies them', async () => {
   const context = await browser.newContext({ viewport: wide });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await openPage(context, '/docs/guides/first-request');
@@ -143,7 +143,7 @@ it('uses the origin of the current server in code, also in copied code', async (
   await context.close();
 }, 60_000);
 
-it('sends one request per page, and none to other servers', async () => {
+it('loads each page with one request and sends no requests to other servers', async () => {
   const context = await browser.newContext({ viewport: wide });
   const requested: string[] = [];
   context.on('request', (request) => requested.push(request.url()));

@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('copies all tickets and receives a verified webhook with only the commands of the landing page', {
+it('copies all tickets and receives a verified webhook with the commands of the landing page', {
   timeout: 60_000,
 }, async () => {
   const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });

@@ -45,7 +45,7 @@ describe('site pages', async () => {
     pages = [...found].filter(([, { headers }]) => headers['content-type'] === 'text/html; charset=utf-8');
   });
 
-  it('links all guides and main pages from the first page', async () => {
+  it('links all guides and main pages from the first page of the site', async () => {
     expect(pages.map(([path]) => path)).toEqual(
       expect.arrayContaining(['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog']),
     );
@@ -54,7 +54,7 @@ describe('site pages', async () => {
     expect(shown.sort()).toEqual(guides.sort());
   });
 
-  it('contains no broken links', () => {
+  it('contains no broken links on any page of the site', () => {
     const broken = pages.flatMap(([path, { text }]) =>
       linksIn(text).filter((href) => {
         const { host, pathname, hash } = new URL(href, `http://site${path}`);
@@ -65,7 +65,7 @@ describe('site pages', async () => {
     expect(broken).toEqual([]);
   });
 
-  it('has a unique anchor for each heading and one main heading per page', () => {
+  it('has one main heading per page and a unique anchor for each heading', () => {
     for (const [path, { text }] of pages) {
       const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       expect(new Set(ids).size, path).toBe(ids.length);
@@ -73,7 +73,7 @@ describe('site pages', async () => {
     }
   });
 
-  it('allows only scripts and styles of the page by their hashes in the Content-Security-Policy', () => {
+  it('allows scripts and styles only by their hashes in the Content-Security-Policy of each page', () => {
     for (const [path, { headers, text }] of pages.filter(([path]) => path !== '/docs/')) {
       const policy = headers['content-security-policy'] ?? '';
       expect(policy, path).toMatch(
@@ -85,14 +85,14 @@ describe('site pages', async () => {
     }
   });
 
-  it('needs one request and at most 25 kB compressed per page, without external scripts', () => {
+  it('serves each page in one response of at most 25 kB compressed, without external scripts', () => {
     for (const [path, { text }] of pages) {
       expect(brotliCompressSync(text).length, path).toBeLessThan(25_000);
       if (path !== '/docs/') expect(text, path).not.toMatch(/<script[^>]+src|<link[^>]+stylesheet/);
     }
   });
 
-  it('serves every page as Markdown with links to Markdown', async () => {
+  it('serves every page of the site as Markdown, with links to other Markdown pages', async () => {
     for (const [path, { headers, text }] of pages) {
       const alternate = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(text)?.[1] ?? '';
       expect(alternate).toBe(path.endsWith('/') ? `${path}index.md` : `${path}.md`);
@@ -105,7 +105,7 @@ describe('site pages', async () => {
     }
   });
 
-  it('lists every page in llms.txt', async () => {
+  it('lists every page of the site in llms.txt', async () => {
     const { text } = await get('/llms.txt');
     expect(text).toMatch(/^# ITSM Public API\n\n> /);
     const listed = [...text.matchAll(/^- \[.+\]\((\/.*?)\): .+$/gm)].map(([, path = '']) => path);

@@ -28,7 +28,7 @@ function capture(isTerminal: boolean, env: Record<string, string> = {}): { print
 }
 
 describe('the banner on a terminal', () => {
-  it('prints the API address, the demo key and a request on a terminal', () => {
+  it('prints the API address, the demo API key and a sample request on a terminal', () => {
     const { printed, logged } = capture(true);
     expect(logged).toEqual([]);
     // The most important information comes first, without details about connections.
@@ -42,14 +42,14 @@ describe('the banner on a terminal', () => {
     expect(printed).toMatch(/^ {4}http:\/\/localhost:3000\/developer\/join\?token=1\.token$/m);
   });
 
-  it('prints no key on a terminal if other hosts can reach the server', () => {
+  it('prints no API key on a terminal if other hosts can reach the server', () => {
     expect(capture(true, { HOST: '0.0.0.0' }).printed).not.toMatch(/itsm_key|1\.token/);
     expect(capture(true, { PUBLIC_URL: 'https://itsm.example.com' }).printed).not.toMatch(/itsm_key|1\.token/);
   });
 });
 
 describe('the banner in a log', () => {
-  it('logs the banner in one line at any log level', () => {
+  it('logs the startup banner in one line at any log level', () => {
     const { printed, logged } = capture(false);
     expect(printed).toBe('');
     expect(logged.map((line) => JSON.parse(line))).toEqual([
@@ -73,7 +73,7 @@ describe('the banner in a log', () => {
     ]);
   });
 
-  it('logs no key if other hosts can reach the server', () => {
+  it('logs no API key if other hosts can reach the server', () => {
     expect(capture(false, { HOST: '0.0.0.0' }).logged.join('')).not.toContain('itsm_key');
     expect(capture(false, { PUBLIC_URL: 'https://itsm.example.com' }).logged.join('')).not.toContain('itsm_key');
   });

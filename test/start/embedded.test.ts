@@ -33,7 +33,7 @@ afterEach(async () => {
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 describe('openEmbedded', () => {
-  it('keeps the data between starts', async () => {
+  it('keeps the data of the embedded PostgreSQL between starts', async () => {
     const first = await open(server);
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -42,14 +42,14 @@ describe('openEmbedded', () => {
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('compares and folds Unicode the same on every machine', async () => {
+  it('compares and lowercases Unicode text in the same way on every machine', async () => {
     const { url } = await open(command);
     expect(
       await query(url, "SELECT lower('ÄÉÐ') AS lower, 'a' < 'B' AS linguistic, current_setting('server_encoding')"),
     ).toEqual([{ lower: 'äéð', linguistic: false, current_setting: 'UTF8' }]);
   });
 
-  it('rejects a second server and names the first', async () => {
+  it('rejects a second server for the same folder and names the running server', async () => {
     const { url } = await open(server);
     await expect(open({ type: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
       `DATA_DIR ${dataDir} is in use by process ${process.pid} (http://127.0.0.1:3000). Stop it, or set DATA_DIR to another folder.`,
@@ -57,7 +57,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(true);
   });
 
-  it('stops PostgreSQL when the last command or server closes it', async () => {
+  it('stops the embedded PostgreSQL when the last command or server closes it', async () => {
     const first = await open(command);
     const second = await open(server);
     const third = await open(command);
@@ -71,14 +71,14 @@ describe('openEmbedded', () => {
     expect(await isUp(third.url)).toBe(false);
   });
 
-  it('creates one cluster when several processes start concurrently', async () => {
+  it('creates one database cluster when several processes start concurrently', async () => {
     await rm(dataDir, { recursive: true });
     const all = await Promise.all([openInChild(command), openInChild(command), open(command)]);
     expect(new Set(all.map(({ url }) => url)).size).toBe(1);
     await query(all[0].url, 'SELECT 1');
   });
 
-  it('starts PostgreSQL again if a process opens it while the last one stops it', async () => {
+  it('starts PostgreSQL again if a process opens it while the last process stops it', async () => {
     let current = await open(command);
     for (let round = 0; round < 5; round++) {
       const [next] = await Promise.all([sleep(round * 5).then(() => open(command)), current.stop()]);
@@ -89,7 +89,7 @@ describe('openEmbedded', () => {
     expect(await isUp(current.url)).toBe(false);
   });
 
-  it('takes over PostgreSQL from a killed server', async () => {
+  it('uses the running PostgreSQL of a killed server', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
     await kill(killed.child);
@@ -110,7 +110,7 @@ describe('openEmbedded', () => {
     expect(await query(url, 'SELECT answer FROM recovered')).toEqual([{ answer: 42 }]);
   });
 
-  it('starts PostgreSQL if another process has the process id of the previous one', async () => {
+  it('starts PostgreSQL if another process now has the process ID in postmaster.pid', async () => {
     const first = await open(command);
     const file = join(dataDir, 'postgres', 'postmaster.pid');
     const lines = (await readFile(file, 'utf8')).split('\n');
@@ -141,7 +141,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('reports both versions if the data belongs to another PostgreSQL', async () => {
+  it('reports both versions if the data belongs to another version of PostgreSQL', async () => {
     const file = join(dataDir, 'postgres', 'PG_VERSION');
     const version = await readFile(file, 'utf8');
     await writeFile(file, '9\n');
@@ -161,7 +161,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it("reports what PostgreSQL can't find in damaged files", async () => {
+  it("reports what PostgreSQL can't find in a damaged data folder", async () => {
     const wal = join(dataDir, 'postgres/pg_wal');
     const segments = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
     const move = (from: string, to: string) =>
@@ -188,7 +188,7 @@ describe('openEmbedded', () => {
     await (await open(command)).stop();
   });
 
-  it.skipIf(process.getuid?.() !== 0)("names the folder that the user postgres can't enter", async () => {
+  it.skipIf(process.getuid?.() !== 0)("names the folder that the user postgres can't access", async () => {
     const closed = temporaryDataDir();
     await mkdir(closed, { mode: 0o700 });
     const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });

@@ -71,7 +71,7 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 }
 
 describe('the image', () => {
-  it('serves requests, documentation, the command line and health checks from the image', {
+  it('serves requests, documentation and health checks from the image, and runs the command line', {
     timeout: 240_000,
   }, async () => {
     const { url, drop } = await cloneDatabase();
@@ -111,7 +111,7 @@ describe('the image', () => {
     }
   });
 
-  it('exits with an error without DATABASE_URL in the image', { timeout: 120_000 }, async () => {
+  it('exits with an error if the image runs without DATABASE_URL', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
     // The data folder can't be created, as in the image.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
@@ -122,7 +122,7 @@ describe('the image', () => {
     expect(errors).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
   });
 
-  it('allows in .dockerignore exactly what the Dockerfile copies', async () => {
+  it('allows exactly the files that the Dockerfile copies in .dockerignore', async () => {
     const ignore = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
     const copied = rest('COPY')
       .filter((text) => !text.startsWith('--from'))
@@ -137,7 +137,7 @@ describe('compose.yaml', async () => {
   };
   const ours = Object.entries(services).filter(([, { image }]) => image === services.migrate?.image);
 
-  it.each(ours)('gives %s only known settings, with which it starts', (_, { environment = {} }) => {
+  it.each(ours)('passes only known and valid settings to the service %s in compose.yaml', (_, { environment = {} }) => {
     const settings = Object.entries(environment).map(([name, value]) => [name, withDefaults(value)]);
     const env = { ...imageEnv, ...Object.fromEntries(settings) };
     expect(Object.keys(Settings.shape)).toEqual(expect.arrayContaining(Object.keys(env)));

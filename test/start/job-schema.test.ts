@@ -20,7 +20,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-it('migrates the schema of pg-boss and grants the required rights', async () => {
+it('migrates the job queue schema of pg-boss and grants the required rights', async () => {
   await client.query(getRollbackPlans('pgboss', current));
   await client.query('REVOKE ALL ON ALL TABLES IN SCHEMA pgboss FROM itsm_request, itsm_system');
   await expect(checkSchema(database.url)).rejects.toThrow('it lacks job queues');
@@ -33,7 +33,7 @@ it('migrates the schema of pg-boss and grants the required rights', async () => 
   await expect(client.query('DELETE FROM pgboss.job_common')).rejects.toThrow('permission denied');
 });
 
-it('updates the options of a queue to this version', async () => {
+it('updates the options of a job queue to those of this version', async () => {
   await client.query("UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-dispatch'");
   await migrateDatabase(database.url);
   const { rows } = await client.query(
@@ -42,7 +42,7 @@ it('updates the options of a queue to this version', async () => {
   expect(rows).toEqual([{ seconds: 60 }]);
 });
 
-it('keeps queue options of a newer version and creates missing queues', async () => {
+it('keeps job queue options of a newer version, and creates missing queues', async () => {
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
      VALUES ('x', 'x', '20991231000000_later', now(), 1);

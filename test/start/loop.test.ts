@@ -12,7 +12,7 @@ function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unkno
   return { loop, logged, runs: () => runs };
 }
 
-it('logs a failed step and continues the loop', async () => {
+it('logs a failed step of a worker loop and continues the loop', async () => {
   const { loop, logged, runs } = startLoop(async (run) => {
     if (run < 3) throw new Error(`run ${run}`);
     return false;
@@ -25,7 +25,7 @@ it('logs a failed step and continues the loop', async () => {
   ]);
 });
 
-it('logs a slow step while it runs and never runs it concurrently', async () => {
+it('logs a slow step of a worker loop while it runs, and never runs two steps concurrently', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let end = () => {};
@@ -49,7 +49,7 @@ it('logs a slow step while it runs and never runs it concurrently', async () => 
   await loop.stop();
 });
 
-it('backs off without a log entry while the database is unavailable, even when woken', async () => {
+it('backs off a worker loop without log lines while the database is unavailable, even when woken', async () => {
   let away = true;
   const { loop, logged, runs } = startLoop(
     async () => {

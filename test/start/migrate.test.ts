@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 describe('migrateDatabase', { timeout: 60_000 }, () => {
-  it('applies all migrations to an empty database and none the second time', async () => {
+  it('applies all migrations to an empty database, and no migration the second time', async () => {
     await empty();
     expect(await migrateDatabase(url)).toContain(BASELINE);
     expect(await migrateDatabase(url)).toEqual([]);
@@ -45,7 +45,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     expect(runs.flatMap(({ stdout }) => JSON.parse(stdout)).filter((name) => name === BASELINE)).toHaveLength(1);
   });
 
-  it('applies newer migrations, and accepts a newer database with an older program', async () => {
+  it('applies new migrations, and accepts a newer database in an older program', async () => {
     await withLaterMigration('CREATE TABLE later (); SELECT 1;', async (folder) => {
       expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
@@ -82,7 +82,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('reports and rolls back a failed migration, and applies it after it is fixed', async () => {
+  it('reports and rolls back a failed migration, and applies the corrected migration', async () => {
     await withLaterMigration('CREATE TABLE later ();\nSELECT nonsense();', async (folder) => {
       const failure = `Migration ${LATER} failed: function nonsense() does not exist (line 2 of its migration.sql)`;
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
@@ -107,7 +107,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects a database that predates the baseline and says that its data must be created again', async () => {
+  it('rejects a database that predates the baseline, and explains that its data must be created again', async () => {
     await query(url, 'UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
       '20261120000000_init',
       BASELINE,
@@ -124,7 +124,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     // PostgreSQL detects that the process is gone. Otherwise the statement would block all others.
     ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
     ['after its end', 'CREATE TABLE later ();'],
-  ])('continues after its process was killed during a migration, %s', async (_, sql) => {
+  ])('continues migrating after the process was killed during a migration, %s', async (_, sql) => {
     await withLaterMigration(sql, async (folder) => {
       const kill = await migrateInProcess(folder);
       const begun = async () =>
@@ -140,7 +140,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rebuilds an index after a concurrent build was interrupted', async () => {
+  it('rebuilds an index if CREATE INDEX CONCURRENTLY was interrupted', async () => {
     const sql = `-- outside of a transaction
       CREATE INDEX CONCURRENTLY "later_idx" ON "users" ("tenant_id", "name");
       -- A comment; with a semicolon.
@@ -191,7 +191,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       });
     });
 
-    it('names the oldest transactions while it waits, and fails after the maximum wait', async () => {
+    it('names the oldest transactions while a migration waits for them, and fails after the maximum wait', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
         const progress: string[] = [];
         const onProgress = (message: string) => progress.push(message);
@@ -204,7 +204,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       });
     });
 
-    it('retries each statement outside of a transaction without repeating completed ones', async () => {
+    it('retries each migration statement outside of a transaction, without repeating completed ones', async () => {
       const sql = `-- outside of a transaction
         CREATE TABLE "later" ();
         SELECT pg_sleep(1);
@@ -230,7 +230,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
     afterEach(() => other.end());
 
-    it('waits for another migration, reports its session and continues', async () => {
+    it('waits for another migration, reports its database session, and then continues', async () => {
       await withLaterMigration('CREATE TABLE later ();', async (folder) => {
         const progress: string[] = [];
         const working = other.query('SELECT pg_sleep(2)').then(() => other.end());
@@ -244,7 +244,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects a database that has other tables', async () => {
+  it('rejects the migration of a database that has tables of another program', async () => {
     await empty();
     await execute(url, 'CREATE TABLE of_another_program ()');
     await expect(migrateDatabase(url)).rejects.toThrow('Set DATABASE_URL to an empty database.');
@@ -252,7 +252,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
 });
 
 describe('the triggers of prisma/migrations', () => {
-  it('notifies the tenant of an API key when it changes, but not when it is used', async () => {
+  it('sends a notification with the tenant when an API key changes, but not when the key is used', async () => {
     await execute(url, "INSERT INTO tenants (id, name, name_key, updated_at) VALUES (7, 'A', 'a', now())");
     await execute(
       url,

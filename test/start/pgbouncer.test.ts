@@ -71,7 +71,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     await direct.close();
   });
 
-  it('exits and names PgBouncer in transaction mode', async () => {
+  it('exits with an error that names PgBouncer if it is in transaction mode', async () => {
     pooler = await startPgBouncer(database.url, 'transaction');
     const server = spawnServer({ DATABASE_URL: pooler.url, WEBHOOK_SECRET_KEY, PORT: '0' });
     await server.exited;

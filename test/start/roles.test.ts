@@ -53,14 +53,14 @@ async function setRoles(url: string): Promise<void> {
 }
 
 describe('the roles', { timeout: 60_000 }, () => {
-  it('creates the roles once when several databases migrate concurrently', async () => {
+  it('creates the database roles once when several databases migrate concurrently', async () => {
     const all = databases.flatMap((name) => [urlOf(name), urlOf(name)]);
     const applied = await Promise.all(all.map((url) => migrateDatabase(url)));
     expect(applied.filter((names) => names.length > 0)).toHaveLength(databases.length);
     for (const name of databases) await setRoles(urlOf(name));
   });
 
-  it('creates and sets the roles as an owner with CREATEROLE', async () => {
+  it('creates and uses the database roles as an owner with CREATEROLE', async () => {
     const url = await urlAs('owner', 'CREATEROLE');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     await migrateDatabase(url);
@@ -68,7 +68,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     expect(await migrateDatabase(url)).toEqual([]);
   });
 
-  it("prints the missing statements if the owner can't create roles", async () => {
+  it("prints the missing SQL statements if the owner can't create roles", async () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const refused = await migrateDatabase(url).catch((error) => error);
@@ -90,7 +90,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     await setRoles(url);
   });
 
-  it("prints the missing statements in the baseline if prisma migrate deploy can't create roles", async () => {
+  it("prints the missing SQL statements if `prisma migrate deploy` can't create roles", async () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const [baseline] = await readMigrations();
@@ -104,7 +104,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     await setRoles(url);
   });
 
-  it("runs a server that doesn't migrate with only the two roles", async () => {
+  it("runs a server that doesn't migrate as a user who has only the two database roles", async () => {
     const url = await urlAs('app');
     await expect(checkSchema(url)).rejects.toThrow('Run `itsm migrate` or start the server.');
     await migrateDatabase(urlOf('first'));

@@ -19,7 +19,7 @@ describe('the settings', () => {
     });
   });
 
-  it('treats an empty setting as absent', () => {
+  it('uses the default for an empty setting', () => {
     expect(readSettings({ PORT: '', DATABASE_URL: '' })).toEqual(readSettings({}));
   });
 
@@ -57,13 +57,13 @@ describe('the settings', () => {
     ['WEBHOOK_REFUSED_NETWORKS', 'fe80::1%eth0/64'],
     ['WEBHOOK_REFUSED_NETWORKS', '2001:db8::/32/1'],
     ['WEBHOOK_REFUSED_NETWORKS', 'internal'],
-  ])('rejects %s=%s in one line with its name', (name, value) => {
+  ])('rejects the setting %s=%s with one line that names the setting', (name, value) => {
     const read = () =>
       readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: secretKey, [name]: value });
     expect(read).toThrow(new RegExp(`^${name}: must be [^\\n]+$`));
   });
 
-  it('reports every invalid setting in its own line', () => {
+  it('reports every invalid setting in a separate line', () => {
     expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'x' })).toThrow(/^PORT: .*\nLOG_LEVEL: .*$/);
   });
 
@@ -71,14 +71,14 @@ describe('the settings', () => {
     'redis://redis.example.com',
     'redis://:secret@10.0.0.7:6380/2',
     'rediss://itsm:s%C3%A9cret@[2001:db8::7]:6379/',
-  ])('accepts REDIS_URL=%s', (REDIS_URL) => {
+  ])('accepts the setting REDIS_URL=%s', (REDIS_URL) => {
     expect(readSettings({ RATE_LIMIT_STORE: 'redis', REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
   });
 
   it.each([
     ['OTEL_SDK_DISABLED', 'true'],
     ['OTEL_TRACES_EXPORTER', 'none'],
-  ])('ignores the collector if %s=%s', (name, value) => {
+  ])('ignores the trace collector if %s=%s', (name, value) => {
     const settings = readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317', [name]: value });
     expect(settings.OTEL_EXPORTER_OTLP_ENDPOINT).toBe('collector:4317');
   });

@@ -24,7 +24,7 @@ function spawnStoppable(stopMs: number) {
   return { child, exited: once(child, 'exit'), output: () => output };
 }
 
-it('continues a shutdown after an error when a signal arrives, and keeps the exit code', async () => {
+it('continues a shutdown after an error when a signal arrives, and keeps the exit code of the error', async () => {
   const { child, exited, output } = spawnStoppable(1000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');
@@ -46,7 +46,7 @@ it('logs the shutdown as JSON if the log is JSON', async () => {
   ]);
 });
 
-it('exits immediately on the second signal after an error', async () => {
+it('exits immediately on a second signal during a shutdown after an error', async () => {
   const { child, exited, output } = spawnStoppable(9000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');

@@ -84,7 +84,7 @@ async function postgresPid(folder: string): Promise<number | undefined> {
 }
 
 describe('start', () => {
-  it('creates a demo workspace with a working key on the first start and keeps the data', {
+  it('creates a demo workspace with a valid API key on the first start, and keeps the data on later starts', {
     timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -135,7 +135,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('restarts PostgreSQL when it ends, and exits with the reason if the restart fails', {
+  it('restarts the embedded PostgreSQL when it ends, and exits with the reason if the restart fails', {
     timeout: 90_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -162,7 +162,7 @@ describe('start', () => {
     expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
   });
 
-  it('reports damaged data files and serves data from the others', { timeout: 90_000 }, async () => {
+  it('reports damaged data files and serves data from intact files', { timeout: 90_000 }, async () => {
     const DATA_DIR = await dataDir();
     const before = start({ DATA_DIR });
     await before.ready;
@@ -195,7 +195,7 @@ describe('start', () => {
     );
   });
 
-  it('exits cleanly when it is interrupted during the start, and starts the next time', {
+  it('exits cleanly when it is interrupted during the start, and starts again afterwards', {
     timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -207,14 +207,14 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
-  it('prints no key if other hosts can reach the server', { timeout: 60_000 }, async () => {
+  it('prints no API key at startup if other hosts can reach the server', { timeout: 60_000 }, async () => {
     const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0' });
     await server.ready;
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('reads settings from .env in its folder, with lower priority than the environment', {
+  it('reads settings from .env in its folder, but prefers environment variables', {
     timeout: 60_000,
   }, async () => {
     const folder = await dataDir();
@@ -232,7 +232,7 @@ describe('start', () => {
     expect(server.output()).toBe(".env: can't be read: it is a folder\n");
   });
 
-  it('treats two immediate signals as one', { timeout: 60_000 }, async () => {
+  it('treats two signals in quick succession as one signal', { timeout: 60_000 }, async () => {
     const DATA_DIR = await dataDir();
     const server = start({ DATA_DIR });
     await server.ready;
@@ -243,7 +243,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('exits immediately on a second signal during a request', { timeout: 60_000 }, async () => {
+  it('exits immediately on a second signal while a request runs', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -270,7 +270,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('prints the number of connections per use and opens no more', { timeout: 60_000 }, async () => {
+  it('prints the number of database connections per purpose and opens no more', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -312,7 +312,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('uses DATABASE_URL and creates no demo workspace there', { timeout: 30_000 }, async () => {
+  it('creates no demo workspace in the database of DATABASE_URL', { timeout: 30_000 }, async () => {
     const database = await cloneDatabase();
     const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY, DATA_DIR: '/nowhere' });
     const answer = await fetch(`${await server.ready}/api/public/v1/ping`);
@@ -350,7 +350,7 @@ describe('start', () => {
     [{ PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x' }, 'WEBHOOK_SECRET_KEY: is required with DATABASE_URL'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x', WEBHOOK_SECRET_KEY }, 'DATABASE_URL: '],
-  ])('reports an error with %o in one line', async (env, message) => {
+  ])('reports a startup error with %o in one line', async (env, message) => {
     const server = start(env);
     expect(await server.exited).toBe(1);
     const lines = server.output().trim().split('\n');
@@ -358,7 +358,7 @@ describe('start', () => {
     expect(lines[0]).toContain(message);
   });
 
-  it.each(['PORT', 'OPERATIONS_PORT'])('reports that %s is in use and leaves no PostgreSQL behind', async (setting) => {
+  it.each(['PORT', 'OPERATIONS_PORT'])('reports that %s is in use and stops PostgreSQL', async (setting) => {
     const DATA_DIR = await dataDir();
     const { createServer } = await import('node:net');
     const other = createServer().listen(0, '127.0.0.1');

@@ -99,7 +99,7 @@ async function connection(url: string, text = ''): Promise<Socket> {
 }
 
 describe('a server process', () => {
-  it('is alive but not ready while it migrates', { timeout: 60_000 }, async () => {
+  it('responds to /livez but is not ready while it migrates the database', { timeout: 60_000 }, async () => {
     const { url, drop } = await cloneDatabase();
     stops.push(drop);
     await execute(url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
@@ -203,7 +203,7 @@ describe('a server process', () => {
     expect(lines.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
-  it('serves requests for DRAIN_SECONDS after SIGTERM but is not ready', { timeout: 60_000 }, async () => {
+  it('serves requests for DRAIN_SECONDS after SIGTERM, but is not ready', { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '2' });
     await server.ready;
@@ -290,7 +290,7 @@ describe('a server process', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('closes connections with no or incomplete requests, and responds to complete requests before it exits', {
+  it('closes connections without a complete request, and responds to complete requests before it exits', {
     timeout: 60_000,
   }, async () => {
     const { url, key } = await database();
@@ -320,7 +320,7 @@ describe('a server process', () => {
     expect(seconds).toBeLessThan(10);
   });
 
-  it('exits in time while a receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
+  it('exits in time while a webhook receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
     // Both take the maximum time, so they run concurrently.
     const [hung, frozen] = await Promise.all([endWhileReceiverHangs(), endWhilePostgresIsFrozen()]);
     console.log(`Ended after ${hung.seconds.toFixed(1)} s (a receiver), ${frozen.seconds.toFixed(1)} s (PostgreSQL).`);
@@ -333,7 +333,7 @@ describe('a server process', () => {
     ['the script of `pnpm start`', 'sh', ['-c', packageJson.scripts.start], {}],
     // npx runs pnpm in a shell that receives the signal but doesn't forward it.
     ['npx', 'sh', ['-c', `node -e '${launcher}' ; true`], { npm_config_npm_version: '11.19.1' }],
-  ])('receives a signal that is sent to %s', { timeout: 60_000 }, async (_, command, args, env) => {
+  ])('shuts down after a signal to %s', { timeout: 60_000 }, async (_, command, args, env) => {
     const { url } = await database();
     const child = spawn(command, args, {
       cwd: root,

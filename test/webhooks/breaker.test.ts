@@ -40,7 +40,7 @@ function failing(times: number, before = healthy): Health {
 }
 
 describe('circuit breaker', () => {
-  it('keeps the circuit closed until five attempts in a row have failed', () => {
+  it('keeps a circuit closed until five consecutive attempts fail', () => {
     const four = failing(4);
     expect(four).toMatchObject({ failures: 4, failingSince: at(0), lastFailureAt: at(0), openUntil: null });
     expect(getCircuit(four, at(0))).toBe('closed');
@@ -54,7 +54,7 @@ describe('circuit breaker', () => {
     expect(failing(4, reset).openUntil).toBeNull();
   });
 
-  it('keeps the circuit open until `openUntil`, then half-open', () => {
+  it('keeps a circuit open until `openUntil`, and half-open afterwards', () => {
     const open = failing(5);
     expect(getCircuit(open, at(5 * second - 1))).toBe('open');
     expect(getCircuit(open, at(5 * second))).toBe('half-open');
@@ -73,19 +73,19 @@ describe('circuit breaker', () => {
     expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
   });
 
-  it('reopens the circuit when its probe fails while a worker holds the circuit open for that probe', () => {
+  it('opens the circuit again when a probe fails for which a worker holds the circuit open', () => {
     const held = { ...failing(5), openUntil: at(30 * second) };
     const now = at(8 * second);
     expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });
   });
 
-  it('does not extend the open time of the circuit for attempts that were in flight when it opened', () => {
+  it('does not extend the open time of a circuit after failures of attempts that began before it opened', () => {
     const open = failing(5);
     const late = afterAttempt(open, failure, at(second));
     expect(late).toMatchObject({ failures: 6, openUntil: open.openUntil, openings: 1, lastFailureAt: at(second) });
   });
 
-  it('closes the circuit after a successful attempt, whether a probe or one that was in flight', () => {
+  it('closes the circuit after any successful attempt, even if it began before the circuit opened', () => {
     for (const sign of [success, { ...success, probe: true }]) {
       expect(afterAttempt(failing(9), sign, at(second))).toEqual({
         ...healthy,
@@ -97,7 +97,7 @@ describe('circuit breaker', () => {
 });
 
 describe('automatic pause', () => {
-  it('pauses a subscription after a 410, even from an attempt that was in flight', () => {
+  it('pauses a subscription after a 410, even for an attempt that began before the circuit opened', () => {
     const reason = 'The endpoint returned 410 Gone.';
     for (const before of [healthy, failing(5)]) {
       const paused = afterAttempt(before, gone, at(second));
@@ -138,7 +138,7 @@ describe('presentHealth', () => {
     presentHealth({ ...health, active: true, held: false, quotaReachedAt: null, ...row }, now);
   const nothing = { healthReason: null, nextAttemptAt: null, pausedAt: null, pausedReason: null };
 
-  it('reports HEALTHY until an attempt fails, and again after a successful attempt', () => {
+  it('reports the health HEALTHY until an attempt fails, and again after a successful attempt', () => {
     expect(presented(healthy, at(0))).toEqual({ ...nothing, health: 'HEALTHY' });
     const failed = { ...nothing, health: 'RETRYING', healthReason: 'The last attempt failed.' };
     expect(presented(failing(1), at(0))).toEqual(failed);
@@ -146,14 +146,14 @@ describe('presentHealth', () => {
     expect(presented(recovered, at(second))).toEqual({ ...nothing, health: 'HEALTHY' });
   });
 
-  it('reports CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
+  it('reports the health CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
     const failed = { ...nothing, healthReason: 'The last 5 attempts failed.' };
     const open = { ...failed, health: 'CIRCUIT_OPEN', nextAttemptAt: at(5 * second) };
     expect(presented(failing(5), at(0))).toEqual(open);
     expect(presented(failing(5), at(5 * second))).toEqual({ ...failed, health: 'RETRYING' });
   });
 
-  it('reports PAUSED with a reason, and hourly probes unless the owner paused the subscription', () => {
+  it('reports the health PAUSED with a reason, and hourly probes unless the owner paused the subscription', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const pausedReason = 'The endpoint returned 410 Gone.';
     const words = { health: 'PAUSED', healthReason: pausedReason, pausedAt: at(0), pausedReason };
@@ -177,7 +177,7 @@ describe('presentHealth', () => {
     });
   });
 
-  it('reports INACTIVE for a deactivated subscription', () => {
+  it('reports the health INACTIVE for a deactivated subscription', () => {
     expect(presented(failing(5), at(0), { active: false })).toEqual({ ...nothing, health: 'INACTIVE' });
   });
 });

@@ -51,7 +51,7 @@ describe('cancellation of deliveries', () => {
     expect(held.received).toHaveLength(1);
   });
 
-  it('deletes a subscription without changing its deliveries, and leaves their cancellation to workers', async () => {
+  it('deletes a subscription without changing its deliveries, which workers cancel later', async () => {
     const waiting = 20_000;
     const test = await start({ worker: false });
     const { api, workspace, id, receiver } = test;
@@ -103,7 +103,7 @@ describe('cancellation of deliveries', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
-  it('cancels deliveries and deletes a subscription without waiting for attempts that are being recorded', async () => {
+  it('deletes a subscription and cancels its deliveries while workers record attempts', async () => {
     const test = await start({ worker: false });
     const { api, workspace } = test;
     await test.emit(1);
@@ -144,7 +144,7 @@ describe('cancellation of deliveries', () => {
     expect(await test.settled(test.id)).toMatchObject([{ state: 'CANCELLED' }]);
   });
 
-  it('cancels or never sends deliveries that were emitted concurrently with the DELETE', async () => {
+  it('leaves no delivery pending that was emitted concurrently with the DELETE of its webhook', async () => {
     const test = await start();
     const { api, workspace, receiver } = test;
     test.endpoint.status = 200;
@@ -180,7 +180,7 @@ describe('cancellation of deliveries', () => {
   });
 });
 
-it('records an attempt while an event for the same subscription is not yet committed', async () => {
+it('records an attempt while an uncommitted transaction adds an event to the same subscription', async () => {
   const test = await start({ worker: false });
   const payload = await test.workspace.createTicket();
   const claimed = await claim(test);

@@ -59,7 +59,7 @@ function toResult(delivery: ClaimedDelivery, status: number, retryAfter?: number
 }
 
 describe('claimDue', () => {
-  it('claims the deliveries that have been due for longest, up to the slots of each subscription', async () => {
+  it('claims the longest due deliveries, up to the free slots of each subscription', async () => {
     const [first, second] = [await subscribe(3), await subscribe(3)];
     const claimed = await claimDue(api.prisma, [
       { ...first.ref, slots: 2 },
@@ -92,7 +92,7 @@ describe('claimDue', () => {
     for (const test of [open, inactive, gone]) expect(await test.claim()).toEqual([]);
   });
 
-  it('claims one delivery as the probe of a half-open circuit and holds the circuit open for it', async () => {
+  it('claims one delivery as the probe of a half-open circuit, and opens the circuit in the meantime', async () => {
     const [closed, halfOpen, idle] = [await subscribe(2), await subscribe(2), await subscribe(0)];
     for (const test of [halfOpen, idle]) await test.change(openFor('-1 minute'));
     const [before, idleBefore] = [await halfOpen.row(), await idle.row()];
@@ -119,7 +119,7 @@ describe('claimDue', () => {
     expect((await test.deliveries()).map(({ history }) => history)).toMatchObject([[error], []]);
   });
 
-  it('gives a delivery all its attempts, however many were lost', async () => {
+  it('counts no lost attempts against the maximum attempts of a delivery', async () => {
     const test = await subscribe(1);
     await test.change('first_succeeded_at = now()');
     const makeDue = () => test.inDatabase("UPDATE deliveries SET next_attempt_at = now() - interval '1 second'");
@@ -177,7 +177,7 @@ describe('recordResults', () => {
     expect(await test.row()).toMatchObject({ failures: 3, lastSuccessAt: settled[0]?.settledAt, pausedAt: null });
   });
 
-  it('ignores results of deliveries that another worker claimed, that are settled or that are deleted', async () => {
+  it('ignores results of deliveries that another worker claimed, or that are settled or deleted', async () => {
     const test = await subscribe(3);
     const claimed = await test.claim();
     const [foreign, done, gone] = claimed as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
@@ -238,7 +238,7 @@ describe('recordResults', () => {
     ]);
   });
 
-  it('returns signals for subscriptions locked by another transaction, and records them the next time', async () => {
+  it('returns health changes of locked subscriptions, and records the changes the next time', async () => {
     const [held, free] = [await subscribe(2), await subscribe(1)];
     const [first, second] = (await held.claim()) as [ClaimedDelivery, ClaimedDelivery];
     const [other] = (await free.claim()) as [ClaimedDelivery];

@@ -66,7 +66,7 @@ describe('delivery', () => {
   );
 });
 
-it('sends the same bytes and id in every attempt of a delivery, with a new number and timestamp', async () => {
+it('sends the same body and id in every attempt of a delivery, with a new attempt number and timestamp', async () => {
   const secret = 'a secret of several attempts';
   const statuses = [500, 503, 302];
   const flaky = await startReceiver((_, response, { length }) => response.writeHead(statuses[length - 1] ?? 200).end());
@@ -156,7 +156,7 @@ it('delivers to healthy receivers while other receivers are unreachable or send 
   }
 });
 
-it('delivers each event once per subscription with two concurrent workers', { timeout: 60_000 }, async () => {
+it('sends each delivery once with two concurrent workers', { timeout: 60_000 }, async () => {
   const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
   const sender = await startSender();
   try {
@@ -180,7 +180,7 @@ it('delivers each event once per subscription with two concurrent workers', { ti
   }
 });
 
-it('sends each event once when the clock of one worker is a minute ahead', async () => {
+it('sends each delivery once when the clock of one worker is a minute ahead', async () => {
   // Longer than a sweep, so that both workers see the deliveries in flight.
   const slow = await startReceiver((_, response) => setTimeout(() => response.end(), 1500));
   const refusing = await startReceiver((_, response) => response.writeHead(500).end());

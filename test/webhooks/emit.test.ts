@@ -67,7 +67,7 @@ it('delivers a change to a subscription that was created while the change waited
 /** The row that every change of a ticket locks after the ticket is written. */
 const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
 
-it('delivers a new ticket to a subscription that was created while the ticket waited to be counted', async () => {
+it('delivers a new ticket to a subscription that was created while the ticket waited for its counter', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
@@ -76,7 +76,7 @@ it('delivers a new ticket to a subscription that was created while the ticket wa
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('delivers a change to a subscription that was created while the change waited to be counted', async () => {
+it('delivers a change to a subscription that was created while the change waited for a counter', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [

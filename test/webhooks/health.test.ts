@@ -10,7 +10,7 @@ const day = 24 * hour;
 useSender();
 
 describe('failing endpoint', { timeout: 60_000 }, () => {
-  it('opens the circuit after five failures in a row, longer each time, and sends one probe after it', async () => {
+  it('opens the circuit after five consecutive failures, longer each time, and then sends one probe', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;
     // A success in between resets the count.
@@ -51,7 +51,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     expect(receiver.received).toHaveLength(10 + 8 + 24 - 1 + 5);
   });
 
-  it('keeps the attempts of pending deliveries when the endpoint begins to fail', async () => {
+  it('uses no attempts of other pending deliveries when the endpoint begins to fail', async () => {
     const test = await start({ worker: false });
     await test.emit(150);
     await test.startWorker();
@@ -73,7 +73,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     }
   });
 
-  it('retries a delivery by the schedule and marks it EXHAUSTED after ten attempts', async () => {
+  it('retries a delivery by the retry schedule, and marks the delivery EXHAUSTED after ten attempts', async () => {
     const test = await start();
     const { settled, id, receiver } = test;
     await test.emitOneByOne(1);
@@ -187,7 +187,7 @@ describe('recovered receiver', () => {
     return { ...test, call, before: test.receiver.received.length };
   }
 
-  it('reports CIRCUIT_OPEN with the time of the next attempt', async () => {
+  it('reports CIRCUIT_OPEN with the time of the next attempt for a failing webhook', async () => {
     const { health, id, row } = await startOpen();
     const nextAttemptAt = (await row()).openUntil?.toISOString();
     expect(await health(id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt, pausedAt: null });
@@ -229,7 +229,7 @@ describe('recovered receiver', () => {
     await eventually(async () => expect(await test.row()).toMatchObject({ failures: 0, openUntil: null }));
   });
 
-  it('sends nothing while a user has paused the subscription, and reports this in the replay', async () => {
+  it('sends no deliveries while a user has paused the subscription, and reports the pause in the replay', async () => {
     const test = await startOpen();
     await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });

@@ -34,7 +34,7 @@ async function receive(respond?: Respond): Promise<Receiver> {
 }
 
 describe('webhook limits per target host', () => {
-  it('limits concurrent deliveries per host and workspace across subscriptions and ports', async () => {
+  it('limits concurrent deliveries of a workspace per host, across subscriptions and ports', async () => {
     const held: ServerResponse[] = [];
     let holds = true;
     const hold: Respond = (_, response) => (holds ? held.push(response) : response.end());
@@ -63,7 +63,7 @@ describe('webhook limits per target host', () => {
     });
   });
 
-  it('limits the requests per second to a host', async () => {
+  it('limits the webhook requests per second to a host', async () => {
     const receiver = await receive();
     const owner = await createWorkspace(sender.api);
     const { id } = await owner.createWebhook({ url: receiver.url });

@@ -65,7 +65,7 @@ async function titlesOf({ received }: Receiver, count: number): Promise<string[]
 }
 
 describe('PATCH /webhooks/:id', () => {
-  it('updates and returns the given fields of a webhook, and keeps it unchanged if no value differs', async () => {
+  it('updates and returns the given fields of a webhook, and changes nothing if all values are the same', async () => {
     const { id } = await subscribe();
     const [before] = (await owner.call('GET', '/webhooks')).body.data;
     expect(await patched(id, { events: before.events, url: before.url, paused: false, filter: null })).toEqual(before);
@@ -137,7 +137,7 @@ describe('paused webhook', () => {
     expect(await titlesOf(receiver, 2)).toContain('first');
   });
 
-  it('stays paused when an attempt that was in flight ends', async () => {
+  it('keeps a webhook paused when an attempt ends that began before the pause', async () => {
     let finish = () => {};
     const { id, receiver } = await subscribe({}, (_, response) => {
       finish = () => response.end();
@@ -194,7 +194,7 @@ describe('secret rotation', () => {
     });
   }
 
-  it('signs deliveries with the new and the previous secret for 24 hours, then with the new one only', async () => {
+  it('signs with the new and the previous secret for 24 hours, then only with the new secret', async () => {
     const { id, receiver } = await subscribe({ secret: first });
     expect(await signers(id, receiver)).toEqual([first]);
     const response = await patch(id, { secret: second });
@@ -249,7 +249,7 @@ describe('webhook secret with a missing encryption key', () => {
 });
 
 describe('POST /webhooks/:id/test', () => {
-  it('sends an example of the first subscribed event to this webhook only, and ignores the filter', async () => {
+  it('sends an example of the first subscribed event to the tested webhook only, and ignores the filter', async () => {
     const { id, receiver } = await subscribe({
       events: ['ticket.updated'],
       filter: { priority: ['LOW'] },
@@ -271,7 +271,7 @@ describe('POST /webhooks/:id/test', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('sends the test event as requested if the webhook is updated before the delivery', async () => {
+  it('sends the requested test event even if the webhook is updated before the delivery', async () => {
     const { id } = await subscribe({ events: ['ticket.created'] });
     const { prisma } = sender.api;
     const waiting = () => prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
@@ -314,7 +314,7 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
-  it('skips events of keys rotated from the key of the webhook, but not those of its predecessor', async () => {
+  it('skips events of keys that replaced the key of the webhook, but not of its predecessor', async () => {
     const { api } = sender;
     owner = await createWorkspace(api);
     const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];
@@ -337,7 +337,7 @@ describe('skipOwn', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
   });
 
-  it('skips the events of the key that sets skipOwn if no key created the webhook', async () => {
+  it('skips events of the key that sets skipOwn if the webhook was not created by a key', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });
     await owner.createTicket({ title: 'delivered' });
@@ -350,7 +350,7 @@ describe('skipOwn', () => {
 });
 
 describe('webhook filter', () => {
-  it('delivers events whose current or previous value matches the filter', async () => {
+  it('delivers events whose current or previous value matches the webhook filter', async () => {
     const { receiver } = await subscribe({ filter: { priority: ['HIGH', 'CRITICAL'] } });
     const create = (title: string, priority: 'LOW' | 'HIGH') => owner.createTicket({ title, priority });
     const high = await create('high', 'HIGH');
@@ -365,14 +365,14 @@ describe('webhook filter', () => {
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
 
-  it('accepts filter values with the maximum length of the field', async () => {
+  it('accepts webhook filter values with the maximum length of the field', async () => {
     const title = '😀'.repeat(255);
     const { receiver } = await subscribe({ filter: { title: [title, 'short'] } });
     for (const each of [title, 'other', 'short']) await owner.createTicket({ title: each });
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['short', title]);
   });
 
-  it('delivers only events that match all fields of the filter, including null and numbers', async () => {
+  it('delivers only events that match all fields of the webhook filter, including null and numbers', async () => {
     owner = await createWorkspace(sender.api);
     const receiver = await receive();
     const filter = { assigneeId: [owner.userId, null], type: ['INCIDENT'] };
@@ -410,7 +410,7 @@ describe('webhook filter', () => {
     expect(await titlesOf(receiver, 1)).toEqual(['delivered']);
   });
 
-  it('returns the canonical form of a filter value that is written differently', async () => {
+  it('returns a webhook filter value in its canonical form', async () => {
     const filter = { purchaseCost: ['1499', '1499.00'] };
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const rejected = errorOf(await owner.call('POST', '/webhooks', body));
@@ -480,7 +480,7 @@ describe('webhook filter', () => {
     }
   });
 
-  it("rejects a change of events that don't have all fields of the filter", async () => {
+  it('rejects a change of webhook events if an event lacks a field of the filter', async () => {
     const { id } = await subscribe({ filter: { category: ['NETWORK'] } });
     const rejected = await patch(id, { events: ['ticket.created', 'asset.created'] });
     expect(errorOf(rejected).details).toEqual([

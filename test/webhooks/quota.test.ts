@@ -60,7 +60,7 @@ it('stops new deliveries only of the subscription with the most pending ones if 
   expect([await pendingOf(id), await pendingOf(other)]).toEqual([9, 2]);
 });
 
-it('stops the next subscription only if the pending count has grown since the last check', async () => {
+it('stops a further subscription only if the pending count has grown since the last check', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, api, id } = await startTwo();
   await emit(9);
   await emitHigh(1);

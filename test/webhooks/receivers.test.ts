@@ -207,11 +207,11 @@ describe.concurrent('delivery timeouts', () => {
 });
 
 describe.concurrent('response status of a receiver', () => {
-  it.each([200, 201, 204, 226, 299])('treats status %i as a success', async (status) => {
+  it.each([200, 201, 204, 226, 299])('treats the response status %i of a receiver as a success', async (status) => {
     await expectOf(answer(status), { delivered: true, status });
   });
 
-  it('treats 200 after an early hint as a success, and ignores its Retry-After', async () => {
+  it('treats 200 after an early hint as a success, and ignores Retry-After in the early hint', async () => {
     await expectOf(
       (_, response) => {
         response.writeEarlyHints({ link: '</style.css>; rel=preload' });
@@ -222,7 +222,7 @@ describe.concurrent('response status of a receiver', () => {
   });
 
   it.each([300, 301, 302, 303, 307, 308])(
-    'treats status %i as a failure and does not follow the redirect',
+    'treats the response status %i as a failure and does not follow the redirect',
     async (status) => {
       await expectOf(answer(status, { location: canary.url }, 'moved'), { status, answer: 'moved' });
       expect(canary.connections).toBe(0);
@@ -230,13 +230,13 @@ describe.concurrent('response status of a receiver', () => {
   );
 
   it.each([304, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504, 599])(
-    'treats status %i as a failure',
+    'treats the response status %i of a receiver as a failure',
     async (status) => {
       await expectOf(answer(status), { status });
     },
   );
 
-  it('treats 410 as a failure and pauses the subscription', async () => {
+  it('treats the response status 410 as a failure and pauses the subscription', async () => {
     await expectOf(answer(410, {}, 'gone'), {
       status: 410,
       answer: 'gone',
@@ -277,7 +277,7 @@ describe.concurrent('response body of a receiver', () => {
     ['more than 4 KiB', 'x'.repeat(5000), 'x'.repeat(4096)],
     ['a character across the limit of 4 KiB', '€'.repeat(2000), expect.stringMatching(/^€{1365}\ufffd?$/)],
     ['JSON that looks like internal data', '{"state":"\\u0000","claim":null}', '{"state":"\\u0000","claim":null}'],
-  ])('stores the response body: %s', async (_, body, kept) => {
+  ])('stores the response body of a delivery attempt: %s', async (_, body, kept) => {
     await expectOf(answer(200, {}, body), { delivered: true, status: 200, answer: kept });
     await expectOf(answer(500, {}, body), { status: 500, answer: kept });
   });
@@ -380,12 +380,12 @@ describe.concurrent('endless response', () => {
   it.each([
     [5, { delivered: true, status: 200 }],
     [6, { error: /^more than 5 informational responses$/ }],
-  ])('accepts at most 5 informational responses: %i before 200', async (count, expected) => {
+  ])('accepts at most 5 informational responses from a receiver: %i before 200', async (count, expected) => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
     await expectOf(raw(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
   });
 
-  it('counts the bytes of each attempt on a reused connection separately', async () => {
+  it('counts the response bytes of each attempt separately on a reused connection', async () => {
     const receiver = await startReceiver((_, response) => response.end('x'.repeat(15_000)));
     receivers.push(receiver);
     const owner = await createWorkspace(sender.api);
@@ -425,17 +425,17 @@ describe.concurrent('connection to a receiver', () => {
       raw('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
       /upgrade/,
     ],
-  ])('fails the attempt if the connection %s', async (_, respond, error) => {
+  ])('fails the delivery attempt if the connection %s', async (_, respond, error) => {
     await expectOf(respond, { error });
   });
 
-  it('fails the attempt with ECONNREFUSED if no process listens', async () => {
+  it('fails the delivery attempt with ECONNREFUSED if no process listens on the port', async () => {
     const gone = await startReceiver();
     await gone.close();
     await expectAttempt(gone.url, { error: /ECONNREFUSED/ });
   });
 
-  it('fails the attempt if the host name does not resolve', async () => {
+  it('fails the delivery attempt if the host name does not resolve', async () => {
     // The error is EAI_AGAIN on machines without a resolver.
     await expectAttempt('https://nowhere.invalid/hook', { error: /ENOTFOUND|EAI_AGAIN/ });
   });
@@ -450,7 +450,7 @@ describe.concurrent('certificate of a receiver', () => {
     return { receiver, url: `https://hooks.example.com:${receiver.port}/hook` };
   }
 
-  it('accepts a valid certificate', async () => {
+  it('accepts a receiver with a valid certificate', async () => {
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const { receiver, url } = await startTls('good', version);
       await expectAttempt(url, { delivered: true, status: 200, answer: 'ok' });
@@ -463,7 +463,7 @@ describe.concurrent('certificate of a receiver', () => {
     ['self-signed', /self-signed/],
     ['wrong-host', /does not match certificate/],
   ])(
-    'rejects a certificate that is %s before it sends data, also on a second connection',
+    'sends no data to a receiver whose certificate is %s, also on a second connection',
     async (certificate, error) => {
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const { receiver, url } = await startTls(certificate, version);
@@ -474,7 +474,7 @@ describe.concurrent('certificate of a receiver', () => {
     },
   );
 
-  it('fails the attempt if an HTTPS URL responds with plain HTTP', async () => {
+  it('fails the delivery attempt if an HTTPS URL responds with plain HTTP', async () => {
     const receiver = await startReceiver();
     receivers.push(receiver);
     await expectAttempt(receiver.url.replace('http:', 'https:'), { error: /SSL|TLS|EPROTO|packet length/ });

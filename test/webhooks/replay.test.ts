@@ -67,7 +67,7 @@ describe('replayDeliveries', () => {
     expect((await due()).map((row) => row.id)).toEqual(delivered.map((row) => row.id));
   });
 
-  it('skips deliveries that are in flight or whose subscription is deactivated', async () => {
+  it('skips deliveries in a replay that a worker is sending or whose subscription is deactivated', async () => {
     const { context, id, workspace, due, rows } = await start(1);
     const claim = '00000000-0000-4000-8000-000000000000';
     const inFlight = (await rows()).find(({ state }) => state === 'PENDING');
@@ -88,7 +88,7 @@ describe('replayDeliveries', () => {
     expect(Math.abs(Date.parse(askedAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('replays more deliveries than a statement has parameters, in batches that commit separately, and returns the exact count', {
+  it('replays more deliveries than a statement allows parameters, in separately committed batches', {
     timeout: 60_000,
   }, async () => {
     const each = 12_000;
@@ -236,7 +236,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workOff();
   });
 
-  it('alternates between replays, one batch each', { timeout: 60_000 }, async () => {
+  it('alternates between replays after each batch', { timeout: 60_000 }, async () => {
     const [large, small] = [await start(3000), await start(1)];
     for (const { workspace, id } of [large, small]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -263,7 +263,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await many.due()).toHaveLength(2000);
   });
 
-  it('continues with other replays if one replay fails in every batch', async () => {
+  it('continues with other replays if each batch of one replay fails', async () => {
     const [failing, other] = [await start(1), await start(1)];
     for (const { workspace, id } of [failing, other]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -286,7 +286,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await failing.due()).toHaveLength(1);
   });
 
-  it('replays all deliveries even if there are more than the maximum count', async () => {
+  it('replays all deliveries even if the request reports fewer because counting stops at a maximum', async () => {
     const { workspace, context, id, due } = await start(5);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'CANCELLED'] });
     await replaySome(sender.api.prisma, { maxCounted: 3 });
@@ -296,7 +296,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(10);
   });
 
-  it('holds the replay of an inactive workspace', async () => {
+  it('holds the replay of an inactive workspace until the workspace is active again', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const setActive = (active: boolean) =>
@@ -400,7 +400,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workspace.call('DELETE', `/webhooks/${id}`);
   });
 
-  it('processes replays in a running worker without a notification', async () => {
+  it('processes replays in a running worker even without a notification', async () => {
     const receiver = await startReceiver();
     const { workspace, id } = await start(2);
     await workspace.call('PATCH', `/webhooks/${id}`, { url: receiver.url });

@@ -12,7 +12,7 @@ const day = 24 * hour;
 useSender();
 
 describe('pruning of deliveries', () => {
-  it('prunes deliveries settled more than 30 days ago and keeps pending ones', async () => {
+  it('prunes deliveries that settled more than 30 days ago, and keeps pending deliveries', async () => {
     const test = await start({ worker: false });
     const { api, workspace, id } = test;
     const { prisma } = api;
@@ -67,7 +67,7 @@ describe('pruning of deliveries', () => {
     await eventually(() => expect(test.receiver.received).toHaveLength(2));
   });
 
-  it('skips a delivery that a concurrent replay has locked', async () => {
+  it('does not prune a delivery that a concurrent replay has locked', async () => {
     const test = await start({ worker: false });
     const { api } = test;
     await test.emit(3);
@@ -81,7 +81,7 @@ describe('pruning of deliveries', () => {
     expect(await pruneSettled(api.prisma)).toBe(0);
   });
 
-  it('schedules pruning, which a worker then runs', async () => {
+  it('schedules the pruning of deliveries, which a worker then runs', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);
@@ -92,7 +92,7 @@ describe('pruning of deliveries', () => {
     await eventually(async () => expect(await api.prisma.delivery.count()).toBe(0));
   });
 
-  it('logs a failed pruning job', async () => {
+  it('logs a failed job that prunes deliveries', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);

@@ -33,7 +33,7 @@ describe('retry schedule', () => {
     expect(new Set(drawn).size).toBeGreaterThan(100);
   });
 
-  it('does not count attempts of lost workers in the retry schedule', () => {
+  it('ignores the attempts of lost workers in the retry schedule', () => {
     const wait = (attempt: number, lost: number) => nextWait({ attempt, lost }, () => 0.5);
     expect([wait(2, 1), wait(12, 10)]).toEqual([5 * second, 5 * minute]);
     expect([wait(19, 10), wait(20, 10)]).toEqual([24 * hour, undefined]);
@@ -49,7 +49,7 @@ describe('retry schedule', () => {
     ['the schedule if its wait is longer', 3, minute, 24 * minute],
     ['the schedule if Retry-After is 0', 1, 0, 4 * second],
     ['at most one day', 9, day, day],
-  ])('combines the retry schedule and Retry-After: uses %s', (_, attempt, retryAfter, wait) => {
+  ])('combines the retry schedule and Retry-After of a delivery: uses %s', (_, attempt, retryAfter, wait) => {
     expect(waitAfter(attempt, 0, retryAfter)).toBe(wait);
   });
 });

@@ -242,7 +242,7 @@ describe('private webhook target', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('checks the address at each look-up if a host name later resolves to a private address', async () => {
+  it('rejects a host name that later resolves to a private address, by a check at each lookup', async () => {
     const host = 'rebinding.example.com';
     const id = await store(`https://${host}:${canary.port}/hook`);
     // The client resolves the name once and connects to the checked address.
@@ -263,7 +263,7 @@ describe('private webhook target', () => {
 });
 
 describe('allowed private targets', () => {
-  it('delivers to the same private URLs and names if private targets are allowed', async () => {
+  it('delivers to private URLs and names if private targets are allowed', async () => {
     const open = await startSender({ connection: { lookup } });
     try {
       await open.startWorker();
@@ -343,7 +343,7 @@ it.each([
 describe('WEBHOOK_REFUSED_NETWORKS', () => {
   const networks = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
 
-  it('blocks literal addresses in these networks, including NAT64, and allows the addresses next to them', () => {
+  it('blocks addresses in WEBHOOK_REFUSED_NETWORKS, also as NAT64, but not adjacent addresses', () => {
     const policy = createTargetPolicy({ allowPrivate: false, refusedNetworks: networks });
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
     const why = 'has a host that this server blocks for webhooks. Use another host.';
@@ -360,7 +360,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     );
   });
 
-  it('blocks IPv4-in-IPv6 forms of the configured networks', () => {
+  it('blocks IPv4-in-IPv6 forms of addresses in WEBHOOK_REFUSED_NETWORKS', () => {
     const policy = createTargetPolicy({
       allowPrivate: true,
       refusedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
@@ -371,7 +371,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     expect(policy.findBlockReason('10.2.0.1')).toBeUndefined();
   });
 
-  it('blocks names that resolve to the configured networks, and connections to them', async () => {
+  it('blocks names that resolve to WEBHOOK_REFUSED_NETWORKS, and connections to these networks', async () => {
     const targets = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.0/8'] });
     const attempt = async (url: string, policy = targets) => {
       const agent = createAgent({ targets: policy, lookup });

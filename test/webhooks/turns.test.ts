@@ -29,7 +29,7 @@ function send(waiting: RoundRobin, times: number): bigint[] {
 }
 
 describe('round robin of due deliveries', () => {
-  it('alternates between tenants, however many subscriptions one tenant has', () => {
+  it('claims due deliveries of tenants alternately, however many subscriptions one tenant has', () => {
     const waiting = new RoundRobin();
     for (const ref of [...subscriptionsOf(toTenantId(1), 200), ...subscriptionsOf(toTenantId(2), 1)]) waiting.add(ref);
     const tenants = send(waiting, 40);
@@ -37,7 +37,7 @@ describe('round robin of due deliveries', () => {
     expect(tenants.filter((tenantId) => tenantId === 2n).length).toBeGreaterThanOrEqual(15);
   });
 
-  it('alternates between the subscriptions of a tenant', () => {
+  it('claims due deliveries of the subscriptions of a tenant alternately', () => {
     const waiting = new RoundRobin();
     const refs = subscriptionsOf(toTenantId(1), 3);
     for (const ref of [...refs, ...refs]) waiting.add(ref);

@@ -293,7 +293,7 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       throw new ApiError(
         'VALIDATION_ERROR',
         eventType === undefined
-          ? 'The subscription has no event type that this version of the server supports. Change its `events`.'
+          ? `This version of the server does not support ${subscription.events[0]}. Change the \`events\` of the subscription.`
           : `The subscription is not subscribed to ${eventType}. Choose one of its event types: ${subscription.events.join(', ')}.`,
       );
     }
