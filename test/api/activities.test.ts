@@ -24,7 +24,7 @@ async function listActivity(path: string): Promise<Activity[]> {
   return body.data;
 }
 
-/** Drops the fields that differ between runs. */
+/** Returns activities without the fields that differ between test runs. */
 const withoutIds = (all: Activity[]) => all.map(({ action, actor, changes }) => ({ action, actor, changes }));
 
 describe('GET /tickets/{id}/activity', () => {
@@ -99,7 +99,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000, totalCountCapped: true });
     const [last, beyond] = [await list('perPage=60&page=1667'), await list('perPage=60&page=1668')];
     expect([last.data.length, beyond.data.length]).toEqual([40, 0]);
-    // The oldest activity, CREATED, is beyond the limit.
+    // The list omits the oldest activity, CREATED, because it contains at most 100,000 activities.
     expect(last.data.at(-1).action).toBe('UPDATED');
     await api.prisma.$executeRaw`DELETE FROM activities WHERE resource_id = ${id} AND action = 'CREATED'`;
     expect((await list('')).meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });

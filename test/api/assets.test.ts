@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/assets/${id}`, body);
 
-/** Returns the stored asset. Searches the first page of the list, so it must be one of the newest 5 assets. */
+/** Returns an asset as the asset list does. Requests only the first page, so pass one of the 5 newest assets. */
 async function read({ id }: Asset): Promise<Asset> {
   const { body } = await workspace.call('GET', '/assets?perPage=5');
   return body.data.find((asset: Asset) => asset.id === id);
@@ -295,7 +295,7 @@ describe('PATCH /assets/:id', () => {
       ['LOST', 'ada', null, undefined, 'LOST'],
       ['DISPOSED', 'ada', null, undefined, 'DISPOSED'],
       ['DISPOSED', null, 'ada', 'DISPOSED', 'DISPOSED'],
-      // The holder doesn't change, so the status doesn't follow an assignment.
+      // The status changes automatically only if the holder changes.
       ['MAINTENANCE', 'ada', 'ada', undefined, 'MAINTENANCE'],
       ['IN_USE', null, null, undefined, 'IN_USE'],
     ])(

@@ -8,13 +8,13 @@ let api: Api;
 let workspace: Workspace;
 
 beforeAll(async () => {
-  // A database of its own keeps workers of other tests from claiming the deliveries.
+  // Uses a separate database, because workers of other tests would claim the deliveries.
   api = await startApi({ ownDatabase: true });
   workspace = await createWorkspace(api);
 });
 afterAll(() => api.close());
 
-/** Creates a subscription with one delivery in each given state, oldest first. */
+/** Creates a subscription with one delivery for each given state, oldest first. */
 async function createDeliveries(...states: DeliveryState[]): Promise<{ id: number; made: Delivery[] }> {
   const { id } = await workspace.createWebhook();
   const made: Delivery[] = [];
@@ -88,7 +88,7 @@ describe('GET /deliveries/:id', () => {
       data: [
         { ...attempt, number: 1, error: 'no response within 15 seconds' },
         { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
-        // The response may come from a private network, so the API hides it.
+        // The API hides the response, because it may come from a private network.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
       ],
     });

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const find = (path: string, q: string, owner = workspace) => owner.call('GET', `${path}q=${encodeURIComponent(q)}`);
 
-/** Returns the titles of the matching tickets in list order. */
+/** Returns the titles of the tickets that match a search query, in list order. */
 async function titles(q: string, filters = ''): Promise<string> {
   const { status, body, text } = await find(`/tickets?perPage=100&${filters}`, q);
   expect(status, text).toBe(200);
@@ -61,7 +61,7 @@ describe('search on tickets', () => {
     ['köln', 'VPN drops'],
     ['KÖLN', 'VPN drops'],
     ['koln', ''],
-    // Characters other than letters and digits separate words in the query and in the text.
+    // In queries and in texts, characters other than letters and digits separate words.
     ['e-mail', 'E-mail'],
     ['mail', 'E-mail'],
     ['ada.okafor@example.com', 'E-mail'],
@@ -78,13 +78,13 @@ describe('search on tickets', () => {
     ["won't", '„Dock“ – won’t wake… 😀 → see «Hub»'],
     ['naïve straße', '„Dock“ – won’t wake… 😀 → see «Hub»'],
     ['東京 öl', '„Dock“ – won’t wake… 😀 → see «Hub»'],
-    // A letter and its accent can be one code point or two.
+    // A letter with an accent can be one code point or two.
     ['résumé brûlée', 'Re\u0301sume\u0301'],
     ['cre\u0300me RE\u0301SUM', 'Re\u0301sume\u0301'],
     ['re', ''],
     ['20 5 g', 'Re\u0301sume\u0301'],
     ['စာ', 'Re\u0301sume\u0301'],
-    // Operators of full-text queries have no special meaning.
+    // Operators of PostgreSQL full-text queries have no special meaning in a search query.
     ['vpn & !printer', 'Printer'],
     ['vpn | toner', ''],
     ["'vpn':*", 'Printer | VPN drops'],
@@ -146,7 +146,7 @@ describe('search on tickets', () => {
   it('returns at most 10,000 as the totalCount of a search, and finds older matches with filters', async () => {
     const owner = await createWorkspace(api);
     const { tenantId, userId } = owner;
-    // More rows than one partition of the index covers.
+    // Inserts more rows than one partition of the search index covers.
     const insert = (sql: string) => api.owner.pool.query(`INSERT INTO ${sql}`);
     await insert(`ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 40000, 40000)`);
     for (let from = 1; from < 40_000; from += 5000) {
@@ -172,7 +172,7 @@ describe('search on tickets', () => {
     expect(rare.meta).toEqual({ page: 1, perPage: 20, totalCount: 2 });
     expect(numbers((await list('q=rare&sort=id')).data)).toEqual([20_000, 40_000]);
 
-    // Filters are applied before the cap, so older matches are found.
+    // The server applies filters before it stops at 10,000 matches, so it finds older matches.
     await api.owner.pool.query(
       `UPDATE tickets SET type = 'PROBLEM' WHERE tenant_id = ${tenantId} AND ordinal IN (7, 9)`,
     );
@@ -185,7 +185,8 @@ describe('search on tickets', () => {
     await insert(`ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, ${userId} FROM tickets
       WHERE tenant_id = ${tenantId} AND ordinal < 3`);
     expect(numbers((await list(`q=common&watcherUserId=${userId}`)).data)).toEqual([2, 1]);
-    // When each condition alone exceeds the cap, more tickets may match, so the total is marked as capped.
+    // If the search and the filter each match more than 10,000 tickets, the server marks the total as capped, because
+    // it may have missed matches.
     const madeAt = (ordinal: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ordinal * 1000).toISOString();
     const broad = await list(`q=common&createdBefore=${madeAt(25_000)}`);
     expect(broad.meta).toMatchObject({ totalCount: 0, totalCountCapped: true });

@@ -21,14 +21,14 @@ const create = (fields: object = {}) =>
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tasks/${id}`, body);
 
 /**
- * Returns the stored task. Searches the first page of the list, so it must be one of the newest 5 tasks of its project.
+ * Returns a task as the task list does. Requests only the first page, so pass one of the 5 newest tasks of its project.
  */
 async function read({ id, projectId }: Task): Promise<Task> {
   const { body } = await workspace.call('GET', `/projects/${projectId}/tasks?perPage=5`);
   return body.data.find((task: Task) => task.id === id);
 }
 
-/** Fields that both POST and PATCH reject. */
+/** Request fields that both POST and PATCH reject. */
 const invalidFields: [string, object, string][] = [
   ['null as title', { title: null }, 'title'],
   ['a blank title', { title: ' \n' }, 'title'],

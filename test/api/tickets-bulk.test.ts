@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
-/** Each item gets the same response as the equivalent single request (docs/decisions/tickets.md). */
+/**
+ * Compares each item of a bulk response with the response of the equivalent single request (docs/decisions/tickets.md).
+ */
 let api: Api;
 let workspace: Workspace;
 let other: Workspace;
@@ -15,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** The result of one item. */
+/** The result of one item in a bulk response. */
 // biome-ignore lint/suspicious/noExplicitAny: a test fails when what it reads isn't there
 type ItemResult = any;
 
@@ -28,7 +30,7 @@ async function bulk(method: 'POST' | 'PATCH', tickets: unknown, of = workspace):
   return answer.body.data;
 }
 
-/** Converts the response of a single request to an item result. */
+/** Converts the response of a single request to the result of a bulk item. */
 function asItem({ status, body }: Answer): ItemResult {
   if (body.success) return { status, data: body.data };
   const { requestId: _, ...error } = body.error;
@@ -162,7 +164,7 @@ describe('PATCH /tickets/bulk', () => {
       watcherUserIds: [user.id],
     });
     expect(answers[1].data).toMatchObject({ id: a.id, title: 'Changed', customFields: { site: 'Bonn' } });
-    // An item without changes keeps `updatedAt`.
+    // A bulk item that changes no field doesn't change `updatedAt`.
     expect(answers[2].data).toEqual(b);
     for (const { data } of answers) {
       expect((await workspace.call('GET', `/tickets/${data.id}`)).body.data).toEqual(data);
@@ -260,7 +262,7 @@ describe('PATCH /tickets/bulk', () => {
     expect(answers[2].data).toMatchObject({ id: a.id, parentId: above.id });
     const [made] = await bulk('POST', [{ ...ticket, parentId: 'PRB-1' }], own);
     expect(made.data.parentId).toBe(above.id);
-    // The same numbers are unknown in another workspace.
+    // Another workspace has no tickets with these ticket numbers.
     expect(await bulk('PATCH', [{ id: 'PRB-1', title: 'x' }], await createWorkspace(api))).toMatchObject([
       { status: 404 },
     ]);
@@ -306,7 +308,7 @@ describe('PATCH /tickets/bulk', () => {
     const answers = await bulk('PATCH', circle);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(answers[2].error.message).toBe('parentId must not be the ticket itself or one of its descendants');
-    // A ticket that has no parent any more can become a parent.
+    // The first item removes the parent of a ticket, so the second item can use that ticket as a parent.
     const [top, below] = [await make(), await make()];
     await workspace.call('PATCH', `/tickets/${below}`, { parentId: top });
     const turned = await bulk('PATCH', [
@@ -340,7 +342,8 @@ describe('PATCH /tickets/bulk', () => {
     ).map(({ data }) => data.id);
     const client = new pg.Client({ connectionString: api.databaseUrl });
     await client.connect();
-    // Without a fixed order, each request would lock half of the tickets and wait for the other request.
+    // Without a fixed lock order, the two requests would cause a deadlock: each locks half of the tickets and waits for
+    // the other half.
     await client.query(`BEGIN; SELECT FROM tickets WHERE id = ${ids[4]} FOR UPDATE`);
     const change = (title: string) => ids.map((id) => ({ id, title }));
     const both = Promise.all([bulk('PATCH', change('Up')), bulk('PATCH', change('Down').toReversed())]);
@@ -442,8 +445,7 @@ async function inactiveUser(): Promise<number> {
   return id;
 }
 
-/** What the events of a workspace say, in the order of their ids. */
-/** Returns the actor in events for requests with the workspace's key. */
+/** Returns the actor that events contain for requests with the API key of the workspace. */
 function getActor({ context: { userId, keyId } }: Workspace): object {
   return { userId: Number(userId), keyId: Number(keyId) };
 }

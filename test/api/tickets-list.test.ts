@@ -98,7 +98,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     await owner.createTicket({ title: 'b', requesterId: ada, parentId, watcherUserIds: [ada, owner.userId] });
     await owner.createTicket({ title: 'c', parentId, assigneeId: owner.userId, priority: 'HIGH' });
     await owner.createTicket({ title: 'd', requesterId: ada, watcherUserIds: [owner.userId] });
-    // Sets creation times in a different order than the ids.
+    // The creation times have a different order than the ids, so the test can tell the two sort orders apart.
     for (const [title, created] of Object.entries({ a: day(2), b: day(1), c: day(3), d: day(4) })) {
       await api.prisma.ticket.updateMany({ where: { tenantId: owner.tenantId, title }, data: { createdAt: created } });
     }
@@ -126,7 +126,8 @@ describe('GET /tickets with filters that have no stored totals', () => {
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
-    // A fraction of a millisecond after a ticket's creation time excludes that ticket.
+    // Times in filters can be more precise than the stored milliseconds: this time is just after the creation of a
+    // ticket.
     [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
     [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
     ['createdSince=2026-01-02T01:00:00%2B01:00', 'd c a'],

@@ -26,7 +26,7 @@ async function inactiveUser(): Promise<User> {
   return deactivateUser(workspace.context, (await workspace.createUser()).email);
 }
 
-/** Creates a ticket and moves it to a status with as few changes as possible. */
+/** Creates a ticket and changes its status to the given one, in as few steps as possible. */
 async function createTicketIn(status: TicketStatus): Promise<Ticket> {
   const made = await workspace.createTicket();
   if (status === 'OPEN') return made;

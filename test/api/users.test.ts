@@ -6,7 +6,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
-/** Newest first: Dan, Cy, Bo, Ada and the creator of the key, an ADMIN. */
+/** The expected users, newest first: Dan, Cy, Bo, Ada, and the user of the API key, who is an ADMIN. */
 let made: User[];
 
 beforeAll(async () => {

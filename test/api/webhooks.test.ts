@@ -117,7 +117,7 @@ describe('POST /webhooks', () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const [first, second] = [(await create({ secret })).body.data, (await create({ secret })).body.data];
     const [a, b] = [await storedRow(first.id), await storedRow(second.id)];
-    // The ciphertexts of the same secret must differ.
+    // Two ciphertexts of the same secret must differ.
     expect(Buffer.from(a.secret).equals(Buffer.from(b.secret))).toBe(false);
     const [{ text } = { text: '' }] = await api.prisma.$queryRaw<{ text: string }[]>`
       SELECT encode(secret, 'escape') || row_to_json(w)::text AS text FROM webhook_subscriptions w WHERE id = ${first.id}`;
@@ -348,7 +348,10 @@ describe('DELETE /webhooks/:id', () => {
 });
 
 describe('the events in the outbox', () => {
-  /** Returns the events of a workspace, oldest first: the webhook body and the ids of the receiving subscriptions. */
+  /**
+   * Returns the events of a workspace, oldest first, each with its webhook body and the ids of the subscriptions that
+   * receive it.
+   */
   async function readOutbox({ tenantId }: Workspace) {
     const rows = await api.prisma.event.findMany({
       where: { tenantId },
@@ -357,7 +360,7 @@ describe('the events in the outbox', () => {
     });
     return rows.map(({ type, body, publicId, deliveries }) => {
       const sent = JSON.parse(body);
-      // The strict schema rejects fields that are not in the contract.
+      // The schema is strict, so the parser rejects fields that the contract doesn't define.
       expect(deliveryBody(EventType.parse(type)).parse(sent)).toEqual(sent);
       expect(sent).toMatchObject({ id: publicId, type });
       expect(deliveries.every(({ state, tenantId: owner }) => state === 'PENDING' && owner === tenantId)).toBe(true);
@@ -365,7 +368,7 @@ describe('the events in the outbox', () => {
     });
   }
 
-  /** Creates a workspace with one subscription, by default to all events. */
+  /** Creates a workspace with one subscription. The default is a subscription to all event types. */
   async function createSubscribedWorkspace(events: EventType[] = EventType.options) {
     const owner = await createWorkspace(api);
     return { owner, hook: await owner.createWebhook({ events }) };

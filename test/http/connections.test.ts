@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Starts the server and connects a client. */
+/** Starts the server and connects a client. Returns both ends of the connection. */
 async function openConnection(server: Server): Promise<{ client: Socket; served: Socket }> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -65,7 +65,7 @@ describe('pipelined requests', () => {
     const { client, served } = await openConnection(
       createHttpServer((_request, response) => unanswered.push(response)),
     );
-    // Far more than the buffers of both ends hold.
+    // The requests exceed the socket buffers of both the client and the server.
     const flood = get('x'.repeat(1000)).repeat(20_000);
     client.write(flood);
     await expect.poll(() => unanswered.length).toBe(64);
@@ -85,7 +85,9 @@ describe('pipelined requests', () => {
 describe('a response that the client does not read', () => {
   const large = Buffer.alloc(64 * 2 ** 20);
 
-  /** Starts a server with a write timeout of one second, and a client that requests more than the buffers hold. */
+  /**
+   * Starts a server with a write timeout of one second. The client requests a response that exceeds the socket buffers.
+   */
   async function requestLarge() {
     const server = createServer((_request, response) => response.end(large));
     addWriteTimeout(server, 1000);

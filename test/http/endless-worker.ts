@@ -1,4 +1,4 @@
-/** Runs forever unless `ends` is true. */
+/** Runs a worker task that never ends unless `ends` is true. */
 export default function run(ends: boolean): string {
   while (!ends);
   return 'done';

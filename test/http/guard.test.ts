@@ -6,8 +6,8 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 
 /**
- * Tests the guard with trivial handlers and fake keys. rules/keys.test.ts and rules/limits.test.ts test it for every
- * endpoint.
+ * Tests the authentication and rate limit guard with trivial handlers and fake API keys. rules/keys.test.ts and
+ * rules/limits.test.ts test every endpoint with the guard.
  */
 const services = { now: () => new Date(0) };
 const db = { of: 'the tenant' };
@@ -18,7 +18,8 @@ const createIdentity = (scope: string, ids = {}) => {
 const { list } = contract.tickets as { list: Endpoint };
 
 /**
- * Starts a server with a guard. Its keys: `reader` for tickets, `stranger` for articles, `elsewhere` of another tenant.
+ * Starts a server with a guard and three API keys: `reader` has the scope for tickets, `stranger` has the scope for
+ * articles, and `elsewhere` belongs to another tenant.
  */
 async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOptions> = {}) {
   const app = fastify();
@@ -63,7 +64,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     const { limits, ...facts } = await request.describeKey();
     return { facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, String(value)])), limits };
   });
-  // Changes the key while the request waits `elapsedTime` milliseconds.
+  // The handler changes the API key, as an administrator could during a wait of `elapsedTime` milliseconds.
   handle('/waits', list, async (request) => {
     const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
     if (then === 'revoked') keyOf.delete('reader');
@@ -171,7 +172,7 @@ describe('the rate limits of a key', () => {
     await get('/me', 'reader');
     clock.now = 20_500;
     expect(Object.fromEntries(pickLimitHeaders((await get('/tickets', 'reader')).headers))).toEqual({
-      // Both windows have the same remaining quota; the group window counts.
+      // Both rate limit windows have the same remaining quota. The headers then describe the group window.
       'x-ratelimit-limit': '2',
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '60',

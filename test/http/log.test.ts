@@ -13,7 +13,7 @@ import { cloneDatabase } from '../support/database.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-/** Creates a stream that collects the log. */
+/** Creates a stream that collects log lines. */
 function captureLog() {
   let log = '';
   const stream = new Writable({
@@ -63,11 +63,11 @@ it('logs every request with its id, but without API key, secret, body and query'
   await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   await workspace.call('GET', `/users?email=${secrets.email}`);
   await workspace.call('GET', '/tickets', undefined, { 'x-api-key': workspace.key, 'x-request-id': 'my-own-id' });
-  // PostgreSQL quotes the row that it rejects.
+  // The error message of PostgreSQL contains the rejected row, and so the secret title.
   await api.prisma.$executeRaw`ALTER TABLE tickets ADD CHECK (title <> 'a title of this test') NOT VALID`;
   const refused = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   expect(refused.status).toBe(500);
-  // This error is permanent, so Retry-After is absent.
+  // A retry of this request would fail again, so the response has no Retry-After.
   expect(refused.headers).not.toHaveProperty('retry-after');
   await database.drop();
   const failed = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
@@ -148,7 +148,7 @@ it('does not log an error when a client disconnects', async () => {
       socket.on('error', () => undefined);
       const [served] = (await once(api.app.server, 'connection')) as [Socket];
       await expect.poll(() => served.bytesRead).toBe(text.length);
-      // Waits until the key is looked up and the server waits for the rest of the body.
+      // By then, the server has looked up the API key and waits for the rest of the body.
       await sleep(100);
       socket[end]();
       await expect.poll(() => served.destroyed).toBe(true);
@@ -162,7 +162,10 @@ it('does not log an error when a client disconnects', async () => {
 describe('a log on standard output', () => {
   const logger = JSON.stringify(new URL('../../server/src/http/logger.ts', import.meta.url).href);
 
-  /** Spawns a process that runs a script with a log and exits with code 3 unless something else ends it. */
+  /**
+   * Spawns a process that runs a script with a logger. The process exits with code 3 if it doesn't end for another
+   * reason.
+   */
   function spawnLogger(script: string, stdout: number | 'pipe' = 'pipe') {
     const source = `
       import { createLogger } from ${logger};

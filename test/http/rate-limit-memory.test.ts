@@ -1,7 +1,7 @@
 import { createMemoryCounter } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { expect, it } from 'vitest';
 
-/** Rate limit windows in the memory of one process. rules/limits.test.ts tests them in a running server. */
+/** Tests rate limit windows in the memory of one process. rules/limits.test.ts tests them in a running server. */
 const windowMs = 60_000;
 const max = 2;
 
@@ -50,7 +50,7 @@ it('evicts the oldest rate limit windows when memory has more than 200,000 windo
   clock.now = 1;
   for (let key = 1; key < 200_000; key++) count(String(key), 1);
   clock.now = 60_000;
-  // The first window ended and opens again. One more window evicts the oldest.
+  // The first rate limit window has ended and starts again. One more window evicts the oldest window.
   count('0', 1);
   count('200000', 1);
   expect(count('1', 0).current).toBe(0);

@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { steadyPort } from '../faults/postgres.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 
-/** Rate limit windows in Redis. rules/shared-limits.test.ts tests them in running servers. */
+/** Tests rate limit windows in Redis. rules/shared-limits.test.ts tests them in running servers. */
 describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
@@ -44,7 +44,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     return { store, counter, count };
   }
 
-  /** Returns the number of Redis connections of stores. */
+  /** Returns the number of connections that rate limit stores have to Redis. */
   async function connections(): Promise<number> {
     return (await redis.send('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(' name=itsm-api ')).length;
   }

@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/** Connections that the server responds to without a complete request. Their clients must not harm the server. */
+/**
+ * Tests connections that the server rejects before it has a complete request. Clients of such connections must not harm
+ * the server.
+ */
 let api: Api;
 let owner: Workspace;
 let port: number;

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
 
 describe.each(paths)('%s', (path) => {
-  // `/tickets/bulk` also matches `/tickets/:id`.
+  // The path `/tickets/bulk` also matches the route `/tickets/:id`, so both routes supply methods.
   const own = endpoints
     .filter(({ route }) => new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
     .map(({ route }) => route.method);

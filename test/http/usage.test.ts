@@ -9,7 +9,7 @@ import { cloneDatabase, query } from '../support/database.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/** Tests the usage rows in the database. */
+/** Tests the usage counts that the server stores in the database. */
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -55,7 +55,7 @@ it('counts usage by API key, endpoint and outcome, per minute and per hour, and 
   now = new Date('2026-11-22T10:00:10Z');
   await workspace.call('GET', `/tickets/${id}`);
   await api.call({ method: 'POST', path: `${pathPrefix}/tickets`, key: other, body: ticket });
-  // These requests have no endpoint or no key, so they don't count.
+  // Usage excludes these requests, because they have no endpoint or no valid API key.
   await workspace.call('GET', '/nowhere');
   await api.call({ method: 'GET', path: `${pathPrefix}/tickets`, key: 'itsm_unknown' });
   await workspace.call('GET', '/ping');

@@ -3,7 +3,7 @@ import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { printBanner } from '@itsm-api/server/process/startup-banner.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-/** Tests what `start` prints: text on a terminal, otherwise a log line. */
+/** Tests the banner that `start` prints as text on a terminal, and otherwise as one log line. */
 const { isTTY } = process.stdout;
 afterEach(() => {
   process.stdout.isTTY = isTTY;
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const demo = { tenant: 'Acme Corporation', adminEmail: 'ada@acme.example', key: 'itsm_key', invitation: '1.token' };
 
-/** Captures everything that is printed with or without a terminal. */
+/** Prints the banner with or without a terminal. Returns the printed text and the log lines. */
 function capture(isTerminal: boolean, env: Record<string, string> = {}): { printed: string; logged: string[] } {
   process.stdout.isTTY = isTerminal;
   const printed: unknown[] = [];
@@ -31,14 +31,14 @@ describe('the banner on a terminal', () => {
   it('prints the API address, the demo API key and a sample request on a terminal', () => {
     const { printed, logged } = capture(true);
     expect(logged).toEqual([]);
-    // The most important information comes first, without details about connections.
+    // The banner starts with the most important information, and omits details about connections.
     expect(printed).toMatch(/running\..+itsm_key\n.+token=1\.token\n.+ {2}API /s);
     expect(printed).not.toContain('connections');
     expect(printed).toMatch(/^ {2}The ITSM API is running\.$/m);
     expect(printed).toMatch(/^ {2}API {4}http:\/\/127\.0\.0\.1:3000\/api\/public\/v1$/m);
     expect(printed).toMatch(/^ {4}itsm_key$/m);
     expect(printed).toMatch(/^ {4}curl -H 'Authorization: Bearer itsm_key' 'http:\S+\/tickets\?perPage=3'$/m);
-    // Browsers create no passkeys for IP addresses.
+    // The link contains localhost, because browsers create no passkeys for IP addresses.
     expect(printed).toMatch(/^ {4}http:\/\/localhost:3000\/developer\/join\?token=1\.token$/m);
   });
 

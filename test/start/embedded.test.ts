@@ -13,7 +13,7 @@ import { query } from '../support/database.ts';
 const server: Holder = { type: 'server', address: 'http://127.0.0.1:3000' };
 const command: Holder = { type: 'command' };
 
-/** All tests share one folder, because creating a cluster takes longer than the tests. */
+/** All tests share one data folder, because it takes longer to create a database cluster than to run the tests. */
 const dataDir = temporaryDataDir();
 
 let opened: Embedded[] = [];
@@ -62,7 +62,7 @@ describe('openEmbedded', () => {
     const second = await open(server);
     const third = await open(command);
     expect(new Set([first.url, second.url, third.url]).size).toBe(1);
-    // They know the address of the running server.
+    // Commands receive the address of the running server.
     expect([first.origin, third.origin]).toEqual([undefined, 'http://127.0.0.1:3000']);
     await first.stop();
     await second.stop();
@@ -131,7 +131,7 @@ describe('openEmbedded', () => {
     const { child, url } = await openInChild(server);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // A terminal sends the signal to the whole process group.
+    // On Ctrl-C, a terminal sends the signal to all processes of the group.
     process.kill(-(child.pid ?? 0), 'SIGINT');
     await sleep(200);
     expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
@@ -184,7 +184,7 @@ describe('openEmbedded', () => {
     await writeFile(file, 'wrong');
     await expect(open(command)).rejects.toThrow(`The password in ${file} is not the password of its PostgreSQL`);
     await writeFile(file, password);
-    // A process that can't connect must not stop PostgreSQL.
+    // A process that can't connect must leave PostgreSQL running.
     await (await open(command)).stop();
   });
 
@@ -203,7 +203,9 @@ async function open(holder: Holder): Promise<Embedded> {
   return embedded;
 }
 
-/** Opens PostgreSQL in another process, which ignores SIGINT and stops when its stdin ends. */
+/**
+ * Opens the embedded PostgreSQL in another process. The process ignores SIGINT, and stops when its standard input ends.
+ */
 async function openInChild(holder: Holder): Promise<{ child: ChildProcess; url: string }> {
   const script = `
     import { openEmbedded } from ${JSON.stringify(new URL('../../server/src/embedded-postgres/embedded.ts', import.meta.url).href)};

@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
-/** The instructions of the Dockerfile with their arguments. */
+/** The instructions of the Dockerfile, each with its arguments. */
 const instructions = (await readFile(join(root, 'Dockerfile'), 'utf8'))
   .replace(/^#.*\n/gm, '')
   .replaceAll('\\\n', '')
@@ -47,7 +47,8 @@ afterEach(() => {
 });
 
 /**
- * Copies like Docker: the content of a folder into the destination, a file into a destination with a trailing slash.
+ * Copies files as COPY of Docker does: the content of a source folder into the destination, or a file into a
+ * destination with a trailing slash.
  */
 async function copy(text: string): Promise<void> {
   const names = text.split(' ');
@@ -59,7 +60,7 @@ async function copy(text: string): Promise<void> {
   }
 }
 
-/** Runs a command of the image with its environment and additional settings. */
+/** Runs a command of the image with the environment of the image and additional settings. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, args, {
     cwd: app,
@@ -103,7 +104,7 @@ describe('the image', () => {
       server.kill('SIGINT');
       expect((await once(server, 'exit'))[0]).toBe(0);
 
-      // The native module for password hashes differs per platform.
+      // Checks that the image contains the native module for password hashes of its platform.
       const hash = `import('./server/src/auth/accounts/passwords.ts').then(({ hashPassword }) => hashPassword('one of many'))`;
       expect((await once(run(['-e', hash], env), 'exit'))[0]).toBe(0);
     } finally {
@@ -113,7 +114,7 @@ describe('the image', () => {
 
   it('exits with an error if the image runs without DATABASE_URL', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
-    // The data folder can't be created, as in the image.
+    // The server can't create the data folder, as in the read-only image.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
     const child = spawn(process.execPath, main, { cwd: app, env });
     let errors = '';
@@ -145,7 +146,7 @@ describe('compose.yaml', async () => {
   });
 });
 
-/** Returns the value that Compose uses if no variable is set. */
+/** Returns the default of a setting in compose.yaml, which Compose uses if the variable is not set. */
 function withDefaults(value: string): string {
   const inner = value.replace(/\$\{\w+:-([^${}]*)\}/g, '$1');
   return inner === value ? value : withDefaults(inner);

@@ -11,17 +11,17 @@ afterAll(() => api.close());
 
 it('does not repeat job timers continuously when the clock jumps back by 30 days', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
-  // The pool cancels statements after two minutes of fake time.
+  // The connection pool cancels statements after two minutes, also of fake time.
   const boss = await openJobs({ pool: api.databases.system.pool, worker: true, onError: () => undefined });
   try {
     vi.setSystemTime(Date.now() - 30 * 86_400_000);
-    // By now every timer of pg-boss has fired and waits for the time that the clock lost.
+    // After two minutes, each timer of pg-boss has fired at least once and waits until the clock has caught up.
     await vi.advanceTimersByTimeAsync(120_000);
     const setTimer = vi.spyOn(globalThis, 'setTimeout');
     await vi.advanceTimersByTimeAsync(1000);
     expect(setTimer.mock.calls.length).toBeLessThan(10);
   } finally {
-    // Restores the mock first: otherwise the fake timer would come back for later test files.
+    // Restores the spy before the real timers. Otherwise the spy would put the fake timer back for later test files.
     vi.restoreAllMocks();
     vi.useRealTimers();
     await boss.stop({ graceful: false });

@@ -3,7 +3,7 @@ import { createLoop } from '@itsm-api/server/shared/polling-loop.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 
-/** Starts a loop and collects its log. */
+/** Starts a worker loop and collects its log lines. */
 function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unknown) => false) {
   const logged: [details: object, text: string][] = [];
   let runs = 0;
@@ -59,7 +59,7 @@ it('backs off a worker loop without log lines while the database is unavailable,
     () => true,
   );
   for (const end = Date.now() + 1500; Date.now() < end; await sleep(5)) loop.wake();
-  // The waits are 0.25 to 0.5, then 0.5 to 1, then 1 to 2 seconds.
+  // The first three waits of the loop are 0.25 to 0.5, 0.5 to 1, and 1 to 2 seconds long.
   expect(runs()).toBeGreaterThanOrEqual(2);
   expect(runs()).toBeLessThanOrEqual(3);
   away = false;

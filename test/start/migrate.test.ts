@@ -121,7 +121,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    // PostgreSQL detects that the process is gone. Otherwise the statement would block all others.
+    // PostgreSQL detects that the client process has ended. Otherwise the statement would block all other migrations.
     ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
     ['after its end', 'CREATE TABLE later ();'],
   ])('continues migrating after the process was killed during a migration, %s', async (_, sql) => {
@@ -134,7 +134,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       if (sql.includes('pg_sleep')) await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later ();');
       const applied = await migrateDatabase(url, { folder });
       await expect(query(url, 'SELECT FROM later')).resolves.toEqual([]);
-      // The killed migration left nothing behind.
+      // PostgreSQL has rolled back the migration of the killed process, so the next run applies it.
       if (sql.includes('pg_sleep')) expect(applied).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
     });
@@ -146,14 +146,14 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       -- A comment; with a semicolon.
       CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "later_key" ON "users" ("tenant_id", "id", "name");`;
     await withLaterMigration(sql, async (folder) => {
-      // A concurrent index build waits for older transactions.
+      // CREATE INDEX CONCURRENTLY waits for older transactions.
       const older = new pg.Client({ connectionString: url });
       await older.connect();
       await older.query('BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE');
       const kill = await migrateInProcess(folder);
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
       const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
-      // From here on the build waits for the older transaction.
+      // As soon as the invalid index exists, the index build waits for the older transaction.
       await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 10_000 });
       kill();
       await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
@@ -183,7 +183,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
         const migrating = migrateDatabase(url, { folder });
         for (let read = 0; read < 2; read++) {
           await waiting('ALTER TABLE "users"%');
-          // Without a lock timeout, this read would wait behind the migration.
+          // Without a lock timeout for the migration, this read would wait behind the migration.
           await query(url, 'SELECT FROM users');
         }
         await older.query('COMMIT');
@@ -212,7 +212,8 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await withLaterMigration(sql, async (folder) => {
         const migrating = migrateDatabase(url, { folder, maxWaitMs: 500 });
         await waiting('ALTER TABLE "users"%');
-        // The statement fails at least once, and the total wait exceeds the maximum of one statement.
+        // The wait for one statement stays below the maximum, but the total wait exceeds it, so the statement fails at
+        // least once.
         await sleep(300);
         await older.query('COMMIT');
         expect(await migrating).toEqual([LATER]);
@@ -272,7 +273,7 @@ describe('the triggers of prisma/migrations', () => {
     const notificationsOf = async (sql: string) => {
       notifications = [];
       await client.query(sql);
-      // Notifications of a statement arrive with its response or right after it.
+      // PostgreSQL sends the notifications of a statement with its response or immediately afterwards.
       await sleep(20);
       return notifications;
     };
@@ -280,7 +281,7 @@ describe('the triggers of prisma/migrations', () => {
       expect(await notificationsOf("UPDATE api_keys SET last_used_at = now(), name = 'x'")).toEqual([]);
       expect(await notificationsOf("UPDATE users SET name = 'x'")).toEqual([]);
       expect(await notificationsOf("UPDATE tenants SET name = 'B'")).toEqual([]);
-      // One statement sends one notification for any number of keys.
+      // A statement that changes several API keys of a tenant sends one notification.
       expect(await notificationsOf('UPDATE api_keys SET revoked_at = now()')).toEqual(['7']);
       expect(await notificationsOf('UPDATE api_keys SET expires_at = now()')).toEqual(['7']);
       expect(await notificationsOf("UPDATE api_keys SET scopes = '{}'")).toEqual(['7']);
@@ -299,7 +300,7 @@ async function empty(): Promise<void> {
   await execute(url, 'CREATE SCHEMA public');
 }
 
-/** Migrates in another process. Returns a function that kills it when the migration has begun. */
+/** Migrates in another process. Returns a function that kills the process, after the migration has begun. */
 async function migrateInProcess(folder: string): Promise<() => void> {
   const program = `import { migrateDatabase } from ${schema};
     const migrating = migrateDatabase(${JSON.stringify(url)}, { folder: ${JSON.stringify(folder)} });
@@ -310,7 +311,9 @@ async function migrateInProcess(folder: string): Promise<() => void> {
   return () => child.kill('SIGKILL');
 }
 
-/** Returns the current or last statements of the migrating process. */
+/**
+ * Returns the process IDs of database sessions in which the migrating process runs, or last ran, a matching statement.
+ */
 async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
   return query(
     url,
@@ -324,7 +327,7 @@ async function invalidIndexes(): Promise<Record<string, unknown>[]> {
   return query(url, 'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid');
 }
 
-/** Copies the folder of migrations and adds one more. */
+/** Copies the folder of migrations, adds a migration, and passes the copy to `work`. */
 async function withLaterMigration(sql: string, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = join(tmpdir(), `itsm-migrations-${randomUUID()}`);
   try {

@@ -9,7 +9,7 @@ import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbounc
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-/** Tests a server process behind PgBouncer. */
+/** Tests a server process that connects to PostgreSQL through PgBouncer. */
 
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
@@ -54,7 +54,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     expect(made).toMatchObject({ status: 201, body: { data: ticket } });
     const { id } = made.body.data;
     expect(await call('GET', `/tickets/${id}`)).toMatchObject({ status: 200, body: { data: made.body.data } });
-    // Concurrent requests reuse connections of each other.
+    // These concurrent requests reuse database connections of earlier requests.
     const many = await Promise.all(Array.from({ length: 100 }, () => call('GET', '/tickets?status=OPEN')));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
 

@@ -15,7 +15,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { execute, query, withDatabase } from '../support/database.ts';
 import { ticket, webhook } from '../support/workspace.ts';
 
-/** Tests the creation of roles on a separate PostgreSQL, because roles belong to all databases of a server. */
+/**
+ * Tests the creation of database roles. Uses a separate PostgreSQL server, because all databases of a server share the
+ * roles.
+ */
 let server: { url: string; stop(): Promise<void> };
 const databases = ['first', 'second', 'third'];
 
@@ -37,7 +40,7 @@ afterEach(async () => {
 
 const urlOf = (database: string) => withDatabase(server.url, database);
 
-/** Creates a role that can log in. Returns its URL of the first database. */
+/** Creates a database role that can log in. Returns the URL of the first database with the credentials of that role. */
 async function urlAs(role: string, attributes = ''): Promise<string> {
   await execute(server.url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${attributes}`);
   const url = new URL(urlOf('first'));
@@ -46,7 +49,7 @@ async function urlAs(role: string, attributes = ''): Promise<string> {
   return url.href;
 }
 
-/** Sets both roles, as a new connection does. */
+/** Sets each of the two database roles, as new connections of the server do. */
 async function setRoles(url: string): Promise<void> {
   await query(url, 'SET ROLE itsm_request');
   await query(url, 'SET ROLE itsm_system');
@@ -77,7 +80,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     expect(sentence).toMatch(/^The role of DATABASE_URL may not create the roles .* Have an administrator .* run:$/);
     expect(statements).toHaveLength(4);
 
-    // After only the CREATE statements, the error lists the rest.
+    // If only the CREATE statements have run, the error lists the remaining GRANT statements.
     for (const statement of statements.filter((each: string) => each.startsWith('CREATE'))) {
       await execute(server.url, statement);
     }
@@ -94,7 +97,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const [baseline] = await readMigrations();
-    // Prisma creates its table before it runs the first script.
+    // Prisma creates its migration history table before it runs the first migration.
     await execute(url, historyTable);
     const { message } = await execute(url, baseline?.script ?? '').catch((error) => error);
     const [, statements] =
@@ -114,14 +117,16 @@ describe('the roles', { timeout: 60_000 }, () => {
 
     expect(await serveAs(url)).toEqual({ wrote: 201, read: 200 });
 
-    // The schema is outdated and the process can't migrate, so it reports what is missing.
+    // This role can't migrate the outdated schema, so the error names the missing migration.
     await execute(urlOf('first'), "DELETE FROM _prisma_migrations WHERE migration_name = '20261125000000_baseline'");
     await expect(checkSchema(url)).rejects.toThrow('it lacks 20261125000000_baseline');
     await expect(migrateDatabase(url)).rejects.toThrow('Run `itsm migrate` as the role that owns its tables.');
   });
 });
 
-/** Starts the API and deliveries with the rights of the URL. Returns the statuses of a write and a read. */
+/**
+ * Starts the API and a worker with the rights of the URL. Returns the statuses of a write request and a read request.
+ */
 async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const settings = readSettings({ DATABASE_URL: url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') });
   const logger = createLogger('silent');

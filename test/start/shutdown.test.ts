@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
-/** Tests what ends a process, and its exit code, without a server. start.test.ts and stop.test.ts use a server. */
+/** Tests how a process ends, and its exit code, without a server. start.test.ts and stop.test.ts use a server. */
 const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', import.meta.url).href);
 
-/** Spawns a process that takes `stopMs` to stop. */
+/** Spawns a process whose shutdown takes `stopMs` milliseconds. */
 function spawnStoppable(stopMs: number) {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';

@@ -13,7 +13,7 @@ import { compiled } from '../support/compiled.ts';
 import { cloneDatabase, execute, query, withDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Tests `start` as a process: what it prints and what it leaves behind. */
+/** Tests `start` as a separate process: its output, and the processes and files that remain after it ends. */
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 const running: Started[] = [];
@@ -21,9 +21,9 @@ const folders: string[] = [];
 
 interface Started {
   process: ChildProcess;
-  /** Returns all output so far, including errors. */
+  /** Returns all output of the process so far, including standard error. */
   output(): string;
-  /** Resolves to the address when the server is ready. */
+  /** Resolves to the address of the server when the server is ready. */
   ready: Promise<string>;
   exited: Promise<number | null>;
 }
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 async function dataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-start-'));
-  // As root, PostgreSQL runs as another user, who needs access.
+  // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
   await chmod(folder, 0o755);
   folders.push(folder);
   return folder;
@@ -77,7 +77,7 @@ async function totals(address: string, key: string): Promise<Record<string, numb
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Returns the process id of the PostgreSQL in a data folder, if one runs. */
+/** Returns the ID of the PostgreSQL process of a data folder, or undefined if PostgreSQL doesn't run. */
 async function postgresPid(folder: string): Promise<number | undefined> {
   const text = await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number(text.split('\n')[0]);
@@ -95,7 +95,7 @@ describe('start', () => {
       `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
     );
     expect(first.output()).toContain(`"docs":"${address}/"`);
-    // Without a terminal, each line is a JSON log line.
+    // Without a terminal, the server prints JSON log lines.
     const lines = first
       .output()
       .trim()
@@ -121,7 +121,7 @@ describe('start', () => {
     expect(await first.exited).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
 
-    // After a crash, PostgreSQL still runs and the next start takes it over.
+    // After a crash of the server, PostgreSQL still runs, and the next server uses it.
     const crashed = start({ DATA_DIR });
     await crashed.ready;
     expect(crashed.output()).not.toContain('itsm_');
@@ -146,7 +146,7 @@ describe('start', () => {
     const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
     const pid = (await postgresPid(DATA_DIR)) ?? 0;
 
-    // An administrator stops PostgreSQL this way, which removes the file with its port.
+    // SIGINT stops PostgreSQL as an administrator would, and removes the file that contains its port.
     process.kill(pid, 'SIGINT');
     await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
     await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);

@@ -19,18 +19,18 @@ import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
 /**
- * Tests how a server process reports that it isn't ready, and how it ends despite slow clients, receivers or
+ * Tests how a server process reports that it isn't ready, and how it exits despite slow clients, webhook receivers or
  * PostgreSQL.
  */
 const root = join(import.meta.dirname, '../..');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
-/** Maximum time in seconds until a process ends with the default DRAIN_SECONDS. */
+/** Maximum time in seconds from the signal to the exit of a process with the default DRAIN_SECONDS. */
 const maxSeconds = 25;
 
-/** Starts the server like pnpm does, and ends with it. */
+/** A script that starts the server as pnpm does, and exits when the server exits. */
 const launcher = 'require("node:child_process").spawn("node", ["server/src/main.ts"], { stdio: "inherit" })';
 
-/** Cleanup functions, called in reverse order. */
+/** Cleanup functions, which run in reverse order after each test. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -41,7 +41,7 @@ interface Server extends ServerProcess {
   operationsUrl: string;
 }
 
-/** Starts a server process on its own ports. */
+/** Starts a server process on two free ports. */
 async function start(env: Record<string, string>): Promise<Server> {
   const [port, operationsPort] = [await steadyPort(), await steadyPort()];
   const server = spawnServer({
@@ -58,7 +58,7 @@ async function start(env: Record<string, string>): Promise<Server> {
   return { ...server, url: `http://127.0.0.1:${port}`, operationsUrl: `http://127.0.0.1:${operationsPort}` };
 }
 
-/** Creates a database with a key that has all scopes. */
+/** Creates a database with an API key that has all scopes. */
 async function database(): Promise<{ url: string; key: string }> {
   const { url, drop } = await cloneDatabase();
   stops.push(drop);
@@ -68,7 +68,7 @@ async function database(): Promise<{ url: string; key: string }> {
   return { url, key };
 }
 
-/** Opens a connection that closes when the test ends. */
+/** Opens a connection, which closes when the test ends. */
 async function client(url: string): Promise<pg.Client> {
   const opened = new pg.Client({ connectionString: url });
   await opened.connect();
@@ -80,7 +80,7 @@ async function request(url: string, options?: RequestInit): Promise<Answer> {
   return answerOf(await fetch(url, { ...options, signal: AbortSignal.timeout(30_000) }));
 }
 
-/** Sends a signal. Returns the exit code and the seconds until the process ended. */
+/** Sends a signal to a process. Returns the exit code and the time in seconds until the process exited. */
 async function end({ child, exited }: ServerProcess, signal: NodeJS.Signals = 'SIGTERM') {
   const since = performance.now();
   child.kill(signal);
@@ -88,7 +88,7 @@ async function end({ child, exited }: ServerProcess, signal: NodeJS.Signals = 'S
   return { code: child.exitCode, seconds: (performance.now() - since) / 1000 };
 }
 
-/** Opens a connection that sends only this text. */
+/** Opens a connection and sends only the given text. */
 async function connection(url: string, text = ''): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined).resume();
@@ -130,7 +130,7 @@ describe('a server process', () => {
     await server.ready;
     expect(await request(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
     expect(await request(`${server.url}${pathPrefix}/ping`)).toMatchObject({ status: 200 });
-    // The notification listeners connect shortly after the start.
+    // The listeners for PostgreSQL notifications connect shortly after the start.
     const health = () => request(`${server.operationsUrl}/readyz`).then(({ text }) => JSON.parse(text));
     await expect.poll(health, { timeout: 10_000 }).toMatchObject({ status: 'ok' });
     expect(Object.keys((await health()).checks).sort()).toEqual(
@@ -223,7 +223,7 @@ describe('a server process', () => {
     expect(code).toBe(0);
     expect(seconds).toBeGreaterThan(2);
     expect(seconds).toBeLessThan(8);
-    // The process writes its usage counts at the end, including the last request.
+    // At exit, the process writes its usage counts, including the last request.
     expect(await query(url, 'SELECT sum(requests)::int AS requests FROM usage_hours WHERE key_id <> 0')).toEqual([
       { requests: 2 },
     ]);
@@ -242,7 +242,7 @@ describe('a server process', () => {
         DRAIN_SECONDS: '1',
         LOG_LEVEL: 'trace',
       },
-      // A full disk and a closed pipe.
+      // Standard output writes to a full disk, and standard error to a closed pipe.
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
     });
     child.stderr?.destroy();
@@ -321,7 +321,7 @@ describe('a server process', () => {
   });
 
   it('exits in time while a webhook receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
-    // Both take the maximum time, so they run concurrently.
+    // Both processes take the maximum time to exit, so the test runs them concurrently.
     const [hung, frozen] = await Promise.all([endWhileReceiverHangs(), endWhilePostgresIsFrozen()]);
     console.log(`Ended after ${hung.seconds.toFixed(1)} s (a receiver), ${frozen.seconds.toFixed(1)} s (PostgreSQL).`);
     expect(hung.code).toBe(0);
@@ -331,7 +331,7 @@ describe('a server process', () => {
 
   it.each([
     ['the script of `pnpm start`', 'sh', ['-c', packageJson.scripts.start], {}],
-    // npx runs pnpm in a shell that receives the signal but doesn't forward it.
+    // npx runs pnpm in a shell. The shell receives the signal but doesn't forward it.
     ['npx', 'sh', ['-c', `node -e '${launcher}' ; true`], { npm_config_npm_version: '11.19.1' }],
   ])('shuts down after a signal to %s', { timeout: 60_000 }, async (_, command, args, env) => {
     const { url } = await database();
@@ -350,7 +350,7 @@ describe('a server process', () => {
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    // The pipe ends when the last process that holds it ends.
+    // The pipe closes when the last process that inherited it exits.
     const ended = once(child.stdout, 'end');
     await expect.poll(() => output, { timeout: 20_000 }).toContain('is running.');
     child.kill('SIGTERM');
