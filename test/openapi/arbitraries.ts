@@ -2,10 +2,10 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import fc, { type Arbitrary } from 'fast-check';
 import { follow } from './operations.ts';
 
-/** Ids of existing rows and valid cursors, by the field or parameter that accepts them. */
+/** Ids of existing rows and valid cursors, grouped by the field or parameter that accepts them. */
 export type KnownIds = Readonly<Record<string, readonly (number | string)[]>>;
 
-/** Generates values that a schema of the document allows. Most ids are known ids of the field. */
+/** Generates values that a schema of the document allows. Most generated ids are ids of existing rows. */
 export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
   const { type, enum: values, const: constant, anyOf, ...rest } = follow(schema);
   if (constant !== undefined) return fc.constant(constant);
@@ -20,7 +20,7 @@ export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary
     case 'integer':
       return mostly<unknown>(ids[field], integer(rest));
     case 'number':
-      // A schema can't express the smallest magnitude.
+      // JSON Schema can't express the smallest absolute value that the server accepts.
       return fc
         .double({ min: -1e15, max: 1e15, noNaN: true })
         .filter((value) => value === 0 || Math.abs(value) >= 1e-9);
@@ -55,7 +55,8 @@ function text({ format, pattern, minLength = 0, maxLength = 300 }: Schema): Arbi
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern));
   const lengths = { minLength: Number(minLength), maxLength: Number(maxLength) };
   const units = fc.oneof(fc.string({ ...lengths, unit: 'grapheme-ascii' }), fc.string({ ...lengths, unit: 'binary' }));
-  // A schema can't express that the server rejects control characters and trims short text.
+  // JSON Schema can't express that the server rejects control characters, and that it trims texts before the length
+  // check.
   return units.filter(
     (value) =>
       !/[\p{Cc}--[\t\n\r]]/v.test(value) &&

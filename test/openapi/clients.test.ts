@@ -10,13 +10,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Generates clients from the document with other generators, compiles them and runs them against a server. */
+/**
+ * Generates clients from the OpenAPI document with third-party generators, compiles them, and runs them against a
+ * server.
+ */
 const modules = join(import.meta.dirname, '../node_modules');
 const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
 
 let api: Api;
 let origin: string;
-/** A folder in `node_modules`, where the generated code finds its imports. */
+/** A folder in `node_modules`, so that the generated code can import packages. */
 let folder: string;
 
 beforeAll(async () => {
@@ -30,7 +33,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Programs that use a client like an integrator: they list, filter, create, update and handle errors. */
+/** Programs that use a generated client as an integrator would: they list, filter, create, update and handle errors. */
 const uses = {
   'hey-api': `
     import { client } from './generated/client.gen.js';
@@ -84,7 +87,7 @@ const uses = {
   `,
 };
 
-/** Generates a client of a document into a folder. */
+/** Functions that generate a client from an OpenAPI document into a folder. */
 const generators: Record<keyof typeof uses, (document: OpenApi, into: string) => Promise<unknown>> = {
   'hey-api': (document, into) =>
     createClient({

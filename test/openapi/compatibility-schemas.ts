@@ -6,12 +6,15 @@ export interface Sides {
   present: OpenApi;
 }
 
-/** A request schema may only widen, a response schema may only narrow. */
+/**
+ * The direction in which data with a schema is sent. A request schema may only widen, and a response schema may only
+ * narrow.
+ */
 type Direction = 'request' | 'response';
 
 type Fields = Record<string, Schema>;
 
-/** Returns the changes of a schema that break clients of the old one. */
+/** Returns the changes of a schema that break clients of the released schema. */
 export function findSchemaBreaks(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
   const [was, is] = [plain(old, sides.released), plain(now, sides.present)];
   const inner = (before: unknown, after: unknown, place: string) =>
@@ -29,7 +32,7 @@ export function findSchemaBreaks(sides: Sides, direction: Direction, old: Schema
   ];
 }
 
-/** Compares types, constants, enums and formats. */
+/** Returns breaking changes of types, constants, enums and formats. */
 function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[] {
   const isRequest = direction === 'request';
   const [narrower, wider] = isRequest ? [was, is] : [is, was];
@@ -47,8 +50,8 @@ function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[
 }
 
 /**
- * Accepts `int64` where no size was given, because every JSON integer that keeps its value has at most 64 bits. With
- * the format, generators use the large integer type.
+ * Accepts a new format `int64`, because JSON integers without loss of precision fit into 64 bits. With this format,
+ * code generators use the large integer type.
  */
 function isSpecifiedAsInt64(was: Schema, is: Schema): boolean {
   return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
@@ -61,7 +64,7 @@ function removedValues(was: Schema, is: Schema): string[] {
   return was.enum.filter((value) => !present.includes(value)).map((value) => `value ${value} is no longer taken`);
 }
 
-/** Returns the limits that are now tighter. */
+/** Returns the limits of a schema that are stricter than in the released schema. */
 function findLimitBreaks(was: Schema, is: Schema): string[] {
   const minimums = ['minimum', 'minLength', 'minItems', 'minProperties'];
   const maximums = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
@@ -93,10 +96,10 @@ function findFieldBreaks(direction: Direction, was: Schema, is: Schema, at: stri
   ];
 }
 
-/** Requires every old choice in a request, and only old choices in a response. */
+/** Returns choices that a request schema no longer has, or that are new in a response schema. */
 function findChoiceBreaks(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
   const now = choicesOf(is);
-  // A single type may become one of several choices.
+  // A request schema with a single type may become a choice that includes this type.
   const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? splitTypes(was) : undefined);
   if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
   const [required, offered] = direction === 'request' ? [old, now] : [now, old];
@@ -110,17 +113,17 @@ function findChoiceBreaks(sides: Sides, direction: Direction, was: Schema, is: S
   );
 }
 
-/** Converts a schema of several types to one choice per type. */
+/** Converts a schema with several types to one schema per type. */
 function splitTypes(schema: Schema): Schema[] {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
-/** Returns properties that are new next to the additional properties of a map. */
+/** Returns new properties of a map, whose names clients may already use as additional properties. */
 function newNames(was: Schema, is: Schema): string[] {
   return Object.keys(fieldsOf(is)).filter((name) => !(name in fieldsOf(was)));
 }
 
-/** Resolves references, and converts "a schema or null" to this schema with null among its types and values. */
+/** Resolves references, and converts a choice of a schema or null to that schema with null as a type and as a value. */
 function plain(schema: Schema, document: OpenApi): Schema {
   const { anyOf, ...rest } = follow(schema, document);
   const [choice, other] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as Schema[]) : [];

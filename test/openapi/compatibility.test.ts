@@ -4,15 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { findBreaks } from './compatibility.ts';
 
 /**
- * A client of the released document must work with the current one. A release copies `contract/openapi.json` to the
- * released document.
+ * A client of the released OpenAPI document must work with the current document. Each release copies
+ * `contract/openapi.json` to the released document.
  */
 it('keeps the OpenAPI document compatible with the released document', async () => {
   const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');
   expect(findBreaks(JSON.parse(released), openApiDocument())).toEqual([]);
 });
 
-/** A part of the document that a test changes. */
+/** A part of the OpenAPI document that a test changes. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests know the structure
 type Part = any;
 

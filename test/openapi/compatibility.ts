@@ -3,9 +3,9 @@ import { findSchemaBreaks, type Sides } from './compatibility-schemas.ts';
 import { follow } from './operations.ts';
 
 /**
- * Returns the breaking changes from a released document to a new one, by name and place. New operations, optional
- * parameters, response fields and response enum values are compatible, because the document asks clients to ignore
- * unknown values.
+ * Returns the breaking changes between a released document and a new document, each with its name and location. New
+ * operations, optional parameters, response fields and response enum values are compatible, because the document asks
+ * clients to ignore unknown values.
  */
 export function findBreaks(released: OpenApi, present: OpenApi): string[] {
   return [
@@ -21,7 +21,10 @@ export function findBreaks(released: OpenApi, present: OpenApi): string[] {
   ];
 }
 
-/** Compares the entries that both have by name. An entry that only the old one has is a breaking change. */
+/**
+ * Compares the entries that are in both documents by name. An entry that is only in the old document is a breaking
+ * change.
+ */
 function each<Value>(
   old: Readonly<Record<string, Value>>,
   now: Readonly<Record<string, Value>>,
@@ -45,7 +48,7 @@ function findOperationBreaks(sides: Sides, old: Operation, now: Operation, at: s
   ];
 }
 
-/** Compares an event. Clients only receive events, so the rules of responses apply. */
+/** Compares a webhook event with the rules for responses, because clients only receive events. */
 function findEventBreaks(sides: Sides, old: Operation, now: Operation, event: string): string[] {
   const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
   return [

@@ -12,16 +12,17 @@ import { type DocumentedOperation, deletesLast, document, operations, specifiedS
 import { callOf, mutatedRequests, type Request, validRequests } from './requests.ts';
 
 /**
- * Checks that the server responds as the document says to its examples and to generated valid and invalid requests.
- * CONFORMANCE_RUNS sets the number of requests. CONFORMANCE_SEED repeats the requests of a failure.
+ * Tests that responses match the OpenAPI document, with requests from its examples and with generated valid and invalid
+ * requests. CONFORMANCE_RUNS sets the number of generated requests. To repeat the requests of a failed test, set
+ * CONFORMANCE_SEED.
  */
 const runs = Number(process.env.CONFORMANCE_RUNS ?? 300);
 const seed = process.env.CONFORMANCE_SEED;
 
-/** Validators for both versions of the document. */
+/** Validators for the OpenAPI 3.1 and 3.0 versions of the document. */
 const validators = [
   { version: '3.1', ajv: new Ajv2020({ strict: false, allErrors: true }), components: document.components },
-  // OpenAPI 3.0 uses an older JSON Schema draft with `nullable`, which ajv supports.
+  // OpenAPI 3.0 uses an older JSON Schema draft with `nullable`. This class of ajv supports both.
   { version: '3.0', ajv: new Ajv({ strict: false, allErrors: true }), components: downgrade(document).components },
 ];
 for (const { ajv, components } of validators) {
@@ -32,21 +33,22 @@ for (const { ajv, components } of validators) {
 /** The statuses of the specification (spec §7) for requests without conditions. */
 const specified = [200, 201, 400, 401, 403, 404, 429, 500];
 
-/** Returns the differences between a response and the document. */
+/** Returns the differences between a response and the OpenAPI document. */
 function findFaults(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
   const documented = operation.responses[status];
   if (!specified.includes(status)) return [`status ${status} is none of the specification`];
   if (documented === undefined) return [`status ${status} is not documented`];
-  // No request here has a header that enables another status.
+  // The requests of these tests have no header that enables other statuses.
   if (!specifiedStatuses.includes(status)) return [`status ${status} is not one of the specification`];
   const faults: string[] = [];
   for (const { version, ajv } of validators) {
-    // A schema with a reference would be compiled again for every response, so ajv gets the name.
+    // Passes the name of the schema, because ajv would compile a schema object with a reference again for every
+    // response.
     if (ajv.validate(`openapi.json${documented.schema.$ref}`, body)) continue;
     faults.push(`the body is not as ${version} says: ${ajv.errorsText()}`);
   }
   if (status >= 400 && !documented.examples.includes(body?.error?.code)) faults.push('the code is not documented');
-  // A request that is rejected before authentication has no rate limit headers.
+  // The response to a request that is rejected before authentication has no rate limit headers.
   const promised = [200, 201, 401, 429].includes(status) ? documented.headers : ['x-request-id'];
   for (const name of promised) {
     if (headers[name.toLowerCase()] === undefined) faults.push(`there is no ${name}`);
@@ -151,15 +153,15 @@ describe('requests generated from the document', () => {
       });
       await fc.assert(property, { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) });
       counts.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);
-      // With too few successful requests, the test would not check success responses.
+      // If too few requests succeed, the test doesn't check enough success responses.
       expect(count.succeeded).toBeGreaterThan(Math.min(20, count.valid / 10));
     },
     runs * 200,
   );
 
-  /** Creates rows of every kind. Returns the fields of the operation that accept their ids. */
+  /** Creates rows of each resource. Returns their ids, grouped by the field of the operation that accepts them. */
   async function fill(workspace: Workspace, { path }: DocumentedOperation): Promise<KnownIds> {
-    // Enough rows that some stay in a status that is not final.
+    // Creates so many rows that some of them keep a status that is not final.
     const idsOf = (make: () => Promise<{ id: number }>) => {
       return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
     };

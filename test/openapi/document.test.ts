@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
 
-/** Tests the document that the server sends, with two linters. */
+/** Tests the OpenAPI documents that the server sends, and checks them with two linters. */
 let api: Api;
 
 beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('the description of deliveries', () => {
   });
 });
 
-/** The linters. Each returns the rule and place of each problem. */
+/** The linters. Each returns the problems of a document, with their rules and locations. */
 const linters = {
   async 'Redocly with recommended-strict'(document: OpenApi) {
     const config = await createConfig({ extends: ['recommended-strict'] });
@@ -93,14 +93,14 @@ const linters = {
   },
   async 'Spectral with its oas rules'(document: OpenApi) {
     const spectral = new Spectral();
-    // The types of Spectral and its rules don't match.
+    // The types of Spectral don't accept the rules that Spectral exports.
     spectral.setRuleset({ extends: [oas as RulesetDefinition] });
     const problems = await spectral.run({ ...document });
     return problems.map(({ code, message, path }) => `${code} ${path.join('.')}: ${message}`);
   },
 };
 
-// A linter runs for seconds even on an idle machine.
+// The timeout is long, because a linter needs several seconds even on an idle machine.
 describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
   it('reports no problem in the OpenAPI document', async () => {
     expect(await lint(openApiDocument())).toEqual([]);

@@ -17,7 +17,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** Runs every code block of the guides against a server. */
+/** Runs every code block of the guides against a server, and compares the results with the guides. */
 const guides = new URL('../../docs/guides/', import.meta.url);
 const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
 });
-// The rate limit window is one second, so each test waits for a new one.
+// The rate limit window is one second long, so each test waits for a new window.
 beforeEach(() => setTimeout(1100));
 afterAll(async () => {
   await stopDelivery();
@@ -51,20 +51,20 @@ afterAll(async () => {
 
 type Language = 'sh' | 'ts' | 'python';
 
-/** The program that runs the blocks of a language. */
+/** The program that runs the code blocks of each language. */
 const programs: Record<Language, { command: string; args: string[]; extension: string }> = {
   sh: { command: 'bash', args: ['-euo', 'pipefail'], extension: 'sh' },
   ts: { command: process.execPath, args: [], extension: 'mts' },
   python: { command: 'python3', args: [], extension: 'py' },
 };
 
-/** Replaces the command and the tenant of a guide with those of this test. */
+/** Replaces the command and the tenant in a guide with the command and the tenant of this test. */
 const inWorkspace = (code: string) =>
   code.replace('./itsm', itsm).replace('Acme Corporation', String(workspace.tenantId));
 
 interface Guide {
   blocks: { language: Language | 'json'; code: string }[];
-  /** Removes and returns the next block of a language. A guide must have no blocks left at the end. */
+  /** Removes and returns the next code block of a language. A test must take all code blocks of its guide. */
   take(language: Language | 'json'): string;
 }
 
@@ -96,7 +96,7 @@ async function launch(language: Language, code: string, env: Record<string, stri
   });
 }
 
-/** Runs a block to its end and returns its output. */
+/** Runs a code block until it ends, and returns its output. */
 async function run(language: Language, code: string, env?: Record<string, string>): Promise<string> {
   const child = await launch(language, code, env);
   const output = collect(child.stdout);
@@ -131,7 +131,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Guides without code. */
+/** Guides that contain no code. */
 const withoutCode = ['client-examples.md', 'limitations.md'];
 
 it('runs the code samples of every guide that has code', async () => {
@@ -174,7 +174,7 @@ it('runs the code samples of the guide pagination', async () => {
   const guide = await readGuide('pagination');
   const { totalCount } = (await workspace.call('GET', '/tickets?status=OPEN&perPage=1')).body.meta;
   expect(await run('sh', guide.take('sh'))).toContain('"meta":{"page":1,"perPage":5,"totalCount":1}');
-  // With two rows per page there are several pages.
+  // With two rows per page, the list has several pages.
   const walked = await run('ts', guide.take('ts').replace('perPage = 100', 'perPage = 2'));
   expect(walked).toBe(`INC-1 Seen in a guide\n${totalCount} open tickets\n`);
   const python = guide.take('python').replace('per_page=100', 'per_page=2');
@@ -188,7 +188,7 @@ it('runs the code samples of the guide handle-errors', async () => {
   expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
   const code = guide.take('ts');
   expect(await run('ts', code)).toMatch(/^1 ticket\nVALIDATION_ERROR description, type(, category)? [0-9a-f]{32}\n$/);
-  // After the quota is used up, the code waits for Retry-After.
+  // When the quota is used up, the code of the guide waits as long as Retry-After requires.
   const burst = `await Promise.all(Array.from({ length: 30 }, () => fetch(\`\${process.env.ITSM_URL}/api/public/v1/tickets\`, {
     headers: { authorization: \`Bearer \${process.env.ITSM_KEY}\` } })));\n`;
   expect(await run('ts', burst + code)).toContain('1 ticket');
@@ -211,7 +211,7 @@ it('runs the code samples of the guide search-and-filter', async () => {
 
 it('runs the code samples of the guide agents', async () => {
   const guide = await readGuide('agents');
-  // Replaces programs of other vendors with a function that prints their arguments.
+  // Replaces each third-party program with a shell function that prints its arguments.
   const called = (program: string) => run('sh', `${program}() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`);
   const mcp = `${origin}/mcp`;
   const authorization = `Bearer ${workspace.key}`;
@@ -353,7 +353,7 @@ it('runs the code samples of the guide sync-changes', async () => {
   expect(page).toMatch(/"nextCursor":"[\w-]+"/);
   const code = guide.take('ts');
   const { totalCount } = (await workspace.call('GET', '/tickets?perPage=1')).body.meta;
-  // Open transactions on this server delay the newest changes.
+  // Open transactions on this PostgreSQL server delay the newest changes.
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
   await workspace.createTicket();
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);

@@ -8,21 +8,23 @@ import {
 
 export const document = openApiDocument();
 
-/** The statuses of the specification (spec §7), which every request can return. */
+/** The statuses of the specification (spec §7), which every operation can return. */
 export const specifiedStatuses = [200, 201, 400, 401, 403, 404, 429, 500];
 
-/** A parameter with its reference resolved. */
+/** A parameter whose references are resolved. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
 }
 
-/** An operation of the document with its path. Its direct references are resolved. */
+/**
+ * An operation of the OpenAPI document with its path. Its own references are resolved, but not those of nested schemas.
+ */
 export interface DocumentedOperation {
   id: string;
   method: string;
-  /** The path without the prefix, with `{id}` for parameters. */
+  /** The path without the prefix of the API, with parameters such as `{id}`. */
   path: string;
   parameters: Parameter[];
   body: { schema: Schema; example: unknown } | undefined;
@@ -36,7 +38,7 @@ interface Content {
 
 interface DocumentedResponse {
   schema: Schema;
-  /** The names of the examples. For an error, these are the error codes. */
+  /** The names of the response examples. For an error response, the names are error codes. */
   examples: string[];
   headers: string[];
 }
@@ -53,7 +55,7 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
   })),
 );
 
-/** All operations in an order in which each succeeds: a deactivated resource supports few of them. */
+/** All operations, with DELETE operations last, because few operations succeed for a deactivated resource. */
 export const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 
 function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
@@ -73,7 +75,7 @@ function responsesOf({ responses }: Operation): DocumentedOperation['responses']
   );
 }
 
-/** Resolves a reference in a document. Returns other values unchanged. */
+/** Resolves a reference in an OpenAPI document. Returns a value that is not a reference unchanged. */
 export function follow<Target = Schema>(value: unknown, into: OpenApi = document): Target {
   const { $ref } = value as { $ref?: string };
   if ($ref === undefined) return value as Target;

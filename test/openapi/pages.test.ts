@@ -66,12 +66,12 @@ it('allows scripts in the API reference only with a nonce, and connections only 
   }
 });
 
-/** Returns whether a request uses the network. */
+/** Returns whether the browser sends a network request for a URL. */
 function isSent(url: string): boolean {
   return !/^(data|blob|about):/.test(url);
 }
 
-/** Collects errors of the page and violations of its content security policy. */
+/** Collects errors of a page and violations of its content security policy. */
 async function collectProblems(page: Page): Promise<string[]> {
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(`thrown: ${error.message}`));
@@ -79,7 +79,7 @@ async function collectProblems(page: Page): Promise<string[]> {
     if (message.type() === 'error') problems.push(`console: ${message.text()}`);
   });
   await page.exposeFunction('reportViolation', (what: string) => {
-    // zod in Scalar tests whether eval is allowed, and works without it.
+    // Ignores one violation: zod in Scalar tests whether the page allows eval, and works without it.
     if (what !== 'script-src eval') problems.push(`forbidden: ${what}`);
   });
   await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>

@@ -4,17 +4,17 @@ import type { Call } from '../support/api.ts';
 import { type KnownIds, valid } from './arbitraries.ts';
 import type { DocumentedOperation, Parameter } from './operations.ts';
 
-/** A request in parts, so that a mutation can change each part. */
+/** A request divided into parts, so that the generator can make a single part invalid. */
 export interface Request {
   path: Record<string, unknown>;
   query: [name: string, value: unknown][];
   body?: unknown;
   headers?: Record<string, string>;
-  /** The API key of the request. */
+  /** The kind of API key that the request uses. */
   key?: 'full' | 'scopeless' | 'wrong' | 'none';
 }
 
-/** Generates requests that the document allows. */
+/** Generates requests for an operation that the document allows. */
 export function validRequests({ parameters, body }: DocumentedOperation, ids: KnownIds): Arbitrary<Request> {
   const values = (place: Parameter['in'], requiredKeys?: []) => {
     const own = parameters.filter((parameter) => parameter.in === place);
@@ -30,7 +30,7 @@ export function validRequests({ parameters, body }: DocumentedOperation, ids: Kn
     .chain((request) => fc.boolean().map((joined) => ({ ...request, query: request.query.flatMap(listed(joined)) })));
 }
 
-/** Serializes a list in a query: repeated or joined by commas. */
+/** Serializes a list in a URL query, either as repeated parameters or separated by commas. */
 function listed(joined: boolean) {
   return ([name, value]: [string, unknown]): [string, unknown][] => {
     if (!Array.isArray(value)) return [[name, value]];
@@ -38,7 +38,7 @@ function listed(joined: boolean) {
   };
 }
 
-/** Generates valid requests with one invalid or unusual part. */
+/** Generates requests that are valid except for one invalid or unusual part. */
 export function mutatedRequests(operation: DocumentedOperation, ids: KnownIds): Arbitrary<Request> {
   const { parameters, body } = operation;
   const text = fc.string({ unit: 'binary' });
@@ -95,7 +95,7 @@ function bodyMutations(): Arbitrary<(request: Request) => Request>[] {
   ];
 }
 
-/** Generates values that schemas often fail to reject. */
+/** Generates unusual values, which schemas often fail to reject. */
 function odd(): Arbitrary<unknown> {
   return fc.oneof(
     fc.jsonValue(),
@@ -104,7 +104,7 @@ function odd(): Arbitrary<unknown> {
   );
 }
 
-/** Returns the call that sends a request. */
+/** Converts a generated request to the arguments of `api.call`. */
 export function callOf({ method, path }: DocumentedOperation, request: Request, keys: Record<string, string>): Call {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encoded(request.path[name]));
   const query = request.query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');

@@ -3,7 +3,10 @@ import { downgrade, type OpenApi, openApiDocument, type Schema } from '@itsm-api
 import { describe, expect, it } from 'vitest';
 import { follow } from './operations.ts';
 
-/** Rules for the whole document in both versions. A rule returns the places that break it. */
+/**
+ * Tests rules for every part of the OpenAPI document, in both versions. Each rule returns the locations that violate
+ * it.
+ */
 const forms: [form: string, make: () => OpenApi][] = [
   ['3.1', openApiDocument],
   ['3.0', () => downgrade(openApiDocument())],
@@ -12,7 +15,7 @@ const forms: [form: string, make: () => OpenApi][] = [
 // biome-ignore lint/suspicious/noExplicitAny: the tests know the structure
 type Part = any;
 
-/** Yields every object of the document with its path. Skips examples, which are data. */
+/** Yields every object of the document with its path. Skips examples, because they contain data. */
 function* parts(value: unknown, at: string[] = []): Generator<[at: string[], part: Schema]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [at, value as Schema];
@@ -24,13 +27,13 @@ function* parts(value: unknown, at: string[] = []): Generator<[at: string[], par
 const namedAt = (section: string, at: string[]) => at.length === 3 && at[0] === 'components' && at[1] === section;
 const isProperty = (at: string[]) => at.at(-2) === 'properties' && at.at(-3) !== 'properties';
 
-/** Returns the description of a part or of the schema that it refers to. */
+/** Returns the description of a part of the document, or else of the schema to which the part refers. */
 function getDescription(part: Schema, document: OpenApi): unknown {
   const [named = part] = Array.isArray(part.allOf) ? (part.allOf as Schema[]) : [];
   return part.description ?? follow(named, document).description;
 }
 
-/** Returns the places that need a description and have no sentence. */
+/** Returns the locations that need a description but don't have a full sentence. */
 function findMissingDescriptions(document: OpenApi): string[] {
   const sections = ['schemas', 'parameters', 'headers', 'responses'];
   const needsDescription = (at: string[]) =>
@@ -45,14 +48,14 @@ function findMissingDescriptions(document: OpenApi): string[] {
     .map(([at]) => at.join('/'));
 }
 
-/** Returns the choices that are not named schemas. */
+/** Returns the locations of `anyOf` and `oneOf` that are not in a named schema. */
 function findUnnamedChoices(document: OpenApi): string[] {
   return [...parts(document)]
     .filter(([at, part]) => ('anyOf' in part || 'oneOf' in part) && !isProperty([...at, '']) && !namedAt('schemas', at))
     .map(([at]) => at.join('/'));
 }
 
-/** Returns ids that are not int64, and int64 values that are not ids. */
+/** Returns the locations of ids without `int64`, and of other integers with `int64`. */
 function findWrongIntegers(document: OpenApi): string[] {
   const isId = (name: unknown) => /^id$|Ids?$/.test(String(name));
   const integers = (value: unknown) => [...parts(value)].filter(([, { type }]) => [type].flat().includes('integer'));
@@ -60,7 +63,7 @@ function findWrongIntegers(document: OpenApi): string[] {
     integers(schema).every(([, { format }]) => (format === 'int64') === isId(name));
   const isRight = (at: string[], part: Schema) => {
     if (namedAt('parameters', at)) return sizedFor(part.name, part.schema);
-    // In a change, the name of the field is above `from` and `to`.
+    // In a change, `from` and `to` are nested in the field, so the name of the field is above them.
     const name = /^(from|to)$/.test(at.at(-1) ?? '') ? at.at(-3) : at.at(-1);
     return !isProperty(at) || part.type === 'object' || sizedFor(name, part);
   };

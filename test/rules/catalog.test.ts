@@ -24,11 +24,14 @@ it('creates the tables, columns, keys and indexes of schema.prisma with the migr
   await execute(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   await execute(database.url, await schemaScript(database.url, undefined, schema));
-  // In a difference, `-` is a line of schema.prisma that the migrations lack; `+` is the reverse.
+  // In a reported difference, `-` marks a line of schema.prisma that the migrations lack, and `+` marks the reverse.
   expect(migrated).toEqual(filterPrismaLines(await describeCatalog(database.url)));
 });
 
-/** Returns the part of a catalog that schema.prisma describes, without collations, CHECKs and storage options. */
+/**
+ * Returns the lines of a catalog that schema.prisma can describe, so without collations, CHECK constraints and storage
+ * options.
+ */
 function filterPrismaLines(catalog: string): string[] {
   const sections = catalog.split('\n\n').filter((section) => /^(Columns|Constraints|Indexes)\n/.test(section));
   return sections

@@ -8,15 +8,15 @@ import { endpoints } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Checks for every change feed that a cursor misses no committed change, by any writer and whatever happens to the
- * server. Uses a database of its own because an open transaction delays the changes of others.
+ * Tests that a cursor of any change feed misses no committed change, by any writer and after any failure of the server.
+ * Uses a separate database, because the tests open transactions that delay the change feed.
  */
-// A long transaction anywhere on the server delays changes.
+// A long transaction in any database of the PostgreSQL server delays the change feed, so the timeout is long.
 vi.setConfig({ testTimeout: 120_000 });
 
 let api: Api;
 let workspace: Workspace;
-/** A connection that bypasses the API. */
+/** A database connection for writes that bypass the API. */
 let sql: pg.Client;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ interface Changes {
   hasMore: boolean;
 }
 
-/** Reads one page of a change feed. */
+/** Returns one page of a change feed. */
 async function changes(path: string, query: Record<string, string> = {}): Promise<Changes> {
   const answer = await workspace.call('GET', `${path}?${new URLSearchParams(query)}`);
   expect(answer.status, answer.text).toBe(200);
@@ -49,7 +49,7 @@ async function changes(path: string, query: Record<string, string> = {}): Promis
   return { ids: data.map(({ id }: { id: number }) => id), data, cursor: meta.nextCursor, hasMore: meta.hasMore };
 }
 
-/** Returns all changes after a cursor, and the next cursor. */
+/** Returns all changes after a cursor, and the cursor of the last page. */
 async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' | 'data' | 'cursor'>> {
   const data: Changes['data'] = [];
   for (let query: Record<string, string> = cursor === undefined ? {} : { cursor }; ; ) {
@@ -60,11 +60,14 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
   }
 }
 
-/** Waits until exactly these changes appear. Transactions in other databases of the server can delay them. */
+/**
+ * Waits until the change feed contains exactly these changes. Transactions in other databases of the PostgreSQL server
+ * can delay changes.
+ */
 const expectChanges = (path: string, cursor: string | undefined, ids: number[]) =>
   expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 90_000 }).toEqual(ids);
 
-/** Creates and changes a row of each resource. */
+/** Functions that create and change a row of each resource. */
 const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {
   tickets: {
     make: () => workspace.createTicket(),
@@ -179,7 +182,7 @@ describe.each(feeds)('$title', ({ route }) => {
 });
 
 describe('a change feed during an open transaction', () => {
-  /** Opens a transaction that changes a ticket. Returns a function that ends it. */
+  /** Opens a transaction that changes a ticket. Returns a function that commits or rolls back the transaction. */
   async function openTransaction(id: number): Promise<(how: 'COMMIT' | 'ROLLBACK') => Promise<void>> {
     const client = new pg.Client({ connectionString: api.databaseUrl });
     await client.connect();
@@ -212,7 +215,7 @@ describe('a change feed during an open transaction', () => {
     await sql.query("UPDATE changes SET changed_at = now() - interval '2 hours' WHERE tenant_id = $1", [
       workspace.tenantId,
     ]);
-    // Both were written before `since`, but one transaction was still open.
+    // Both transactions wrote before the time of `since`, but one of them was still open at that time.
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await expect
       .poll(async () => (await changes('/tickets/changes', { since })).ids, { timeout: 30_000 })
@@ -225,7 +228,7 @@ describe('since', () => {
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
     await expectChanges('/tickets/changes', undefined, ids);
-    // One change per day, the last one today. No other transaction was open.
+    // Sets one change per day, the last one today, and no open transaction at those times.
     await sql.query(
       `UPDATE changes SET changed_at = now() - (20 - array_position($2::bigint[], id)) * interval '1 day',
          horizon = position
@@ -313,7 +316,7 @@ describe('a change feed when PostgreSQL', () => {
   const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
   const dayMicroseconds = 86_400_000_000n;
 
-  /** Ends all sessions, as a restart does. */
+  /** Ends all database sessions, as a restart of PostgreSQL does. */
   const endSessions = () =>
     sql.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -321,7 +324,8 @@ describe('a change feed when PostgreSQL', () => {
     );
 
   /**
-   * Simulates a restart since all writes so far. Returns the cursor as it would have been issued before the restart.
+   * Simulates a restart of PostgreSQL after all previous writes. Returns the cursor that the server would have issued
+   * before the restart.
    */
   async function startAgain(cursor: string): Promise<string> {
     await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
@@ -345,10 +349,11 @@ describe('a change feed when PostgreSQL', () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
-    // After a crash, PostgreSQL reuses transaction ids that it had not written to disk.
+    // After a crash, PostgreSQL reuses transaction ids that it had not written to disk. So a cursor can be ahead of new
+    // changes.
     const lost = readCursor(followed(), cursor);
     const ahead = writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 });
-    // A crash empties unlogged tables and ends all sessions.
+    // A crash empties unlogged tables and ends all database sessions.
     const { rows } = await sql.query("SELECT relpersistence FROM pg_class WHERE relname = 'server_runs'");
     expect(rows).toEqual([{ relpersistence: 'u' }]);
     await sql.query('DELETE FROM server_runs');
@@ -371,7 +376,7 @@ describe('a change feed when PostgreSQL', () => {
         return client;
       }),
     );
-    // The transaction with the lower number records the run last.
+    // The transaction with the lower transaction id commits last.
     await early?.query('BEGIN; SELECT pg_current_xact_id()');
     await late?.query('BEGIN; SELECT pg_current_xact_id()');
     const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
@@ -414,7 +419,7 @@ describe('a change feed when PostgreSQL', () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const given = readCursor(followed(), (await walk(path)).cursor);
-    // The run on the other server has a later start time than this server.
+    // Simulates a period on another server, with a later start time than this server.
     await sql.query(
       `INSERT INTO change_epochs
        SELECT max(begins_at) + 1, max(started_at) + interval '1 hour', 1, max(position_offset) FROM change_epochs`,
@@ -465,7 +470,7 @@ describe('a change feed when PostgreSQL', () => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);
-    // Simulates that all changes were written on another server.
+    // Moves all changes to the transaction numbers of another server.
     await sql.query('UPDATE changes SET position = position + $1, horizon = horizon + $1', [by]);
     await sql.query(
       `WITH gone AS (DELETE FROM change_epochs)
@@ -476,12 +481,12 @@ describe('a change feed when PostgreSQL', () => {
     let moved = writeCursor(followed(), { ...place, position: place.position + by });
     if (since === 'was started since') moved = await startAgain(moved);
     else {
-      // A dump contains the records of the other server.
+      // A dump contains the change feed records of the other server.
       await sql.query('UPDATE server_runs SET system_identifier = 1');
       await endSessions();
     }
 
-    // This transaction started before any request recorded the new server.
+    // This transaction starts before the first request on the new server records that server.
     const early = new pg.Client({ connectionString: api.databaseUrl });
     await early.connect();
     await early.query('BEGIN; SELECT pg_current_xact_id()');

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Strong entity tags (RFC 9110 §8.8.3). */
+/** The format of a strong entity tag (RFC 9110 §8.8.3). */
 const strong = /^"[\x21\x23-\x7e]+"$/;
 
 describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title', (endpoint) => {
@@ -47,7 +47,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$title', (endpoint) => {
-  /** Returns a function that sends the request for a row of its own, with a different value each time. */
+  /** Creates a row. Returns a function that sends a request for the row, with a different value each time. */
   async function createSender() {
     const sample = await endpoint.sample(workspace);
     let count = 0;
@@ -124,7 +124,7 @@ describe('the version of a webhook subscription', () => {
     const path = `/webhooks/${id}`;
     const { headers } = await workspace.call('GET', path);
     const known = { 'if-match': String(headers.etag) };
-    // The columns that delivery workers update.
+    // Updates the columns that workers update after a delivery.
     const noted = [
       "last_success_at = '2026-11-20T10:00:00Z'",
       "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",
@@ -179,7 +179,7 @@ describe('the version of a ticket', () => {
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }),
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] }),
       () => workspace.createComment(id),
-      // Simulates a process that doesn't know versions, which restores an earlier title.
+      // Simulates a process of an earlier release without ticket versions, which restores an earlier title.
       () => api.prisma.$executeRaw`UPDATE tickets SET title = 'VPN drops' WHERE id = ${id}`,
     ];
     for (const make of changes) {

@@ -12,8 +12,8 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /**
- * Requests of all tenants share a few connections, each of which is set to one tenant at a time. No failure of a
- * connection may show a tenant the data of another.
+ * Requests of all tenants share a few database connections, each of which is set to one tenant at a time. After any
+ * failure of a connection, a request must return only rows of its own tenant.
  */
 it('returns the requested data or 500 when PostgreSQL cancels statements and ends connections', async () => {
   const api = await startApi({ ownDatabase: true });
@@ -24,7 +24,7 @@ it('returns the requested data or 500 when PostgreSQL cancels statements and end
   const failures: unknown[] = [];
   let answered = 0;
   const begun = Date.now();
-  // On a busy machine, the first canceled statement can take a while.
+  // On a busy machine, it can take a while until the first statement is canceled.
   const shouldContinue = () => Date.now() < begun + (failures.length === 0 ? 15_000 : 2000);
   const reading = Array.from({ length: 32 }, async (_, reader) => {
     for (let i = reader; shouldContinue(); i++) {
@@ -88,7 +88,7 @@ it('keeps a database connection open after a failed statement', async () => {
   const session = await getSession();
   for (let times = 0; times < 3; times++) await expect(pool.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
   expect(await getSession()).toBe(session);
-  // A connection that is still in a transaction, or terminated, is replaced.
+  // The pool replaces a connection that is still in a transaction, or that PostgreSQL has terminated.
   await expect(pool.query('BEGIN; SELECT 1 / 0; COMMIT')).rejects.toThrow('division by zero');
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   const broken = expect(pool.query('SELECT pg_sleep(60)')).rejects.toThrow('terminating connection');
@@ -128,7 +128,7 @@ interface Read {
   expected: unknown;
 }
 
-/** Creates a tenant with ten tickets. Returns reads of each ticket and of two lists. */
+/** Creates a tenant with ten tickets. Returns functions that read each ticket and two lists. */
 async function createReads(api: Api): Promise<Read[]> {
   const workspace = await createWorkspace(api);
   const tickets: Ticket[] = [];

@@ -94,7 +94,7 @@ describe('a webhook whose secret the server generated', () => {
   });
 });
 
-/** Counts the rows that POST endpoints create. */
+/** Counts the rows of a workspace in each table to which POST endpoints add rows. */
 async function countRows({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };
   const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay } = api.prisma;
@@ -149,7 +149,7 @@ describe.each(posts)('$title', (endpoint) => {
     const { text } = await send(key);
     const turned = sample.body && Object.fromEntries(Object.entries(sample.body).reverse());
     expect((await send(key, { body: turned })).text).toBe(text);
-    // Some endpoints have no body.
+    // The following check needs a request body, which some endpoints don't have.
     if (sample.body === undefined) return;
     const [name = '', value] = Object.entries(sample.body)[0] ?? [];
     const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : `${value}/x` };
@@ -191,7 +191,7 @@ describe.each(posts)('$title', (endpoint) => {
   });
 });
 
-/** Blocks the storage of responses, which is the last step of a request. */
+/** Locks the table of stored responses, so that requests wait at their last step. */
 async function blockStorage() {
   const client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
@@ -200,7 +200,7 @@ async function blockStorage() {
     WHERE relation = 'idempotency_keys'::regclass AND NOT granted`;
   return {
     awaited: () => expect.poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 20_000 }).toBe(1),
-    /** Copies the stored response of one key to another key. */
+    /** Copies the stored response of one Idempotency-Key to another key. */
     store: (key: string, other: string) =>
       client.query(
         `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer, etag)

@@ -6,17 +6,17 @@ import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples
 import { createWorkspace, unique, type Workspace, webhook } from '../support/workspace.ts';
 
 /**
- * Two tenants. For every id in a path, body field or filter, an id of the other tenant must get the same bytes as an
- * unknown id, and change nothing.
+ * Tests that tenants are isolated. For each id in a path, body field or filter, a request with an id of another tenant
+ * must get the same response as a request with an unknown id, and must change nothing.
  */
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
-/** The id of one row of each kind of the other tenant. */
+/** The ids of one row of each resource of the other tenant. */
 let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
 const unknownId = 9007199254740991;
 
-/** The resource that each id field refers to. A field that is missing here fails its test. */
+/** The resource to which each id field refers. The test of a field fails if the field is missing here. */
 const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
   assignedToId: 'user',
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Returns all data of the other tenant as the API returns it. */
+/** Requests all data of the other tenant from the API, to detect changes. */
 async function readTheirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
   paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
@@ -56,8 +56,8 @@ async function readTheirData(): Promise<unknown[]> {
 }
 
 /**
- * Sends a request with an id of the other tenant and one with an unknown id. Returns the response, which must be the
- * same.
+ * Sends a request with an id of the other tenant and a request with an unknown id. Fails if the responses differ, and
+ * returns the first response.
  */
 async function expectSameResponse(foreignId: number, send: (id: number) => Promise<Answer>): Promise<Answer> {
   const before = await readTheirData();
@@ -68,7 +68,7 @@ async function expectSameResponse(foreignId: number, send: (id: number) => Promi
   return foreign;
 }
 
-/** Drops the rate limit headers, which change with every request. */
+/** Returns a response without the headers that change with every request: rate limits and the date. */
 function comparable({ status, headers }: Answer) {
   const kept = Object.entries(headers).filter(([name]) => !/ratelimit|^date$/.test(name));
   return { status, headers: Object.fromEntries(kept) };
@@ -79,7 +79,7 @@ function call(endpoint: SampledEndpoint, sample: Parameters<typeof callOf>[1], q
   return api.call({ ...callOf(endpoint, sample, query), key: mine.key, headers });
 }
 
-/** Returns the fields of a schema that accept an id or a list of ids. */
+/** Returns the fields of a request schema that accept an id or a list of ids. */
 function idFields(schema: unknown): { name: string; many: boolean }[] {
   const { shape } = schema as ZodObject;
   return Object.entries(shape).flatMap(([name, field]) => {
@@ -89,7 +89,7 @@ function idFields(schema: unknown): { name: string; many: boolean }[] {
   });
 }
 
-/** Returns the resource that the id in the path refers to. */
+/** Returns the resource to which the id in the path of an endpoint refers. */
 function getResource({ route }: SampledEndpoint): keyof typeof their {
   const name = route.path.split('/')[4]?.replace(/ies$/, 'y').replace(/s$/, '');
   return name as keyof typeof their;
@@ -147,7 +147,7 @@ describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({
   });
 });
 
-/** The endpoints that accept many items, with the id fields of an item. */
+/** The bulk endpoints, with the id fields of an item. */
 const bulks = keyedEndpoints.flatMap((endpoint) => {
   const { tickets } = hasBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
   if (tickets === undefined) return [];
@@ -155,7 +155,7 @@ const bulks = keyedEndpoints.flatMap((endpoint) => {
   return [{ ...endpoint, endpoint, fields: [...idFields(item), ...rowIds(item)] }];
 });
 
-/** Returns the id field of the row itself, if items have one. */
+/** Returns the field `id` if bulk items have one, as items of a bulk update do. */
 function rowIds(item: unknown) {
   return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false }] : [];
 }
@@ -176,7 +176,7 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
         const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
         const [refused, done] = answer.body.data;
         expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);
-        // The other item succeeds and differs each time.
+        // Compares only the rejected item, because the other item succeeds with different values each time.
         return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
       },
     );

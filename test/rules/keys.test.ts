@@ -104,14 +104,14 @@ describe('the two key headers', () => {
 describe('a key that has been used', () => {
   const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
 
-  /** Uses the key until the server has cached it. */
+  /** Creates an API key and sends requests until the server has cached the key. */
   async function createUsedKey(owner = workspace): Promise<string> {
     const key = await owner.createKey();
     for (let i = 0; i < 3; i++) expect((await list(key)).status).toBe(200);
     return key;
   }
 
-  /** A revocation takes effect within one second (spec). */
+  /** Fails unless the server rejects the API key within one second, as the specification requires. */
   async function expectRejectedWithinASecond(key: string): Promise<void> {
     for (const end = Date.now() + 1000; Date.now() < end; await sleep(20)) {
       if ((await list(key)).status === 401) return;
@@ -167,7 +167,7 @@ describe('a key that has been used', () => {
     const after = list(key);
     await sleep(100);
     answered.resolve();
-    // The first lookup took so long that the server repeats it.
+    // The first lookup of the API key took so long that the server repeats the lookup.
     expect([(await before).status, (await after).status, (await list(key)).status]).toEqual([401, 401, 401]);
     querySpy.mockRestore();
   });

@@ -3,8 +3,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * The next release can run concurrently with this one and write values that only it knows
- * (docs/decisions/schema-migrations.md).
+ * During an update, the next release runs concurrently with this release, and can write values that this release
+ * doesn't know (docs/decisions/schema-migrations.md).
  */
 let api: Api;
 let owner: Workspace;

@@ -4,7 +4,10 @@ import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
-/** Two servers: on one the group limit is reached first, on the other the global limit. */
+/**
+ * Two servers with different limits: requests reach the group limit first on one server, and the global limit first on
+ * the other.
+ */
 let groupTight: Api;
 let globalTight: Api;
 
@@ -14,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([groupTight.close(), globalTight.close()]));
 
-/** Sends `times` requests with a new key. */
+/** Creates an API key and sends `times` requests with it. */
 async function spend(api: Api, workspace: Workspace, { times, path }: { times: number; path: string }) {
   const key = await workspace.createKey();
   const answers: Answer[] = [];
@@ -32,7 +35,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     const workspace = await createWorkspace(api());
     const sample = await endpoint.sample(workspace);
     const key = await workspace.createKey();
-    // Unique fields need a new value for each request.
+    // Each request needs a new sample, because some fields must be unique.
     const fresh = () => ('assetTag' in (sample.body ?? {}) ? { assetTag: unique() } : {});
     const createBody = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
     const call = () => api().call({ ...callOf(endpoint, { ...sample, ...createBody() }), key });
@@ -61,7 +64,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     expect(refused.headers['retry-after']).toBe(String(retryAfterSeconds));
     expect(refused.headers['x-ratelimit-remaining']).toBe('0');
     expect(refused.headers['ratelimit-policy']).toBeDefined();
-    // A rejected request doesn't count in either window.
+    // The server counts a rejected request in neither rate limit window.
     const again = await call();
     expect(again.headers.ratelimit?.replace(/t=\d+/g, '')).toBe(refused.headers.ratelimit?.replace(/t=\d+/g, ''));
   });
@@ -110,7 +113,7 @@ describe('rate limits', () => {
     const answers = await Promise.all(all);
     const through = (group: number) => answers.filter(({ status }, i) => i % 2 === group && status === 200);
     expect([through(0).length, through(1).length]).toEqual([30, 30]);
-    // Each response has the remaining quota at its time, so all values differ.
+    // Each response contains the remaining quota at the time of its request, so all values differ.
     const left = through(0).map(({ headers }) => Number(/r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1]));
     expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
     await api.close();
@@ -150,7 +153,7 @@ describe('rate limits', () => {
     await workspace.call('GET', '/tickets');
     clock += 50_000;
     await workspace.call('GET', '/assets');
-    // The first global window is over, that of assets isn't.
+    // The first global window has ended, but the window of the assets group hasn't.
     clock += 11_000;
     await workspace.call('GET', '/tickets');
     clock += 1000;
@@ -206,7 +209,7 @@ describe('failed authentication', () => {
     }
     expect((await callFrom(other, newKey())).status).toBe(401);
     expect((await callFrom(other, workspace.key)).status).toBe(200);
-    // The server now knows the key.
+    // From now on, the server knows that the API key is valid.
     expect((await callFrom(same, workspace.key)).status).toBe(200);
   });
 
@@ -215,7 +218,7 @@ describe('failed authentication', () => {
     const address = '203.0.113.9';
     expect((await callFrom(address, workspace.key)).status).toBe(200);
     for (let i = 0; i < 4; i++) await callFrom(address, newKey());
-    // Notifies the server, which then queries the key again.
+    // The change of the API key clears the cached key, so the server looks up the key again.
     await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { name: 'renamed' } });
     for (let i = 0; i < 5; i++) expect((await callFrom(address, workspace.key)).status).toBe(200);
     expect((await callFrom(address, newKey())).status).toBe(429);

@@ -7,13 +7,13 @@ import { endpoints } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Checks which indexes PostgreSQL uses for lists under row-level security. A condition can use an index only if its
+ * Tests which indexes PostgreSQL uses for lists under row-level security. A condition can use an index only if its
  * operator is leakproof. PostgreSQL checks other conditions on every row of the tenant
  * (docs/decisions/tenant-isolation.md).
  */
 let api: Api;
 let workspace: Workspace;
-/** A connection with the rights of a request. */
+/** A database connection with the rights of a request. */
 let client: pg.Client;
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await fill(workspace);
   await client.query('ANALYZE');
   await client.query('SET ROLE itsm_request');
-  // Makes PostgreSQL choose for a few thousand rows the plans that it chooses for a million.
+  // With these settings, PostgreSQL chooses the same plans for a few thousand rows as for a million rows.
   await client.query('SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off');
   await client.query("SELECT set_config('itsm.tenant_id', $1, false)", [String(workspace.tenantId)]);
 }, 60_000);
@@ -34,7 +34,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Inserts enough rows for PostgreSQL to use an index. */
+/** Inserts so much data that PostgreSQL uses indexes. */
 async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<void> {
   const { id: webhookId } = await createWebhook();
   const each = `FROM generate_series(1, 3000) AS i`;
@@ -73,7 +73,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Returns the statements of a request with the nodes of their plans. */
+/** Sends a GET request. Returns its SQL statements with all nodes of their query plans. */
 async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
   const query = vi.spyOn(api.databases.requests.pool, 'runPipeline');
   const { status } = await workspace.call('GET', path);
@@ -82,7 +82,7 @@ async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]
   query.mockRestore();
   const plans: { text: string; nodes: Plan[] }[] = [];
   for (const { name, text, values } of configs) {
-    // Statements without a name are planned for their values.
+    // PostgreSQL plans a statement without a name for its parameter values, and a named statement for any values.
     const { rows } = await (name === undefined
       ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
       : client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`));
@@ -95,7 +95,9 @@ function flattenPlan(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(flattenPlan)];
 }
 
-/** Fails if a statement that filters by these columns checks one on every row, or doesn't use an index for it. */
+/**
+ * Fails if a statement of the request checks one of the columns on every row, or filters by a column without an index.
+ */
 async function expectIndexed(path: string, columns: string[]): Promise<void> {
   let filtering = 0;
   for (const { text, nodes } of await getPlans(path)) {
@@ -109,7 +111,7 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
   expect(filtering, path).toBeGreaterThanOrEqual(columns.length);
 }
 
-/** Returns the column filters of a list, each with one and with two existing values. */
+/** Returns the column filters of a list, each with one existing value and with two existing values. */
 async function getFilters({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
   const { body } = await workspace.call('GET', `${path}?perPage=100`);
   const names = Object.keys((query as z.ZodObject).shape).filter((name) => !excludedParameters.includes(name));
@@ -122,7 +124,7 @@ async function getFilters({ query }: Endpoint, path: string): Promise<[name: str
   });
 }
 
-/** Parameters that are not column filters, and ticket filters without stored totals. */
+/** Query parameters that are not column filters, and ticket filters that have no stored totals. */
 const excludedParameters = [
   'page',
   'perPage',
@@ -173,7 +175,7 @@ it('uses indexes for every combination of filters of GET /tickets', async () => 
 it('uses indexes for ticket filters that have no stored totals', async () => {
   const { userId } = workspace;
   const columns: Record<string, string[]> = {
-    // All tickets have the same requester, so only unknown ids are worth an index.
+    // Uses unknown ids, because all tickets have the same requester and PostgreSQL would not use an index for it.
     'requesterId=999999': ['requester_id'],
     'requesterId=999998,999999': ['requester_id'],
     'parentId=1': ['parent_id'],
@@ -208,7 +210,7 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
       const places = reading.map((node) => node['Index Cond'] ?? '').join(' ');
       expect(places).toMatch(/ROW\(([\w.]+\.)?"position", ([\w.]+\.)?id\) > ROW\(/);
       if (from.startsWith('since')) expect(places).toMatch(/"position" <= /);
-      // PostgreSQL sorts at most the 100 rows of a page.
+      // PostgreSQL sorts only the rows of a page, which are at most 100.
       const sorted = nodes.filter((node) => /Sort/.test(node['Node Type'])).flatMap((node) => node.Plans ?? []);
       expect(sorted.map((node) => node['Relation Name'])).not.toContain('changes');
     }

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 
 /**
- * Checks the internals of pg that database/pg-internals.ts lists. If a test fails after an update of pg, compare pg's
- * query.js with database/batch.ts.
+ * Tests the internals of the package pg that database/pg-internals.ts lists. If a test fails after an update of pg,
+ * compare query.js of pg with database/batch.ts.
  */
 let api: Api;
 let client: pg.Client;
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const messages = ['parse', 'bind', 'describe', 'execute', 'close', 'sync'] as const;
 
-/** Returns the messages that pg sends for a query, in order. */
+/** Returns the protocol messages that pg sends for a query, in order. */
 async function recordMessages(query: pg.QueryConfig) {
   const sent: [name: string, message: Record<string, unknown>][] = [];
   const wire = wireOf(client.connection);

@@ -10,14 +10,14 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests in SQL what each database role can read, write and do on every table. Row-level security is the third layer of
- * tenant isolation.
+ * Tests with SQL what each database role can read, write and do in every table. Row-level security is the third layer
+ * of tenant isolation.
  */
 let api: Api;
 let client: pg.Client;
 let mine: Workspace;
 let theirs: Workspace;
-/** Every table of tenant data, with the column of the tenant. */
+/** Every table with tenant data, and the column that contains the tenant. */
 let tables: { name: string; owner: string }[];
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Inserts a row of the workspace into every table. */
+/** Inserts one row of the workspace into every table. */
 async function fill(workspace: Workspace): Promise<void> {
   const webhook = await workspace.createWebhook();
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
@@ -67,11 +67,11 @@ async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[
   return (await client.query<Row>(sql, values)).rows;
 }
 
-/** Runs `work` as a role, with or without a tenant, and rolls it back. */
+/** Runs `work` in a transaction as a database role, with or without a tenant, and rolls the transaction back. */
 async function as<Result>(role: string, tenantId: TenantId | undefined, work: () => Promise<Result>): Promise<Result> {
   await client.query('BEGIN');
   try {
-    // Grants every right on every table, so that only the policies decide.
+    // Grants the role every right on every table, so that only the policies limit its access.
     await client.query('GRANT ALL ON ALL TABLES IN SCHEMA public TO itsm_request');
     await client.query(`SET LOCAL ROLE ${role}`);
     await client.query("SELECT set_config('itsm.tenant_id', $1, true)", [tenantId?.toString() ?? '']);
@@ -201,7 +201,8 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // All columns except the hashes of keys and invitations, and the responses of private networks.
+    // Requests can read all columns except the hashes of API keys and invitations, and the responses of private
+    // networks.
     for (const [table, secret] of Object.entries({
       api_keys: 'hash',
       invitations: 'hash',
@@ -213,7 +214,7 @@ describe('the roles', () => {
     }
     const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
     expect(await listColumns('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
-    // The columns of sessions that are needed to end the sessions of a user.
+    // Requests can use only the columns of sessions that they need to end the sessions of a user.
     expect(await listColumns('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
     expect(await listColumns('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
@@ -252,7 +253,7 @@ describe('security definer functions', () => {
     expect(functions.map(({ name }) => name)).toContain('search_texts(text,text,boolean,integer)');
     for (const { name, everybody, path } of functions) {
       expect(everybody, `${name} is executable by PUBLIC`).toBe(false);
-      // A temporary table must not shadow the tables that the function uses.
+      // With this search_path, a temporary table can't replace a table that the function uses.
       expect(path, name).toMatch(/^search_path=(""|(.*, ?)?"?pg_temp"?)$/);
     }
   });
@@ -282,7 +283,7 @@ describe('a database without tenant isolation', () => {
       await expect(assertTenantIsolation(other)).rejects.toThrow(
         `Tenants are not kept apart: without a tenant, the role itsm_request can see rows of ${table}. `,
       );
-      // The connection keeps its role.
+      // The check doesn't change the role of the connection.
       expect((await other.query('SELECT current_user = session_user AS same')).rows).toEqual([{ same: true }]);
     } finally {
       await other.end();
@@ -291,7 +292,7 @@ describe('a database without tenant isolation', () => {
   });
 });
 
-/** Returns the columns of a table that a role has a right to. */
+/** Returns the columns of a table for which a role has a right. */
 async function listColumns(role: string, table: string, right = 'SELECT'): Promise<string[]> {
   const columns = await rows(
     `SELECT column_name::text AS name FROM information_schema.column_privileges
@@ -301,7 +302,7 @@ async function listColumns(role: string, table: string, right = 'SELECT'): Promi
   return columns.map(({ name }) => name);
 }
 
-/** Returns the rights of a role by table. */
+/** Returns the rights of a role for each table. */
 async function listRights(role: string): Promise<Record<string, string>> {
   const granted = await rows(
     `SELECT table_schema || '.' || table_name AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights

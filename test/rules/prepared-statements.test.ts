@@ -5,8 +5,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * PostgreSQL keeps a named statement and its plans until the connection ends. Clients may control the values of
- * statements, but never their number.
+ * PostgreSQL keeps a named statement and its plans until the connection closes. Requests of clients may change the
+ * values in statements, but must not increase the number of statements.
  */
 let api: Api;
 let workspace: Workspace;
@@ -15,7 +15,7 @@ let task: Task;
 let webhook: Webhook;
 
 beforeAll(async () => {
-  // With one connection, PostgreSQL keeps all statements there.
+  // With a single connection, the test can count all prepared statements of the server.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   workspace = await createWorkspace(api);
   asset = await workspace.createAsset();
@@ -35,7 +35,7 @@ const choices = {
 const some = (count: number, make: (i: number) => unknown) =>
   Array.from({ length: count }, (_, i) => make(i)).join(',');
 
-/** Creates requests with different filters and different numbers of values. */
+/** Creates requests with different filters, each with a different number of values. */
 function request(i: number): [method: string, path: string, body?: unknown] {
   const filters = Object.entries(choices)
     .filter((_, which) => ((i >> which) & 1) === 1)
@@ -69,7 +69,7 @@ function request(i: number): [method: string, path: string, body?: unknown] {
   }
 }
 
-/** Creates a patch of different fields with new values each time. */
+/** Creates a change of different ticket fields with new values each time. */
 function createAssetPatch(i: number): object {
   const texts = ['name', 'serialNumber', 'manufacturer', 'model', 'location', 'notes'].map((field) => [
     field,
@@ -111,13 +111,13 @@ function createWebhookPatch(i: number): object {
   return pickFields(fields, i);
 }
 
-/** Returns a different combination of the fields each time. */
+/** Returns a different combination of the fields for each `i`. */
 function pickFields(fields: unknown[][], i: number): object {
   const chosen = (Math.floor(i / 10) % (2 ** fields.length - 1)) + 1;
   return Object.fromEntries(fields.filter((_, which) => (chosen >> which) & 1));
 }
 
-/** These users don't exist, so the server rejects the request after the lookup. */
+/** Returns ids of users that don't exist, so the server rejects the request after it has looked up the users. */
 const unknownIds = (count: number, from: number) => Array.from({ length: count }, (_, n) => 900_000_000 + from + n);
 
 async function send(from: number, to: number): Promise<void> {
@@ -129,13 +129,13 @@ async function send(from: number, to: number): Promise<void> {
 }
 
 /**
- * Returns the statements and memory in use. PostgreSQL allocates memory in blocks of growing size, so only used bytes
- * count.
+ * Returns the number of prepared statements and the memory in use. Counts only used bytes, because PostgreSQL allocates
+ * memory in blocks of growing size.
  */
 async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   const connection = await api.databases.requests.pool.connect();
   try {
-    // Only roles that can read the statistics of the server see its memory.
+    // The memory of the session is visible only to roles that can read the statistics of the PostgreSQL server.
     await connection.query('RESET ROLE');
     const { rows } = await connection.query(
       `SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,

@@ -64,7 +64,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
   });
 
   it('rejects a body with too many values before it parses the JSON', async () => {
-    // The JSON is incomplete after too many values, so a parser would report INVALID_JSON.
+    // The JSON text ends too early, so a JSON parser would report INVALID_JSON instead.
     const answer = await send(`{"title":[${'0,'.repeat(20_000)}`);
     expect(errorOf(answer)).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
@@ -172,7 +172,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
     for (const name of Object.keys(shape).filter((each) => each !== 'page' && each !== 'perPage')) {
       const answer = await list(`${name}=`);
       expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
-      // These filters accept any text.
+      // These filters accept any text, so no value is invalid.
       if (name === 'email' || name === 'q') continue;
       for (const value of ['NONSENSE', '%00', '1,,2', '-1']) {
         const wrong = await list(`${name}=${value}`);

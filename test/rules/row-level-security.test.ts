@@ -8,15 +8,15 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests the third layer of tenant isolation: PostgreSQL hides other tenants' rows from a request even if the code omits
- * the tenant. The tests use the connections of requests without the tenant condition.
+ * Tests the third layer of tenant isolation: PostgreSQL hides rows of other tenants from a request, even if the code
+ * doesn't filter by tenant. The tests use the database connections of requests without a tenant condition.
  */
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 
 beforeAll(async () => {
-  // Both tenants use the same connection in turn.
+  // With a single connection, both tenants use the same connection in turn.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
@@ -114,7 +114,7 @@ describe('without the condition of a raw statement', () => {
     expect(rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  /** Returns what the next user of the connection would see without a tenant. */
+  /** Returns what the next user of the database connection can read if it sets no tenant. */
   async function readConnectionState() {
     const connection = await api.databases.requests.pool.connect();
     try {

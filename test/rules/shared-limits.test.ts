@@ -12,7 +12,7 @@ import { cloneDatabase } from '../support/database.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Creates a logger that collects its lines. */
+/** Creates a logger that collects log lines. */
 function captureLog() {
   const lines: { msg: string; reason?: string }[] = [];
   const stream = new Writable({
@@ -42,7 +42,7 @@ describe('Redis that is unavailable at startup', () => {
     for (let i = 0; i < 3; i++) statuses.push((await workspace.call('GET', '/users')).status);
     expect(statuses).toEqual([200, 200, 429]);
     expect(api.app.rateLimitStore.state).toBe('redis away');
-    // The server tries to reconnect and logs no further failure.
+    // The server tries to reconnect, but logs no further failure.
     await sleep(1200);
     expect(lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringContaining('ECONNREFUSED') })]);
     expect(JSON.stringify(lines)).not.toContain('hidden');
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     }
   });
 
-  /** Sends requests to all servers without a pause until it is stopped, and counts the statuses. */
+  /** Sends requests to all servers continuously until the test stops it, and counts the statuses of the responses. */
   function load(apis: Api[], key: string) {
     let stopped = false;
     const statuses = new Map<number, number>();
@@ -159,7 +159,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
       await sleep(500);
       await stopRedis();
       await expect.poll(states, { timeout: 3000 }).toEqual(['redis away', 'redis away']);
-      // No request waits for Redis responses that don't arrive.
+      // Requests don't wait for Redis while the servers treat it as unavailable.
       const began = performance.now();
       for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
       expect(performance.now() - began).toBeLessThan(20 * 200);

@@ -9,7 +9,7 @@ import { startProxy } from '../support/proxy.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /**
- * A proxy, firewall or pooler between the server and PostgreSQL can lose connections or notifications without an error.
+ * A proxy, firewall or pooler between the server and PostgreSQL can drop connections or notifications without an error.
  */
 const timeouts = { statementMs: 1000, lockMs: 1000 };
 
@@ -39,14 +39,14 @@ it('responds within the statement timeout plus 3 s when all database connections
       waits.push(await request.then(() => performance.now() - began));
     }
   }
-  // On a busy machine requests take longer; without a watchdog they would take minutes.
+  // On a busy machine, requests take longer. Without a watchdog, they would take minutes.
   expect(Math.max(...waits)).toBeLessThan(timeouts.statementMs + 3000);
   await expect
     .poll(async () => (await Promise.all(requests())).map(({ status }) => status), { timeout: 10_000 })
     .toEqual([200, 200, 200, 200]);
   expect(performance.now() - silentSince).toBeLessThan(30_000);
 
-  // The server receives revocations again, and everything can be closed.
+  // The server receives notifications of revocations again, and can close all connections.
   await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { revokedAt: new Date() } });
   await expect.poll(async () => (await workspace.call('GET', '/tickets')).status, { timeout: 5000 }).toBe(401);
   proxy.silence();
@@ -70,7 +70,8 @@ it('rejects a pooler that drops notifications at startup', async () => {
 
 it('reports an error when the database connection is lost during the startup check', async () => {
   const url = await workerDatabaseUrl();
-  // Without its notifications, the check waits two seconds.
+  // The proxy drops notifications. The check then waits two seconds for one, so the test can close the connection
+  // during the check.
   const proxy = await startProxy(url, { swallowsNotifications: true });
   const checked = checkConnection(proxy.url, timeouts).catch((error: Error) => error.message);
   const notifying =

@@ -7,12 +7,12 @@ import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Public routes return the statuses of the specification (spec §7). Other statuses require a request header that the
+ * Public endpoints return the statuses of the specification (spec §7). Other statuses require a request header that the
  * specification doesn't define (docs/decisions/errors.md).
  */
-/** The status when no handler runs. */
+/** The response status if the server runs no handler, because it is starting. */
 const withoutHandler = 503;
-/** Statuses beyond the specification, each with the request header that enables it. */
+/** Statuses that are not in the specification, each with the request header that enables it. */
 const conditionalStatuses: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
 
 let api: Api;
@@ -44,12 +44,12 @@ it('documents statuses of conditional requests only for operations that accept t
 });
 
 describe.each(endpoints)('$title', (endpoint) => {
-  // Each workspace has a limit of some rows, so each test uses its own.
+  // Each test uses a new workspace, because a workspace has a maximum number of some resources.
   beforeEach(async () => {
     workspace = await createWorkspace(api);
   });
 
-  /** Sends a valid request and some requests with different errors. */
+  /** Sends a valid request and several requests with different errors. */
   async function sendRequests(headers: Record<string, string>): Promise<Answer[]> {
     const call = async (change: object = {}) => {
       const sample = await endpoint.sample(workspace);

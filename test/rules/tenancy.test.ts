@@ -7,8 +7,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests the layers of tenant isolation below the API: what the tenant client rejects, and what PostgreSQL rejects
- * without it.
+ * Tests the layers of tenant isolation below the API: the queries that the tenant client rejects, and the statements
+ * that PostgreSQL rejects without the tenant client.
  */
 let api: Api;
 let prisma: PrismaClient;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-// The tests bypass the types on purpose.
+// The tests bypass the types, because they pass queries that the types reject.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Untyped = any;
 
@@ -114,7 +114,7 @@ describe('the tenant client', () => {
     ['the model Tenant', (client) => client.tenant.findMany()],
   ])('rejects %s in the tenant client', async (_, run) => {
     await expect(run(db)).rejects.toThrow('The tenant client rejects');
-    // The client also rejects it within a transaction.
+    // The tenant client also rejects the query within a transaction.
     await expect(inTransaction(db, () => run(db))).rejects.toThrow('The tenant client rejects');
   });
 
@@ -174,7 +174,8 @@ describe('PostgreSQL', () => {
       WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'change_epochs', 'server_runs', 'sign_in_failures',
         'used_challenges', '_prisma_migrations')
         AND a.attname <> 'tenant_id' ORDER BY 1`;
-    // Each word of a text starts with its tenant. A user who signs in names no tenant.
+    // The three indexes are exceptions: a lookup by API key hash or email has no tenant yet, and each indexed word
+    // starts with its tenant.
     expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key', 'texts_document_idx', 'users_email_idx']);
     const keys = await prisma.$queryRaw<{ name: string }[]>`
       SELECT conname AS name FROM pg_constraint

@@ -11,7 +11,7 @@ import { openBrowser, signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/** The concurrency limits keep one tenant from occupying the database: each tenant has a share of the connections. */
+/** Tests the concurrency limits, which keep one tenant from using all database connections. */
 const logged: Record<string, unknown>[] = [];
 let api: Api;
 let greedy: Workspace;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Locks the row that every create of the tenant needs while `work` runs. */
+/** Runs `work` while it locks the row that every create of the tenant needs. */
 async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
   await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -51,7 +51,9 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
   }
 }
 
-/** Locks tables against reads while `work` runs. Requests that `work` starts without waiting continue after it. */
+/**
+ * Runs `work` while it locks tables against reads. Requests that `work` starts but doesn't await continue afterwards.
+ */
 async function whileLocked<Result>(tables: string, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
   await lock.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
@@ -65,7 +67,7 @@ async function whileLocked<Result>(tables: string, work: () => Promise<Result>):
 const endSessions = ({ tenantId }: Workspace) =>
   api.prisma.session.updateMany({ where: { tenantId }, data: { endedAt: new Date() } });
 
-/** Requests `count` pages of tickets on one connection and reads no response. */
+/** Requests `count` pages of tickets on one connection, and reads no response. */
 async function requestUnread({ app }: Api, { key }: Workspace, count: number): Promise<Socket> {
   await app.listen({ port: 0, host: '127.0.0.1' });
   return leaveUnread(app, `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}`, count);
@@ -194,7 +196,7 @@ it('limits the database connections of a tenant and serves other tenants', async
     expect(await requestsWaiting(api)).toBe(2);
     return creates;
   });
-  // The queued requests run after the lock is released.
+  // The queued requests run as soon as the lock is released.
   expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
 });
 
@@ -247,7 +249,7 @@ it('looks up recently used API keys before unknown keys, and rejects excess unkn
   const request = async (key: string) => order.push((await list(key)).status);
   const { asked } = await whileLocked('api_keys', async () => {
     const unknown = Array.from({ length: 300 }, () => request(newKey()));
-    // Clears the key cache, as after a lost notification connection, so the known key is looked up again.
+    // Clears the key cache, as a lost notification connection does, so the server looks up the known API key again.
     await execute(api.databaseUrl, 'NOTIFY api_keys');
     await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
     await sleep(200);
@@ -259,7 +261,7 @@ it('looks up recently used API keys before unknown keys, and rejects excess unkn
 
   const [turnedAway, lookedUp] = [order.filter((status) => status === 429), order.filter((status) => status !== 429)];
   expect(turnedAway.length).toBeGreaterThan(50);
-  // The known key came last and also reads a list, but it precedes most others.
+  // The request with the known API key came last and also reads a list, but finishes before most other requests.
   expect(lookedUp.indexOf(200)).toBeLessThan(lookedUp.length / 4);
   expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
 });
@@ -300,7 +302,7 @@ it('keeps the cached API keys of a tenant when keys of another tenant change', a
 it('returns 429 while the clients of a tenant have too many unread response bytes', async () => {
   const slow = await createWorkspace(api);
   for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  // More than the buffers of both sockets hold.
+  // The responses exceed the socket buffers of both the client and the server.
   const client = await requestUnread(api, slow, 6);
 
   const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;
@@ -314,7 +316,7 @@ it('counts unread pages of the developer area in the limit of unread response by
   const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
-  // Escaping makes the page four times as long.
+  // The page is four times as long as this text, because the server escapes each character.
   const { id } = await slow.createTicket({ description: '<'.repeat(65_000) });
   const visitor = await signIn(own, slow);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -373,7 +375,8 @@ it('returns 429 for concurrent large responses that the client does not read', a
   const statuses = () => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9)) ?? [];
   client.resume();
   await expect.poll(() => statuses().length, { timeout: 15_000 }).toBe(40);
-  // The one that exceeds the limit and those that had started, but none after them.
+  // The server completes the request that exceeds the limit and the requests that had started before, and rejects later
+  // requests.
   expect(statuses().filter((status) => status === '200').length).toBeLessThan(8);
   client.destroy();
   await own.close();

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-/** Creates a limiter for which the test starts and ends the work. */
+/** Creates a limiter, with functions by which the test starts and ends work. */
 function open(options: Partial<TenantLimiterOptions> = {}) {
   const tenantLimiter = createTenantLimiter({
     ...{
@@ -39,7 +39,7 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   return {
     tenantLimiter,
     running,
-    /** Starts work with a name whose first letter is its tenant. */
+    /** Starts the work `name`. The first letter of the name is the tenant. */
     async ask(name: string) {
       const answer = tenantLimiter.run(toTenantId(name.charCodeAt(0)), async () => {
         running.push(name);
@@ -65,7 +65,7 @@ it('limits the concurrency of each tenant and runs queued work of tenants in tur
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) await ask(name);
   expect(running).toEqual(['a1', 'a2', 'b1', 'b2']);
   expect(tenantLimiter.waiting).toBe(3);
-  // No slot is free for other tenants until one is released.
+  // All slots are in use, so other tenants wait until one is released.
   for (const name of ['c1', 'd1']) await ask(name);
   await vi.advanceTimersByTimeAsync(40);
   await end('b1');
@@ -129,7 +129,7 @@ it('lowers the concurrency limit of a tenant with slow work, and raises the limi
   for (const name of ['a1', 'a2']) await ask(name);
   await vi.advanceTimersByTimeAsync(250);
   await end('a2');
-  // The average is 50 ms now, which allows two concurrent requests; then 40 ms.
+  // After this work, the average duration is 50 ms, which allows two concurrent requests. Later it is 40 ms.
   for (const name of ['a3', 'a4']) await ask(name);
   expect(running).toEqual(['a1', 'a3']);
   await end('a3');

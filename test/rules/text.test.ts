@@ -15,19 +15,19 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** All control characters except those for layout. */
+/** All control characters except tab, line feed and carriage return. */
 const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]
   .map((unit) => String.fromCharCode(unit))
   .filter((character) => !'\t\n\r'.includes(character));
 
-/** Text with a two-byte character: within the limit of characters, beyond the limit of bytes. */
+/** A text with a two-byte character, which has at most 65,535 characters but more than 65,535 bytes. */
 const longInBytes = `${'x'.repeat(65_533)}ä\n`;
 
 function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** Returns the text fields of a body that have no specific format, such as a date. */
+/** Returns the text fields of a request body that have no specific format, such as a date format. */
 function textFields({ body }: Endpoint & { body?: unknown }): [name: string, schema: z.ZodString][] {
   const { shape } = body as z.ZodObject;
   return Object.entries(shape).flatMap(([name, field]): [string, z.ZodString][] => {
@@ -66,7 +66,7 @@ const longFields = fields.filter(({ schema }) => schema.maxLength === 65_535);
 it.each(longFields)('rejects more than 65,535 bytes in $name of $title', async ({ name, endpoint }) => {
   const fits = longInBytes.slice(1);
   expect((await send(endpoint, { [name]: fits })).body.data[name]).toBe(fits);
-  // The second text has more UTF-16 units than the limit, but fewer characters.
+  // The second text has more than 65,535 UTF-16 code units, but fewer characters.
   for (const tooLong of [longInBytes, '😀'.repeat(40_000)]) {
     expect(errorOf(await send(endpoint, { [name]: tooLong }))).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -99,7 +99,7 @@ describe('a row that predates these limits', () => {
   const text = '\u0001ä'.repeat(32_000);
   const customFields = { old: 1e308, 'a\u0001': '\u0085', tiny: [5e-324] };
 
-  /** Writes values that no request can write today. */
+  /** Writes values that earlier releases accepted but that requests can no longer write. */
   function age(table: string, id: number, columns: Record<string, string>): Promise<unknown> {
     const set = Object.entries({ ...columns, custom_fields: JSON.stringify(customFields) }).map(
       ([column, value]) => `${column} = '${value.replaceAll("'", "''")}'`,

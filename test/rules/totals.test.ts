@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Creates tickets of many kinds in another tenant. A filter without the tenant would count and list them. */
+/**
+ * Creates tickets of many kinds in another tenant. If a query doesn't filter by tenant, it returns and counts these
+ * tickets.
+ */
 async function addOtherTenantTickets(): Promise<void> {
   const other = await createWorkspace(api);
   for (const [i, type] of TicketType.options.entries()) {
@@ -44,7 +47,7 @@ const kinds = {
   assignee: fc.constantFrom(0, 1, null),
 };
 
-/** A write that creates a ticket or updates an existing one. */
+/** Generates a request that creates a ticket or updates an existing ticket. */
 const write = fc.oneof(
   fc.record({ kind: fc.constant('create' as const), ...kinds }),
   fc.record({
@@ -75,7 +78,7 @@ async function apply(command: typeof write extends fc.Arbitrary<infer Command> ?
     ...{ priority, category, categoryConfigId: 'c', assigneeId },
     ...(status && { status }),
   });
-  // A concurrent write may have changed the status, so that this change is invalid.
+  // Accepts 400, because a concurrent write may have changed the status so that this status change is invalid.
   return answer.status === 400 ? 200 : answer.status;
 }
 
@@ -173,7 +176,7 @@ describe('writes that would make the totals wrong', () => {
   });
 });
 
-/** Returns every combination of one choice per name. */
+/** Returns every combination that has one of the choices for each name. */
 function combineChoices<Name extends string, Choice>(choices: Record<Name, Choice[]>): Record<Name, Choice>[] {
   const names = Object.keys(choices) as Name[];
   return names.reduce<Record<Name, Choice>[]>(

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** Tests that a transaction covers everything in it: one or several statements of Prisma, and raw SQL. */
+/** Tests that a transaction contains all of its statements: single and multiple statements of Prisma, and raw SQL. */
 let api: Api;
 let workspace: Workspace;
 let db: TenantClient;
@@ -26,7 +26,7 @@ const byStatement = (status: string) =>
     text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id',
     values: [db.$tenantId, ticketId, status],
   });
-/** Inserts 9,000 rows, for which Prisma sends several statements in a transaction of its own. */
+/** Inserts 9,000 rows. Prisma divides them into several statements, which it runs in its own transaction. */
 const insertInBatches = async () => {
   const row = { projectId: BigInt(projectId), title: 'x' };
   await db.task.createMany({ data: Array.from({ length: 9000 }, () => row) });

@@ -1,7 +1,7 @@
 import { TicketStatus, ticketTransitions } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
 
-/** The transitions of docs/decisions/tickets.md. api/tickets-patch.test.ts tries every transition. */
+/** Contains the status transitions of docs/decisions/tickets.md. api/tickets-patch.test.ts tests every transition. */
 it('defines the ticket transitions of docs/decisions/tickets.md', () => {
   expect(ticketTransitions).toEqual({
     OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],

@@ -114,7 +114,7 @@ describe('the image', () => {
 
   it('exits with an error if the image runs without DATABASE_URL', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
-    // The server can't create the data folder, as in the read-only image.
+    // The server can't create the data folder, as in the image.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
     const child = spawn(process.execPath, main, { cwd: app, env });
     let errors = '';
