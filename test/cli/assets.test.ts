@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Creates a tenant with an administrator and a subscription to `asset.created`. */
+/** Creates a tenant with an administrator and a webhook subscription to `asset.created`. */
 async function createTenantWithWebhook() {
   const name = `T${unique()}`;
   const { admin } = await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });

@@ -10,7 +10,7 @@ import { commandLine, secretKey } from './itsm.ts';
 let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
-/** A workspace with a subscription that has 101 exhausted and 3 successful deliveries. */
+/** The ID of a tenant whose subscription has 101 exhausted deliveries and 3 successful deliveries. */
 let tenant: string;
 let subscription: number;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   itsm = commandLine(database.url);
   const { tenantId } = await createWorkspace(api);
   tenant = String(tenantId);
-  // Commands check that they can decrypt every secret.
+  // Encrypts the secret with the key of the commands, because commands check that they can decrypt every secret.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   const context = await tenantContext({ databases: api.databases, services }, tenant);
   const webhook = { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['ticket.created' as const] };

@@ -11,7 +11,7 @@ import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
 /*
- * `itsm doctor` on healthy and broken installations.
+ * Tests `itsm doctor` on healthy and on broken installations.
  */
 let database: TestDatabase;
 
@@ -61,7 +61,8 @@ it('reports ok for every doctor check of a healthy installation', { timeout: 30_
 
 it('reports each problem of an installation with its solution', { timeout: 60_000 }, async () => {
   const [firstKey, unknownKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
-  // One subscription uses the older key of the settings. The other uses an unknown key.
+  // The secret of one subscription is encrypted with the older configured key, and the other secret with an unknown
+  // key.
   for (const key of [secretKey, unknownKey]) {
     const api = await startApi({ databaseUrl: database.url, secretKeys: [key] });
     const workspace = await createWorkspace(api);
@@ -111,12 +112,12 @@ it('reports each problem of an installation with its solution', { timeout: 60_00
 
   const [tenantId] = /\d+/.exec(of('totals')[0]?.says ?? '') ?? [''];
 
-  // Without --json, the output has the same findings.
+  // The output without --json contains the same problems.
   const { code, stdout } = await commandLine(database.url)('doctor');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^wrong {2}totals: Tenant \d+: .*\n {7}→ \S/m);
 
-  // The SQL in docs/operations.md must repair the total.
+  // The SQL statement in docs/operations.md must repair the wrong total.
   const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const sql = /## When a total is wrong\n.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
   await execute(database.url, sql.replaceAll('= 12', `= ${tenantId}`));

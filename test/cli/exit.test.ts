@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Creates a tenant with a subscription to `asset.created` that has a pending delivery. */
+/** Creates a tenant with a webhook subscription to `asset.created` that has a pending delivery. */
 async function createSubscribedTenant() {
   const name = `T${unique()}`;
   await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   workspace = await createWorkspace(api);
   itsm = commandLine(database.url);
   folder = await mkdtemp(join(tmpdir(), 'itsm-export-'));
-  // A ticket of another workspace, which no export may contain.
+  // Creates a ticket of another workspace, which no export may contain.
   await (await createWorkspace(api)).createTicket();
 });
 afterAll(async () => {
@@ -36,7 +36,10 @@ async function rowsIn(file: string): Promise<{ id: number }[]> {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Returns the IDs of assets that changed after a cursor. Concurrent transactions can add earlier assets. */
+/**
+ * Returns the IDs of assets that changed after a cursor. The change feed can repeat earlier assets after concurrent
+ * transactions.
+ */
 async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next = cursor, hasMore = true; hasMore; ) {
@@ -47,7 +50,7 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   return ids;
 }
 
-// Long transactions of other tests on the same PostgreSQL server delay the change feed.
+// The timeout is long, because long transactions of other tests on the same PostgreSQL server delay the change feed.
 describe('export', { timeout: 120_000 }, () => {
   it('exports the rows of each resource in the format of the API, with a change feed cursor', async () => {
     const project = await workspace.createProject();
@@ -71,7 +74,7 @@ describe('export', { timeout: 120_000 }, () => {
       const { data } = (await workspace.call('GET', `${path}?perPage=100`)).body;
       expect(await rowsIn(file)).toEqual(data.toReversed());
       expect(exported).toBe(data.length);
-      // The feed can repeat rows that were written during another open transaction.
+      // The change feed can repeat rows that were written while another transaction was open.
       const after = await workspace.call('GET', `/${resource}/changes?cursor=${cursor}`);
       expect(after.body, resource).toMatchObject({ meta: { hasMore: false } });
       expect(data).toEqual(expect.arrayContaining(after.body.data));
@@ -124,7 +127,7 @@ describe('export', { timeout: 120_000 }, () => {
       const [partial] = await partials();
       return partial === undefined ? 0 : (await stat(join(folder, partial))).size;
     };
-    // After SIGINT, the command removes its temporary file.
+    // The command removes its temporary file after SIGINT.
     const interrupted = spawnCommand(args, database.url);
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     interrupted.kill('SIGINT');
@@ -135,7 +138,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    // A cursor without a complete file would lose rows.
+    // The killed command must print no cursor, because a client would miss the rows that the file lacks.
     expect(stdout).toBe('');
     await expect(access(file)).rejects.toThrow('ENOENT');
 

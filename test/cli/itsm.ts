@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** The script `itsm` in the root folder. */
+/** The path of the script `itsm` in the root folder. */
 export const program = join(import.meta.dirname, '../../itsm');
 
-/** Encrypts the webhook secrets of every command that a test runs. */
+/** The WEBHOOK_SECRET_KEY of every command that a test runs. */
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 
-/** The exit code and output of a command. */
+/** The exit code and the output of a command. */
 export interface Outcome {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Starts a command without waiting for its exit. */
+/** Starts a command in a process and returns the process without waiting for its exit. */
 export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
   return spawn(program, args, {
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
@@ -25,8 +25,8 @@ export function spawnCommand(args: string[], databaseUrl: string, env: Record<st
 }
 
 /**
- * Returns a function that runs commands on a database, each in its own process. It splits `command` at spaces, so pass
- * arguments with spaces in `more`.
+ * Returns a function that runs commands on a database, each in a separate process. The function splits `command` at
+ * spaces, so pass arguments that contain spaces in `more`.
  * @param databaseUrl empty for the embedded database in `env.DATA_DIR`
  */
 export function commandLine(databaseUrl: string, env: Record<string, string> = {}) {

@@ -9,7 +9,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { commandLine, secretKey, spawnCommand } from './itsm.ts';
 
 /*
- * `itsm listen --subscribe` with a server that delivers webhooks.
+ * Tests `itsm listen --subscribe` with a server that delivers webhooks.
  */
 let api: Api;
 let workspace: Workspace;
@@ -19,7 +19,7 @@ const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true, env });
   workspace = await createWorkspace(api);
-  // The worker must decrypt the secret that the command encrypted.
+  // Uses the key of the command, because the worker must decrypt the secret that the command encrypted.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   stopDelivery = await startWebhooks({ ...api, services, logger: createLogger('silent') });
 });
@@ -40,7 +40,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     );
 
     const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
-    // The address can be public, so it can receive any request.
+    // The URL of the command can be public, so anyone can send a request to it.
     const url = /http:\S+\//.exec(firstLine)?.[0] ?? '';
     await fetch(url, { method: 'POST', body: '{"ticket":null,"changes":{"title":null}}' });
     expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE INVALID/);

@@ -12,7 +12,7 @@ import { unique } from '../support/workspace.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
- * Commands that create, list, update, deactivate and activate resources.
+ * Tests the commands that create, list, update, deactivate and activate resources.
  */
 let database: TestDatabase;
 let api: Api;
@@ -34,14 +34,14 @@ afterAll(async () => {
 const statusWith = async (key: string, path = '/users') =>
   (await api.call({ method: 'GET', path: pathPrefix + path, key })).status;
 
-/** Runs a command and returns its JSON output. */
+/** Runs a command and returns its JSON output as an object. */
 async function json(command: string, ...more: string[]) {
   const { code, stdout, stderr } = await itsm(command, ...more, '--json');
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 }
 
-/** Creates a tenant with an API key of its administrator. */
+/** Creates a tenant and an API key of its administrator. */
 async function createTenant(name: string): Promise<{ email: string; key: string }> {
   const email = `ada@${name.toLowerCase()}.example`;
   const { code, stdout, stderr } = await itsm(`tenants create --name ${name} --admin-email ${email} --with-key`);
@@ -122,8 +122,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(successor).toMatchObject({ name: 'first', rotatedFrom: id, expiresAt: null, scopes: before.scopes });
     expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
 
-    // Rotate with a longer overlap than the remaining one, which must not extend the old key.
-    // A replacement doesn't inherit the expiry that an overlap set.
+    // The overlap is longer than the remaining life of the old key, but must not extend it. The replacement doesn't
+    // inherit the expiry that an earlier overlap set.
     await json(`keys rotate ${successor.id} --overlap-hours 2`);
     expect(await json(`keys rotate ${id} --overlap-hours 24`)).toMatchObject({ expiresAt: null });
     expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });
@@ -174,7 +174,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     const notes = '\u00a0 Three lines,\r\nand a "quote"\rand\t';
     const fields = ['--notes', notes, '--custom-field', 'cost centre=4711', '--custom-field', 'kept\nwhole= as it is '];
     await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
-    // Spreadsheets would evaluate these values as formulas.
+    // Spreadsheet programs would evaluate these values as formulas.
     const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1"];
     await json(`assets create --tenant Dunder --asset-tag A-2 --type LAPTOP`, ...formulas);
     const file = join(folder, 'assets.csv');
@@ -193,7 +193,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     const again = await itsm(`assets import ${file} --tenant Mifflin --dry-run`);
     expect(again).toMatchObject({
       code: 1,
-      // Line 1 is the header, and A-1 is on line 3 of the export.
+      // Asset A-1 is on line 3 of the export, because line 1 is the header.
       stderr: expect.stringContaining('line 3: assetTag A-1 is already used by another asset'),
     });
 
@@ -248,7 +248,7 @@ describe('projects', { timeout: 180_000 }, () => {
 });
 
 describe('secret options', { timeout: 60_000 }, () => {
-  /** Runs a command with `input` on standard input. */
+  /** Runs a command that reads `input` from standard input. */
   async function runWithInput(input: string, ...args: string[]) {
     const env = { PATH: process.env.PATH, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: secretKey };
     const child = spawn(program, args, { env });

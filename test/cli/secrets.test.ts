@@ -20,7 +20,8 @@ import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, spawnCommand } from './itsm.ts';
 
 /*
- * Rotation of WEBHOOK_SECRET_KEY: old key, new and old key, `itsm secrets re-encrypt`, new key.
+ * Tests the rotation of WEBHOOK_SECRET_KEY: start with the old key, configure the new and the old key, run `itsm
+ * secrets re-encrypt`, and configure only the new key.
  */
 const [oldKey, newKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
 const changing = { WEBHOOK_SECRET_KEY: `${newKey},${oldKey}` };
@@ -43,7 +44,7 @@ async function open(...secretKeys: string[]): Promise<Api> {
   return api;
 }
 
-/** Inserts `count` subscriptions. Their secrets contain their IDs and are encrypted with `key`. */
+/** Inserts `count` subscriptions with secrets that contain the subscription ID and are encrypted with `key`. */
 async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<TenantId> {
   const name = `Tenant ${randomBytes(6).toString('hex')}`;
   const { id } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
@@ -66,14 +67,14 @@ async function insertSecrets({ prisma }: Api, count: number, key: string): Promi
   return tenantId;
 }
 
-/** Decrypts all secrets of a tenant with one key. */
+/** Decrypts all webhook secrets of a tenant with one key. */
 async function decryptAll({ prisma }: Api, tenantId: TenantId, key: string): Promise<string[]> {
   const cipher = createSecretCipher([key]);
   const rows = await prisma.webhookSubscription.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
   return rows.map(({ id, secret }) => cipher.decrypt(secret, { tenantId, subscriptionId: id }));
 }
 
-/** Waits until a session waits for a lock in the database. */
+/** Waits until a database session waits for a lock. */
 async function untilSessionWaits({ prisma }: Api): Promise<void> {
   const waiting = () => prisma.$queryRaw<object[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -161,7 +162,7 @@ it('signs with the same secret after `secrets re-encrypt` on a server that has o
   });
 
   await sent(await open(newKey), createTicket);
-  // Re-encryption must not count as a change of the subscription.
+  // Re-encryption must not change `updatedAt` of the subscription.
   expect((await workspace.call('GET', '/webhooks')).body.data).toMatchObject([{ id, updatedAt }]);
   expect(await commandLine(database.url, { WEBHOOK_SECRET_KEY: oldKey })('secrets re-encrypt')).toMatchObject({
     code: 1,
@@ -184,7 +185,8 @@ it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_
   await untilSessionWaits(api);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  // PostgreSQL doesn't notice that the client is gone while a statement waits for a lock.
+  // PostgreSQL doesn't detect that the client has exited while a statement waits for a lock, so the test cancels the
+  // statement.
   await api.prisma.$queryRaw`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`;

@@ -16,7 +16,7 @@ import { canTest } from '../support/programs.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
- * The command line in a terminal, in the wrong folder, and with shell completion.
+ * Tests the command line in a terminal, in a folder without a database, and with shell completion.
  */
 let database: TestDatabase;
 let api: Api;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Returns the output of a command in a terminal with `columns` columns. */
+/** Returns the output of a command in a terminal that is `columns` columns wide. */
 async function inTerminal(columns: number, command: string, more: Record<string, string> = {}): Promise<string> {
   const args = ['-qefc', `stty cols ${columns}; ${program} ${command}`, '/dev/null'];
   const child = spawn('script', args, { env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
   it('prints coloured tables that fit the terminal, and plain exact tables with NO_COLOR and --utc', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
-    // A character of East Asia takes two columns.
+    // A Chinese character is two columns wide.
     for (const line of lines) expect(line.replaceAll(/[東京]/g, '..').length, line).toBeLessThanOrEqual(60);
     expect(shown).toContain('\u001b[32mactive\u001b[39m');
     expect(shown).toContain('Company with a name of');
@@ -150,7 +150,7 @@ describe('completion', { timeout: 60_000 }, () => {
   });
 
   const execute = promisify(execFile);
-  /** Returns the completions of a shell for a line with the cursor at its end. */
+  /** Functions that return the completions of each shell for a line with the cursor at its end. */
   const shells: Record<string, (line: string) => Promise<string[]>> = {
     async bash(line) {
       const script = `
@@ -160,7 +160,7 @@ describe('completion', { timeout: 60_000 }, () => {
       return linesOf(await execute('bash', ['-c', script], { env }));
     },
     async zsh(line) {
-      // Simulates the words of the line editor and `_describe`.
+      // Replaces `_describe` and sets the variables that the zsh line editor sets.
       const script = `
         compdef() { :; }; _describe() { print -rl -- "$found[@]"; }; _files() { print files; }
         eval "$(${program} completion zsh)"
@@ -180,26 +180,26 @@ describe('completion', { timeout: 60_000 }, () => {
     const complete = shells[name] ?? expect.fail();
     expect(await complete(`${program} ten`)).toEqual(['tenants']);
     expect(await complete(`${program} users create --role `)).toEqual(['ADMIN', 'AGENT', 'REQUESTER']);
-    // Bash splits words at colons. Zsh escapes colons in front of descriptions.
+    // bash splits words at colons, and zsh escapes colons because a colon separates a completion from its description.
     const scope = await complete(`${program} keys create --scopes tickets:r`);
     expect(scope).toEqual([{ bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name]]);
-    // Names with spaces, in each style of quoting.
+    // Tests names that contain spaces with each style of shell quoting.
     for (const tenant of ["'Ümlaut 東京'", 'Ümlaut\\ 東京', '"Ümlaut 東京"']) {
       expect(await complete(`${program} users show --tenant ${tenant} ada`), tenant).toEqual(['ada@tokyo.example']);
     }
-    // The shell closes an open quote itself.
+    // The shell itself adds the closing quote.
     const whole = name === 'bash' ? 'Ümlaut\\ 東京' : 'Ümlaut 東京';
     expect(await complete(`${program} tenants show Ü`)).toEqual([whole]);
     expect(await complete(`${program} tenants show 'Üm`)).toEqual(['Ümlaut 東京']);
   });
 });
 
-/** Quotes a text as one shell word. */
+/** Quotes a text, so that a shell reads it as one word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the part of each line before the tab. */
+/** Returns the text before the first tab of each line of output. */
 function linesOf({ stdout }: { stdout: string }): string[] {
   return stdout.split('\n').flatMap((line) => line.split('\t', 1)[0] || []);
 }

@@ -46,7 +46,7 @@ describe('/developer/assets', () => {
     expect(found.text).toContain(here);
     expect((await admin.get(`/developer/assets?q=${assetTag}&status=LOST`)).text).not.toContain(here);
 
-    // Values that are not strings stay unchanged.
+    // The form shows only custom fields that are strings, and must keep other values unchanged.
     await updateAsset(workspace.context, asset?.id ?? 0, { customFields: { cost: 4711, tags: ['a'] } });
     const state = await stateOf(admin, here);
     const change = { ...typed, state, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
@@ -55,7 +55,7 @@ describe('/developer/assets', () => {
     expect((await listAssets(workspace.context, page)).data[0]).toMatchObject({
       ...{ status: 'IN_USE', assignedToId: user.id, customFields: { site: 'Bonn', cost: 4711, tags: ['a'] } },
     });
-    // The ETag of the form is outdated.
+    // After the first change, the form contains an outdated ETag.
     const late = await admin.submit(here, 'change', { ...change, name: 'Late' });
     expect(late).toMatchObject({ status: 412, text: expect.stringContaining('was changed since you opened the page') });
     expect(late.text).toContain('value="Late"');
@@ -251,7 +251,7 @@ describe('/developer/assets/export', () => {
   it('exports assignees as email addresses and custom field values as text', async () => {
     const [own, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const pam = { email: 'pam@example.com' };
-    // IDs are unique across workspaces, so the user has another ID there.
+    // IDs are unique across workspaces, so the user has a different ID in the other workspace.
     const [{ id }, there] = [await own.createUser(pam), await theirs.createUser(pam)];
     await own.createAsset({ assignedToId: id, customFields: { leased: false, insured: true, floor: 3 } });
     const { text } = await (await signIn(api, own)).get('/developer/assets/export');

@@ -9,13 +9,13 @@ import { openBrowser, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Transactions of the developer area.
+ * Tests that each action in the developer area writes everything in one transaction.
  */
 let api: Api;
 let client: pg.Client;
 let mine: Workspace;
 let email: string;
-/** Signed in with a password. */
+/** A visitor who is signed in with a password. */
 let visitor: Visitor;
 
 const password = 'seven wandering walruses';
@@ -36,13 +36,13 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Returns the path of a new invitation. */
+/** Creates an invitation and returns the path of its link. */
 async function invite(userId: number | bigint = mine.userId): Promise<string> {
   const db = tenantClient(api.databases.system, mine.tenantId);
   return `/developer/join?token=${await createInvitation({ db }, userId)}`;
 }
 
-/** Returns all rows that the area writes, without the times that are updated in the background. */
+/** Returns all rows to which the developer area writes, without the times that change in the background. */
 async function written(): Promise<object> {
   const tables = ['passkeys', 'passwords', 'invitations', 'csv_uploads', 'audit_entries', 'users', 'assets'];
   const { rows } = await client.query(

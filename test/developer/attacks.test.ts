@@ -14,7 +14,7 @@ import { createWorkspace, unique, type Workspace } from '../support/workspace.ts
 import { samples } from './samples.ts';
 
 /*
- * Attacks on the developer area. rules.test.ts has the rules for all pages and forms.
+ * Tests attacks on the developer area. rules.test.ts tests the rules for all pages and forms.
  */
 let api: Api;
 let mine: Workspace;
@@ -39,7 +39,7 @@ async function join(workspace: Workspace, userId: number, chosen = password): Pr
   return visitor;
 }
 
-/** Sends concurrent sign-in attempts with the cookies of a browser, each from an IP address. */
+/** Sends concurrent sign-in attempts with the cookies of one browser, each from the given IP address. */
 async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
   const _csrf = await visitor.tokenOf(signInPath);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -52,7 +52,7 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
   return Promise.all(all.map(send));
 }
 
-/** Counts a failed sign-in attempt. */
+/** Counts a failed sign-in attempt as the server does. */
 const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
 
 describe('password guessing', () => {
@@ -64,7 +64,7 @@ describe('password guessing', () => {
     const attacker = await join(theirs, (await theirs.createUser({ email, role: 'ADMIN' })).id, own);
     await attacker.submit(account, 'leave');
     await Promise.all(Array.from({ length: 100 }, (_, i) => count(email, `198.51.100.${i % 10}`)));
-    // From a new address, the victim's password is rejected, but the attacker's own is accepted.
+    // From a new address, the server rejects the password of the victim, but accepts the attacker's own password.
     expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
   }, 60_000);
@@ -81,7 +81,7 @@ describe('password guessing', () => {
     expect(new Set(await attempts(openBrowser(api), more))).toEqual(new Set([429]));
     expect(await api.prisma.signInFailure.count()).toBe(before);
     expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
-    // Blocked attempts don't wait for database locks.
+    // The server blocks attempts without waiting for database locks.
     await api.owner.prisma.$transaction(async (holding) => {
       await holding.$queryRaw`SELECT FROM sign_in_failures FOR UPDATE`;
       const flood = await attempts(openBrowser(api), Array(20).fill([from, { email, password: 'guess' }]));
@@ -215,7 +215,7 @@ describe('passkeys', () => {
   });
 });
 
-/** Replaces the user handle in the response of an authenticator. */
+/** Replaces the user handle in the passkey response of an authenticator. */
 function withHandle(response: string, user: string): string {
   const given = JSON.parse(response);
   given.response.userHandle = Buffer.from(user).toString('base64url');
@@ -309,7 +309,7 @@ describe('forms', () => {
     }
     const { id } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
-    // If the truncated body were read, the status would be 400.
+    // If the server read the truncated body, it would respond with 400.
     const { status } = await agent.post('/developer/assets/import?form=upload', part('file', 'a'), boundary);
     expect(status).toBe(403);
   });
@@ -334,7 +334,7 @@ describe('forms', () => {
       const { status, text } = await post(fields);
       expect([status, text.includes(message)], text).toEqual([400, true]);
     }
-    // Only 1000 fields are parsed, so the CSRF token after them is missing.
+    // The server parses only the first 1000 fields, so it doesn't find the CSRF token after them.
     const late = `${'a=1&'.repeat(1500)}_csrf=${token}`;
     expect((await admin.post('/developer/keys/new?form=create', late, { 'content-type': formType })).status).toBe(403);
     expect(

@@ -45,7 +45,7 @@ it.each(seen)('has no accessibility violations on $path', async ({ path, roles }
     await page.setViewportSize(viewport);
     const look = `in ${colorScheme}, ${viewport.width} wide`;
     expect(await violations(page, rules), look).toEqual([]);
-    // Wide tables scroll on their own; the page does not.
+    // Wide tables scroll horizontally, but the page does not.
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), look).toBeLessThanOrEqual(0);
   }
   await context.close();

@@ -64,11 +64,11 @@ describe('passkeys', () => {
   it('rejects a new passkey if newer challenges have evicted its challenge', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
-    // The browser keeps five challenges, so five more pages evict the challenge of this page.
+    // The browser keeps the last five challenges, so five more pages evict the challenge of this page.
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
     await press('Create a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
-    // The invitation link still works.
+    // After the error, the invitation link still works.
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
   });

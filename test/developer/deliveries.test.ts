@@ -7,14 +7,14 @@ import { signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Pages of deliveries, without scripts.
+ * Tests the pages of deliveries as a browser without scripts shows them.
  */
 let api: Api;
 let mine: Workspace;
 let admin: Visitor;
 
 beforeAll(async () => {
-  // Uses its own database, so that no worker claims the deliveries.
+  // Uses a separate database, so that no worker claims the deliveries.
   api = await startApi({ ownDatabase: true });
   mine = await createWorkspace(api);
   admin = await signIn(api, mine);
@@ -25,7 +25,7 @@ const list = '/developer/deliveries';
 const idsIn = (text: string) => [...text.matchAll(/aria-label="Delivery (\d+)"/g)].map(([, id]) => Number(id));
 const found = async (query: string, visitor = admin) => idsIn((await visitor.get(`${list}?${query}`)).text);
 
-/** Sends a test event to a webhook and overwrites columns of its delivery and event. */
+/** Sends a test event to a webhook, and overwrites columns of the delivery and of the event. */
 async function delivered(webhookId: number, columns: object = {}, event: object = {}): Promise<Delivery> {
   const delivery: Delivery = (await mine.call('POST', `/webhooks/${webhookId}/test`)).body.data;
   await api.prisma.delivery.updateMany({ where: { id: delivery.id }, data: columns });
@@ -51,7 +51,7 @@ describe('/developer/deliveries', () => {
     expect(await found(`event=${failed.eventId}`)).toEqual([failed.id]);
     expect(await found(`event=ticket.created&subscription=${one}&until=2026-07-02T00:00`)).toEqual([later.id, old.id]);
 
-    // The filters use the time zone of the user.
+    // The filters interpret times in the time zone of the user.
     expect(await found('since=2026-07-01T10:30&until=2026-07-01T10:31')).toEqual([old.id]);
     await api.prisma.user.updateMany({ where: { id: mine.userId }, data: { timeZone: 'Europe/Berlin' } });
     const berlin = await admin.get(`${list}?since=2026-07-01T12:30&until=2026-07-01T12:31`);
@@ -127,7 +127,7 @@ it('converts local times to UTC around daylight saving changes', () => {
   expect(parseLocalTime('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.000Z');
   expect(parseLocalTime('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
   expect(parseLocalTime('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
-  // A local time that is skipped maps to a nearby time.
+  // A local time that daylight saving time skips becomes a time within one hour.
   expect(Math.abs(Date.parse(berlin('2026-03-29T02:30')) - Date.parse('2026-03-29T01:30Z'))).toBeLessThanOrEqual(
     3_600_000,
   );

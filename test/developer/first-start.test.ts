@@ -7,12 +7,12 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { ticket } from '../support/workspace.ts';
 
 /*
- * The first steps of a new user, from the first-start link, in a browser and with a running worker.
+ * Tests the first steps of a new user in a browser, from the first-start link on, with a running worker.
  */
 let server: FirstStart;
 let browser: Browser;
 let receiver: Receiver;
-/** Whether the receiver accepts deliveries. */
+/** Whether the webhook receiver accepts deliveries. */
 let isHealthy = false;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ describe.each([
   const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
   const open = (path: string) => page.goto(server.origin + path);
 
-  /** Returns whether the page contains a text by now. */
+  /** Returns whether the page contains a text. Without scripts, reloads the page first. */
   const hasText = async (pattern: RegExp) => {
     if (!javaScriptEnabled) await page.reload();
     return pattern.test((await page.locator('main').textContent()) ?? '');
@@ -72,7 +72,7 @@ describe.each([
       await page.goto(server.link);
       await press('Create a passkey');
     } else {
-      // The first-start link is used up, so an invitation of the previous run is used.
+      // The first run has used up the first-start link, so this run uses the invitation link that it created.
       await page.goto(invitation);
       await page.getByLabel('Password').fill('seven wandering walruses');
       await press('Set password');
@@ -116,7 +116,7 @@ describe.each([
     await press('Create and send test event');
     const secret = ((await page.getByLabel('Signing secret', { exact: true }).first().textContent()) ?? '').trim();
     expect(secret).toMatch(/^whsec_/);
-    // With a script, the page refreshes itself. Without, a reload removes the secret.
+    // With scripts, the page refreshes itself. Without scripts, the test reloads the page, which removes the secret.
     await expect.poll(() => hasText(/Test event:.*500/), polling).toBe(true);
     if (!javaScriptEnabled) expect(await page.getByText(secret).count()).toBe(0);
 
@@ -153,5 +153,5 @@ describe.each([
   });
 });
 
-/** The most recent invitation link. */
+/** The most recent invitation link, which the next run uses to sign in. */
 let invitation = '';

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Inserts API keys of a user of `mine` and returns their IDs. */
+/** Inserts API keys of a user of the workspace `mine`, and returns their IDs. */
 async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {
   const rows = await api.prisma.apiKey.createManyAndReturn({
     data: (names.length > 0 ? names : ['theirs']).map((name) => ({
@@ -35,7 +35,7 @@ async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Creates an API key in the area and returns it with the path of its page. */
+/** Creates an API key in the developer area. Returns the key and the path of its page. */
 async function make(name: string): Promise<{ page: string; key: string }> {
   const sent = await admin.submit(fresh, 'create', { ...newKey, name });
   expect(sent.status, sent.text).toBe(303);
@@ -78,7 +78,7 @@ describe('/developer/keys/new', () => {
     expect(shown.text).toContain('new ItsmClient(');
     expect(shown.text).toMatch(/claude mcp add --transport http itsm http\S+\/mcp /);
     for (const program of ['.vscode/mcp.json', '.cursor/mcp.json']) expect(shown.text).toContain(program);
-    // The key occurs in four samples, but not in the settings files.
+    // The page contains the key in four samples, but not in the samples of settings files.
     expect(shown.text.split(key)).toHaveLength(5);
     expect(await Promise.all([statusWith(key), statusWith(key, '/assets')])).toEqual([200, 403]);
 

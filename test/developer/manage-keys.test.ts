@@ -16,7 +16,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Management of API keys with the database role of requests, which the developer area uses.
+ * Tests the management of API keys with the database role of requests, which the developer area uses.
  */
 let api: Api;
 let mine: Workspace;

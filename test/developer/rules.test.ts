@@ -8,12 +8,12 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf as addressIn, samples } from './samples.ts';
 
 /*
- * Rules for all pages and forms of the developer area: session, role, CSRF token and tenant isolation.
+ * Tests the rules for all pages and forms of the developer area: session, role, CSRF token and tenant isolation.
  */
 let api: Api;
 let mine: Workspace;
 let admin: Visitor;
-/** An administrator of another workspace. */
+/** A visitor who is an administrator of another workspace. */
 let stranger: Visitor;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(() => api.close());
 
 const closed = pages.filter(({ roles }) => roles !== 'everyone');
 const named = pages.filter(({ path }) => path.includes(':'));
-/** All forms, with the path of their page. */
+/** All forms of the developer area, each with the path of its page. */
 const forms = pages.flatMap(({ path, roles, forms = {} }) =>
   Object.entries(forms).map(([name, form]) => ({ path, name, roles: form.roles ?? roles, audit: form.audit })),
 );
@@ -44,7 +44,7 @@ function toMissingPath(path: string): string {
   return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
-/** Returns a visitor who may open the page, with a CSRF token. */
+/** Returns a visitor who may open a page, and the CSRF token of that visitor. */
 async function visitorOf(roles: AnyPage['roles']): Promise<{ visitor: Visitor; token: string }> {
   const visitor = roles === 'everyone' ? openBrowser(api) : admin;
   return { visitor, token: await tokenOf(visitor) };
@@ -67,7 +67,7 @@ it('has a sample path for every page of the developer area', () => {
 describe.each(pages)('$path', ({ path, roles }) => {
   it('returns a page of the developer area with no-store and a strict content security policy', async () => {
     const response = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
-    // Without accounts to choose from, this page redirects to the sign-in page.
+    // The page to choose a workspace redirects to the sign-in page if the visitor has no accounts to choose from.
     expect(response.status, response.text).toBe(path === '/developer/workspaces' ? 303 : 200);
     expect(response.headers).toMatchObject({
       'cache-control': 'no-store',

@@ -1,17 +1,19 @@
 import { listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Workspace } from '../support/workspace.ts';
 
-/** A sample request for a page. */
+/** A sample request for a page of the developer area. */
 interface Sample {
-  /** Creates rows in the workspace and returns the path parameters. */
+  /** Creates rows in the workspace, and returns the path parameters of the page. */
   params?(workspace: Workspace): Promise<Record<string, string | number>>;
-  /** The required query, with `?`. */
+  /** The query parameters that the page requires, starting with `?`. */
   query?: string;
-  /** The kind of response, if it is not a page. */
+  /** The type of the response, if it is not an HTML page. */
   kind?: 'file';
 }
 
-/** Samples of all pages of the developer area, by path. rules.test.ts fails if one is missing. */
+/**
+ * Sample requests for all pages of the developer area, by path. rules.test.ts fails if the sample of a page is missing.
+ */
 export const samples: Record<string, Sample> = {
   '/developer/keys': {},
   '/developer/keys/new': {},
@@ -53,7 +55,7 @@ async function makeReplay(workspace: Workspace) {
   return { id, replay: replay?.id ?? 0 };
 }
 
-/** Returns the path and query of a page for rows of a workspace. */
+/** Creates rows for a page, and returns the path and query of the page. */
 export async function addressOf(path: string, workspace: Workspace): Promise<string> {
   const sample = samples[path];
   if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);

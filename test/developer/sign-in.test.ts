@@ -27,7 +27,7 @@ async function invite(workspace: Workspace, userId = workspace.userId): Promise<
   return createInvitation({ db: tenantClient(api.databases.system, workspace.tenantId) }, userId);
 }
 
-/** Signs in with an invitation link and a new password. */
+/** Signs in with a new invitation link, and sets a password. */
 async function joined(workspace: Workspace, userId = workspace.userId, chosen = password): Promise<Visitor> {
   const visitor = openBrowser(api);
   const response = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
@@ -44,7 +44,7 @@ async function emailOf(workspace: Workspace, userId = workspace.userId): Promise
 describe('invitations', () => {
   it('accepts an invitation link once, and then accepts the new password', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
-    // Mail scanners open links.
+    // A GET request must not use up the link, because mail scanners open links.
     await openBrowser(api).get(link);
     const visitor = openBrowser(api);
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
@@ -229,10 +229,10 @@ describe('sign-in', () => {
         .statusCode;
     };
     const statuses = await Promise.all(Array.from({ length: 150 }, (_, i) => guess(`198.51.100.${i % 12}`)));
-    // The limits are 10 attempts per address and 100 per account.
+    // The server allows 10 failed attempts per IP address and 100 per account.
     expect(statuses.filter((status) => status === 400)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
-    // Unknown browsers must wait; the known browser of the owner need not.
+    // Unknown browsers must wait, but the known browser of the owner can sign in.
     const fields = { email, password };
     const rejected = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
     expect([rejected.status, Number(rejected.headers['retry-after']) > 0]).toEqual([429, true]);
@@ -298,7 +298,7 @@ describe('sessions', () => {
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');
     expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
-    // Previous credentials are deleted, also if the new one is of another kind.
+    // A new invitation link deletes all previous credentials, even if the new credential is of another kind.
     const link = `/developer/join?token=${await invite(mine, id)}`;
     const browser = openBrowser(api);
     const page = (await browser.get(link)).text;
@@ -326,7 +326,7 @@ describe('sessions', () => {
     const planted = new Map(visitor.cookies);
     await visitor.submit(link, 'password', { password });
     expect(visitor.cookies.get('itsm_session')).not.toBe(planted.get('itsm_session'));
-    // The previous cookie and CSRF token are rejected.
+    // The server rejects the previous session cookie and CSRF token.
     const attacker = openBrowser(api);
     for (const [name, value] of planted) attacker.cookies.set(name, value);
     expect((await attacker.get(account)).status).toBe(303);
@@ -342,7 +342,7 @@ describe('sessions', () => {
     const next = 'nine patient lighthouses';
     const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
     expect([wrong.status, wrong.text.includes('Current password</a> is incorrect')]).toEqual([400, true]);
-    // The checkbox keeps its value after an error.
+    // After an error, the form shows the checkbox as the user left it.
     const box = (text: string) => /<input type="checkbox" name="others"[^>]*>/.exec(text)?.[0] ?? '';
     expect(box(wrong.text)).toContain('checked');
     const unticked = await one.submit(account, 'password', { current: 'what was it', password: next });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Returns the invitation link of a page. */
+/** Returns the invitation link that a page contains. */
 function linkIn(text: string): string | undefined {
   return /http:\/\/localhost(\/developer\/join\?token=[^<"]+)/.exec(text)?.[1];
 }
@@ -67,7 +67,7 @@ describe('/developer/users/new', () => {
     const password = `correct horse ${unique()} battery`;
     expect((await ida.submit(link ?? '', 'password', { username: email, password })).status).toBe(303);
     expect((await ida.get('/developer/account')).text).toContain(email);
-    // Agents may not open the list of users.
+    // Users with the role AGENT may not open the list of users.
     expect((await ida.get('/developer/users')).status).toBe(403);
   });
 
@@ -181,7 +181,7 @@ describe('/developer/users/:id', () => {
       const own = await createWorkspace(api);
       const other = await own.createUser({ role: 'ADMIN' });
       const [one, two] = [await signIn(api, own), await signIn(api, { tenantId: own.tenantId, userId: other.id })];
-      // Both pages are open before either form is sent.
+      // Both administrators open the page of the other one before either of them submits the form.
       const demoting = async (visitor: Visitor, path: string) => {
         const fields = {
           ...details,

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await sender.startWorker();
   const { port } = new URL(await sender.api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
-  // Responds after the page has loaded.
+  // The receiver responds only after the page has loaded.
   receiver = await startReceiver((_, response) => setTimeout(() => response.writeHead(status).end(), 1500));
   browser = await launchBrowser();
 }, 60_000);
@@ -48,7 +48,7 @@ describe.each([
     expect(await secret.textContent()).toMatch(/^whsec_/);
     await page.getByText('Sending.').waitFor();
     if (javaScriptEnabled) {
-      // The result appears, and the secret stays visible.
+      // The page shows the result of the test event without hiding the secret.
       await page.locator('#test').getByText('503').waitFor();
       expect(await secret.textContent()).toMatch(/^whsec_/);
     }

@@ -15,7 +15,7 @@ import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Pages of webhooks for administrators, without scripts.
+ * Tests the pages of webhooks as an administrator in a browser without scripts.
  */
 let sender: Sender;
 let mine: Workspace;
@@ -47,7 +47,7 @@ const auditOf = async () =>
     ({ action, subject }) => `${action} ${subject}`,
   );
 
-/** Creates a webhook of the workspace, and its receiver. */
+/** Creates a webhook of the workspace and a receiver for it. */
 async function webhook(respond?: Respond) {
   const receiver = await receive(respond);
   const { id } = await mine.createWebhook({ url: receiver.url });
@@ -63,7 +63,7 @@ describe('/developer/webhooks/new', () => {
     const shown = await admin.get(made.headers.location as string);
     const secret = secretIn(shown) ?? '';
     expect(shown.headers['cache-control']).toBe('no-store');
-    // A reload would lose the secret.
+    // The page must not refresh itself, because the secret would disappear.
     expect(shown.text).not.toContain('http-equiv="refresh"');
     expect(secretIn(await admin.get(made.headers.location as string))).toBeUndefined();
 
@@ -142,7 +142,7 @@ describe('/developer/webhooks/:id', () => {
     const shown = await admin.get(`${list}/${zeros.id}`);
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('0042')]);
     const { text } = await admin.get(path);
-    // Values with a comma are shown as JSON.
+    // The page shows filter values that contain a comma as JSON.
     expect(text).toContain('&quot;a, b&quot;');
     const version = /name="version" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
     const fields = { url: 'https://hooks.example.com/new', events: 'ticket.updated', version };
@@ -269,7 +269,7 @@ describe('permissions', () => {
   });
 });
 
-/** Creates a webhook of another workspace and returns its path. */
+/** Creates a webhook of another workspace and returns the path of its page. */
 async function webhookOf(stranger: Visitor): Promise<string> {
   const fields = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', secret: 'of a stranger' };
   const { headers } = await stranger.submit(`${list}/new`, 'create', fields);
