@@ -209,7 +209,7 @@ describe('PATCH /assets/:id', () => {
     ['0.01', '0.01'],
     ['999999999999', '999999999999.00'],
     ['999999999999.99', '999999999999.99'],
-  ])('returns purchaseCost %s as %s', async (given, answered) => {
+  ])('returns the purchaseCost %s of an asset as %s', async (given, answered) => {
     const asset = await workspace.createAsset();
     expect((await patch(asset.id, { purchaseCost: given })).body.data.purchaseCost).toBe(answered);
     expect((await read(asset)).purchaseCost).toBe(answered);
@@ -226,7 +226,7 @@ describe('PATCH /assets/:id', () => {
     ['0099-06-01T00:00:00Z', '0099-06-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['9999-12-31T23:59:59.999+01:00', '9999-12-31T22:59:59.999Z'],
-  ])('returns warrantyExpiresAt %s in UTC', async (given, answered) => {
+  ])('returns the warrantyExpiresAt %s of an asset in UTC', async (given, answered) => {
     const asset = await workspace.createAsset();
     const answer = await patch(asset.id, { warrantyExpiresAt: given });
     expect(answer.status, answer.text).toBe(200);

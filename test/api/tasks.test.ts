@@ -90,7 +90,7 @@ describe('POST /projects/:id/tasks', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('treats null as absent in a new task', async () => {
+  it('treats null in a field of a new task as an absent field', async () => {
     const fields = { description: null, assigneeId: null, startDate: null, dueDate: null };
     const answer = await create({ ...fields, priority: null });
     expect(answer.status, answer.text).toBe(201);
@@ -233,7 +233,7 @@ describe('PATCH /tasks/:taskId', () => {
   });
 
   it.each(TaskStatus.options)(
-    'allows any change of the task status %s and updates completedAt',
+    'allows a change of the task status %s to any other status, and updates completedAt',
     async (from) => {
       for (const to of TaskStatus.options) {
         const { id } = (await create()).body.data;

@@ -75,7 +75,7 @@ describe('POST /tickets', () => {
     expect((await owner.call('GET', '/tickets')).body.data).toEqual([data, parent]);
   });
 
-  it('treats null as absent in a new ticket', async () => {
+  it('treats null in a field of a new ticket as an absent field', async () => {
     const optional = ['priority', 'categoryConfigId', 'assigneeId', 'watcherUserIds', 'parentId', 'customFields'];
     const answer = await create(Object.fromEntries(optional.map((name) => [name, null])));
     expect(answer.status, answer.text).toBe(201);
@@ -164,7 +164,7 @@ describe('POST /tickets', () => {
   describe('ticketNumber', () => {
     const numbers = async (owner: Workspace, fields: object) => (await create(fields, owner)).body.data.ticketNumber;
 
-    it('numbers tickets from 1 per tenant and type', async () => {
+    it('numbers the tickets of each tenant and type from 1', async () => {
       for (const owner of [await createWorkspace(api), await createWorkspace(api)]) {
         for (const type of TicketType.options) {
           const prefix = ticketNumberPrefixes[type];

@@ -91,7 +91,7 @@ describe('POST /webhooks', () => {
     ['non-ASCII characters', 'ünïcödé 🔑'],
     ['256 characters', 's3cr3t!!'.repeat(32)],
   ])(
-    'stores a signing secret with %s unchanged and encrypted, and never returns the secret',
+    'stores a signing secret with %s unchanged and encrypted, and never returns the secret in a response',
     async (_, secret) => {
       const owner = await createWorkspace(api);
       const made = await create({ secret }, owner);

@@ -173,14 +173,14 @@ it.skipIf(!hasPgBouncer())(
   },
 );
 
-it('reports that the database is unreachable', { timeout: 30_000 }, async () => {
+it('reports in `itsm doctor` that the database is unreachable', { timeout: 30_000 }, async () => {
   const { findings } = await examine({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await steadyPort()}/itsm` });
   expect(findings).toMatchObject([
     { check: 'listener', level: 'wrong', says: expect.stringMatching(/^DATABASE_URL: .*ECONNREFUSED/) },
   ]);
 });
 
-it.skipIf(!hasRedis())('checks whether Redis can count rate limits', { timeout: 60_000 }, async () => {
+it.skipIf(!hasRedis())('checks in `itsm doctor` that Redis can count requests', { timeout: 60_000 }, async () => {
   const redis = await openRedis();
   const find = async (REDIS_URL = redis.url) => {
     const { of } = await examine({ RATE_LIMIT_STORE: 'redis', REDIS_URL });

@@ -52,7 +52,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('prints the progress of migrations on stderr', async () => {
+  it('prints the progress of migrations to stderr', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('migrate');
     expect(code).toBe(0);

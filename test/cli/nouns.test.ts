@@ -257,7 +257,7 @@ describe('secret options', { timeout: 60_000 }, () => {
     return { code: child.exitCode, stdout, stderr };
   }
 
-  it('reads a signing secret from standard input', async () => {
+  it('reads a signing secret from standard input in a command', async () => {
     await createTenant('Oscorp');
     const create =
       'webhooks create --tenant Oscorp --url https://hooks.example.com/itsm --events ticket.created --secret -';

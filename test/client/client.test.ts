@@ -125,7 +125,7 @@ describe('client operations', () => {
     expect((await client.tasks.list(String(project.id), { status: 'TODO' })).data).toEqual([]);
   });
 
-  it('lists users', async () => {
+  it('lists the users of a workspace with the client', async () => {
     const { email } = await workspace.createUser({ role: 'REQUESTER' });
     expect((await client.users.list({ role: 'REQUESTER', active: true, email })).data).toMatchObject([{ email }]);
   });
@@ -189,7 +189,7 @@ describe('result of a client method', () => {
     expect([changedAgain.status, changedAgain.data.title]).toEqual([200, 'Other']);
   });
 
-  it('sends headers that are set for a single call', async () => {
+  it('sends the headers that the caller sets for a single call', async () => {
     const { requestId } = await client.ping.get({ headers: { 'X-Request-Id': 'mine-1' } }).withResponse();
     expect(requestId).toBe('mine-1');
   });
@@ -219,7 +219,7 @@ describe('client lists', () => {
     expect([ids(data.data), status]).toEqual([newestFirst.slice(6), 200]);
   });
 
-  it('iterates over a list by row and by page', async () => {
+  it('iterates over the rows and over the pages of a list', async () => {
     const rows: Ticket[] = [];
     for await (const row of client.tickets.list({ perPage: 2 })) rows.push(row);
     expect(ids(rows)).toEqual(newestFirst);
@@ -237,7 +237,7 @@ describe('client lists', () => {
     await expect(list.toArray({ limit: Number.NaN })).rejects.toThrow(TypeError);
   });
 
-  it('yields each row once if rows are inserted during the iteration', async () => {
+  it('yields each row once, even if rows are inserted during the iteration', async () => {
     const walked: number[] = [];
     for await (const { id } of client.tickets.list({ perPage: 2 })) {
       walked.push(id);
@@ -316,7 +316,7 @@ describe('client errors', () => {
     expect(error).toMatchObject({ status: 403, requiredScope: 'webhooks:manage' });
   });
 
-  it('recognizes client errors without instanceof', async () => {
+  it('recognizes client errors with isItsmError, without instanceof', async () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect([isItsmError(error), isItsmError(error, 'NOT_FOUND'), isItsmError(error, 'TIMEOUT')]).toEqual([
       true,

@@ -201,7 +201,7 @@ describe('client change feed', () => {
     expect((await again).data.map(({ title }) => title)).toEqual(['Item 2', 'Item 3']);
   });
 
-  it('returns the changes of every resource', async () => {
+  it('returns the change feed of every resource', async () => {
     const project = await workspace.createProject();
     await Promise.all([workspace.createAsset(), client.tasks.create(project.id, { title: 'Order cables' })]);
     for (const resource of ['assets', 'projects', 'tasks', 'users'] as const) {

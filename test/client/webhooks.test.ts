@@ -155,7 +155,7 @@ describe('unwrap', () => {
     }
   });
 
-  it('returns an unknown event with the type unknown', async () => {
+  it('returns an event of an unknown type as an event with the type `unknown`', async () => {
     const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket }, secret);
     const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000);
     const newer = body.replace('ticket.created', 'ticket.merged');

@@ -385,7 +385,7 @@ it.each([
 });
 
 describe('ended sessions', () => {
-  it('ends sessions and invitation links of a deactivated user permanently', async () => {
+  it('permanently ends sessions and invitation links of a deactivated user', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -397,7 +397,7 @@ describe('ended sessions', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
-  it('ends sessions and invitation links of a user who becomes a REQUESTER permanently', async () => {
+  it('permanently ends sessions and invitation links of a user who becomes a REQUESTER', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -423,7 +423,7 @@ describe('ended sessions', () => {
     expect(await api.prisma.session.count({ where: { tenantId: mine.tenantId, userId: id, endedAt: null } })).toBe(0);
   });
 
-  it('ends sessions of a deactivated workspace permanently', async () => {
+  it('permanently ends sessions of a deactivated workspace', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });

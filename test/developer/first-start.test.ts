@@ -142,7 +142,7 @@ describe.each([
     await page.getByText('<b>Old</b>').first().waitFor();
   });
 
-  it('invites another user', async () => {
+  it('creates an invitation link for another user in a browser', async () => {
     await open('/developer/users/new');
     await page.getByLabel('Name').fill(`Noor ${run}`);
     await page.getByLabel('Email').fill(`noor.${run}@acme.example`);

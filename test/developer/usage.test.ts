@@ -187,7 +187,7 @@ describe('the charts', () => {
     expect(text.match(/<details class="figures">/g)).toHaveLength(4);
   });
 
-  it('escapes endpoint names in charts', async () => {
+  it('escapes endpoint names in usage charts', async () => {
     const other = await createWorkspace(api);
     await add(other, {
       key: Number(other.context.keyId),

@@ -71,7 +71,7 @@ describe('/developer/users/new', () => {
     expect((await ida.get('/developer/users')).status).toBe(403);
   });
 
-  it('creates no invitation link for a REQUESTER', async () => {
+  it('creates no invitation link for a user with the role REQUESTER', async () => {
     const fields = { name: 'Rob', email: `${unique()}@example.com`, role: 'REQUESTER' };
     const { text } = await admin.submitAndFollow('/developer/users/new', 'create', fields);
     expect(text).toContain('Rob');

@@ -106,7 +106,7 @@ describe('a response that the client does not read', () => {
     expect(served.destroyed).toBe(true);
   });
 
-  it('keeps the connection of a client that reads the response slowly', async () => {
+  it('keeps the connection of a client that reads a response slowly', async () => {
     const { client, served } = await requestLarge();
     let received = 0;
     const started = performance.now();

@@ -159,7 +159,7 @@ describe('the guard', () => {
       { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
     ],
     [500, 'kept', 200, {}],
-  ])('checks an API key again if the request waited %i ms: %s', async (elapsedTime, then, status, body) => {
+  ])('checks the API key again if a request waited %i ms: %s', async (elapsedTime, then, status, body) => {
     const { get } = await open();
     const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
     expect([answer.status, answer.body]).toEqual([status, status === 200 ? body : expect.objectContaining(body)]);

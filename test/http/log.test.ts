@@ -130,7 +130,7 @@ it('logs status 499 for requests whose client disconnects, also for pipelined re
   ).toEqual([201, 499, 499]);
 });
 
-it('does not log an error when a client disconnects', async () => {
+it('logs no error when a client disconnects', async () => {
   const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream) });
   const { key } = await createWorkspace(api);

@@ -72,7 +72,7 @@ it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
   },
 );
 
-it.each(['POST', 'PUT'])('sends no Allow header for %s of an unknown page', async (method) => {
+it.each(['POST', 'PUT'])('sends no Allow header for a %s request to an unknown page', async (method) => {
   for (const path of ['/developer/nope', '/developer/nope/', '/developer/files/nope']) {
     const answer = await api.call({ method, path });
     expect([answer.status, answer.headers.allow]).toEqual([404, undefined]);
@@ -95,13 +95,13 @@ it.each([
   ['an unknown path', 'POST', '/nope'],
   ['an unsupported method', 'PUT', `${pathPrefix}/tickets`],
   ['a trailing slash', 'POST', `${pathPrefix}/tickets/`],
-])('returns 404 for %s before the body arrives', async (_, method, path) => {
+])('returns 404 for %s without waiting for the request body', async (_, method, path) => {
   const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
   const answer = await sendBare(port, `${head}{"title":`);
   expect(answer.status).toBe(404);
 });
 
-it('sends CORS headers for an unsupported method', async () => {
+it('sends CORS headers in the error for an unsupported method', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: origin } });
   const answer = await open.call({ method: 'PUT', path: `${pathPrefix}/tickets`, headers: { origin } });

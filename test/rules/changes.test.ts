@@ -93,7 +93,7 @@ const writers: Record<string, { make(): Promise<{ id: number }>; change(id: numb
 };
 const idParameters = (id: number) => [workspace.tenantId, id];
 
-it('offers a change feed for every resource with changes', () => {
+it('has a change feed for every resource that records changes', () => {
   expect(feeds.map(({ title }) => title)).toEqual(Object.keys(writers).map((name) => `GET /${name}/changes`));
 });
 
@@ -282,7 +282,7 @@ describe('changes from different writers', () => {
     await expectChanges('/tickets/changes', cursor, [other.id]);
   });
 
-  it('omits a deleted row from the change feed', async () => {
+  it('omits deleted rows from the change feed', async () => {
     const begin = (await walk('/assets/changes')).cursor;
     const [gone, kept] = [await workspace.createAsset(), await workspace.createAsset()];
     await sql.query('DELETE FROM assets WHERE tenant_id = $1 AND id = $2', idParameters(gone.id));

@@ -33,7 +33,7 @@ describe('the import check', () => {
       'await visit.accounts.system.prisma',
     ],
     ['the environment outside of the settings', queries, 'process.env.PORT'],
-  ])('rejects %s', (_, file, source) => {
+  ])('rejects %s in the import check', (_, file, source) => {
     expect(faultsOf(file, source)).toHaveLength(1);
   });
 });

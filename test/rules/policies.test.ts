@@ -113,12 +113,12 @@ describe('row-level security', () => {
     expect(policies).toEqual(expected);
   });
 
-  it('returns no row of any table to requests without a tenant', async () => {
+  it('shows no row of any table to the database role of requests without a tenant', async () => {
     const counts = await as('itsm_request', undefined, countByTable);
     expect(counts).toEqual(Object.fromEntries(tables.map(({ name }) => [name, 0])));
   });
 
-  it('returns only rows of the tenant to requests', async () => {
+  it('shows only rows of the tenant to the database role of requests', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const owners = await rows(`SELECT DISTINCT ${owner} AS owner FROM ${name}`);
@@ -151,7 +151,7 @@ describe('row-level security', () => {
     }
   });
 
-  it('returns rows of every tenant to the system role', async () => {
+  it('shows rows of every tenant to the system role of the database', async () => {
     expect(await as('itsm_system', undefined, countByTable)).toEqual(await countByTable());
   });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
-  it('returns 400 and names an unknown query parameter', async () => {
+  it('returns 400 and names the unknown query parameter of a request', async () => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample, 'surprise=1'), key: workspace.key });
     expect(answer.status).toBe(400);
@@ -30,7 +30,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
     return api.call({ ...callOf(endpoint, { params }), key: workspace.key, body, headers });
   }
 
-  it('returns 400 and names an unknown field', async () => {
+  it('returns 400 and names the unknown field of a request body', async () => {
     const { body } = await endpoint.sample(workspace);
     const answer = await send({ ...body, surprise: 1 });
     expect(answer.status).toBe(400);
@@ -92,7 +92,7 @@ const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)('$title with an invalid id', (endpoint) => {
   it.each(['0', '-1', '1e3', '0x10', '9007199254740993', '1.5', ' 1', '01', 'abc', '%00', 'null', '٣'])(
-    'returns 400 for the id %s',
+    'returns 400 for the invalid id %s in the path',
     async (id) => {
       const { body } = await endpoint.sample(workspace);
       const path = endpoint.route.path.replace(/:\w+/, encodeURI(id));
@@ -103,7 +103,7 @@ describe.each(withId)('$title with an invalid id', (endpoint) => {
     },
   );
 
-  it('returns 404 for an unknown id', async () => {
+  it('returns 404 for an unknown id in the path', async () => {
     const { body } = await endpoint.sample(workspace);
     const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
     const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key });
@@ -163,7 +163,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
     },
   );
 
-  it('returns page 1 with up to 20 rows by default', async () => {
+  it('returns page 1 of a list with up to 20 rows by default', async () => {
     expect((await list('')).body.meta).toMatchObject({ page: 1, perPage: 20 });
   });
 

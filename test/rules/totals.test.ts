@@ -152,7 +152,7 @@ describe('writes that would make the totals wrong', () => {
     ['a DELETE of tickets', 'DELETE FROM tickets'],
     ['a TRUNCATE of tickets', 'TRUNCATE tickets CASCADE'],
     ['a TRUNCATE of users', 'TRUNCATE users CASCADE'],
-  ])('rejects %s', async (_, sql) => {
+  ])('rejects %s, which would make the ticket totals wrong', async (_, sql) => {
     const count = await api.prisma.ticket.count();
     await expect(execute(api.databaseUrl, sql)).rejects.toThrow('Tickets are never deleted');
     expect(await api.prisma.ticket.count()).toBe(count);

@@ -85,7 +85,7 @@ describe('circuit breaker', () => {
     expect(late).toMatchObject({ failures: 6, openUntil: open.openUntil, openings: 1, lastFailureAt: at(second) });
   });
 
-  it('closes the circuit after any successful attempt, even if it began before the circuit opened', () => {
+  it('closes the circuit after any successful attempt, also one that began before the circuit opened', () => {
     for (const sign of [success, { ...success, probe: true }]) {
       expect(afterAttempt(failing(9), sign, at(second))).toEqual({
         ...healthy,

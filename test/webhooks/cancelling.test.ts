@@ -18,7 +18,7 @@ const day = 24 * hour;
 useSender();
 
 describe('cancellation of deliveries', () => {
-  it('cancels the pending and in-flight deliveries of a deleted subscription', async () => {
+  it('cancels the pending deliveries of a deleted subscription, also those that a worker is sending', async () => {
     const test = await start({ worker: false });
     const { api, workspace, settled } = test;
     let answer = () => {};
@@ -82,7 +82,7 @@ describe('cancellation of deliveries', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('commits each batch of cancelled deliveries separately', async () => {
+  it('commits each batch of cancelled deliveries in a separate transaction', async () => {
     const test = await start({ worker: false });
     await test.emit(5);
     await test.workspace.call('DELETE', `/webhooks/${test.id}`);

@@ -109,7 +109,7 @@ describe('claimDue', () => {
     expect(await idle.row()).toEqual(idleBefore);
   });
 
-  it('records only expired claims as lost attempts', async () => {
+  it('records attempts as lost only after their claims expire', async () => {
     const test = await subscribe(2);
     const [lost] = await test.claim(1);
     await test.inDatabase(`UPDATE deliveries SET next_attempt_at = now() - interval '1 second' WHERE id = ${lost?.id}`);
@@ -146,7 +146,7 @@ describe('claimDue', () => {
 });
 
 describe('recordResults', () => {
-  it('records delivered, failed and exhausted deliveries, and returns each outcome', async () => {
+  it('records and returns the result of delivered, failed and exhausted deliveries', async () => {
     const test = await subscribe(4);
     const [first, second, third, last] = (await test.claim()) as [
       ClaimedDelivery,

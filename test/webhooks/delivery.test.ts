@@ -35,7 +35,7 @@ afterAll(async () => {
 
 describe('delivery', () => {
   it.each(['a plain secret', `whsec_${Buffer.alloc(24, 7).toString('base64')}`])(
-    'signs a delivery with %s',
+    'signs a webhook delivery with %s',
     async (secret) => {
       receiver.received.length = 0;
       const subscription = await workspace.createWebhook({ url: receiver.url, secret, events: ['ticket.created'] });

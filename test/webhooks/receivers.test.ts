@@ -463,7 +463,7 @@ describe.concurrent('certificate of a receiver', () => {
     ['self-signed', /self-signed/],
     ['wrong-host', /does not match certificate/],
   ])(
-    'sends no data to a receiver whose certificate is %s, also on a second connection',
+    'sends no data to a receiver whose certificate is %s, also not on a second connection',
     async (certificate, error) => {
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const { receiver, url } = await startTls(certificate, version);

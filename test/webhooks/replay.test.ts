@@ -78,7 +78,7 @@ describe('replayDeliveries', () => {
     expect(await replayDeliveries(context, { subscription: id })).toBe(0);
   });
 
-  it('stores the time of a replay request by the clock of the database', async () => {
+  it('stores the time of a replay request from the clock of the database', async () => {
     const { context, id } = await start(1);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     const replay = await replayWebhook(context, id, { since: '2026-01-01T00:00:00Z' }).finally(() =>
@@ -376,7 +376,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(3);
   });
 
-  it('claims from a large replay without reading more rows than the worker takes', { timeout: 60_000 }, async () => {
+  it('claims deliveries of a large replay without reading other rows', { timeout: 60_000 }, async () => {
     const { workspace, id } = await start(5000);
     const { prisma, databaseUrl } = sender.api;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });

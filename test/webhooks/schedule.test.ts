@@ -54,7 +54,7 @@ describe('retry schedule', () => {
   });
 });
 
-it('leases a delivery to a worker for twice the attempt timeout', () => {
+it('leases a claimed delivery for twice the attempt timeout', () => {
   expect(claimLease).toBe(2 * deliverySchedule.attemptTimeout);
 });
 
