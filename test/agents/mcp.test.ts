@@ -366,7 +366,7 @@ describe('MCP requests', () => {
   });
 
   it.each(['https://example.com', 'http://localhost.example.com', 'null'])(
-    'rejects MCP requests from pages of another origin: %s',
+    'rejects MCP requests from browser pages of another origin: %s',
     async (origin) => {
       const responses = [
         await post(list, { key: workspace.key, headers: { origin } }),
@@ -379,7 +379,7 @@ describe('MCP requests', () => {
     },
   );
 
-  it('accepts MCP requests from pages of localhost and of PUBLIC_URL', async () => {
+  it('accepts MCP requests from browser pages of localhost and of PUBLIC_URL', async () => {
     for (const origin of ['http://localhost:6274', 'http://127.0.0.1:3000', 'http://[::1]']) {
       expect((await post(list, { key: workspace.key, headers: { origin } })).status).toBe(200);
     }

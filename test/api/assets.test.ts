@@ -187,7 +187,7 @@ describe('PATCH /assets/:id', () => {
       'soon',
       1_800_000_000,
     ].map((value): [string, unknown] => ['warrantyExpiresAt', value]),
-  ])('rejects an asset change with %s %j', async (path, value) => {
+  ])('rejects an asset change with the field %s set to %j', async (path, value) => {
     const before = await workspace.createAsset();
     const answer = await patch(before.id, { notes: 'Changed', [path]: value });
     expect(answer.status, answer.text).toBe(400);
@@ -195,7 +195,7 @@ describe('PATCH /assets/:id', () => {
     expect(await read(before)).toEqual(before);
   });
 
-  it.each(texts)('rejects an asset change with a %s that is too long', async (path) => {
+  it.each(texts)('rejects an asset change with a text in %s that is too long', async (path) => {
     const { id } = await workspace.createAsset();
     const answer = await patch(id, { [path]: 'x'.repeat(path === 'notes' ? 65_536 : 256) });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
@@ -257,7 +257,7 @@ describe('PATCH /assets/:id', () => {
   });
 
   describe('status', () => {
-    it.each(AssetStatus.options)("allows exactly the contract's asset status transitions from %s", async (from) => {
+    it.each(AssetStatus.options)('allows only asset status transitions of the contract from %s', async (from) => {
       expect(assetTransitions(from)).toEqual(
         from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from),
       );

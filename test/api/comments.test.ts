@@ -39,7 +39,7 @@ describe('POST /tickets/{id}/comments', () => {
     expect(data.updatedAt >= createdAt).toBe(true);
   });
 
-  it('accepts a comment on a ticket in a final status', async () => {
+  it('accepts a comment on a ticket that has a final status', async () => {
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { status: 'CANCELLED' });
     expect((await post(id, comment)).status).toBe(201);

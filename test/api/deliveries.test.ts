@@ -106,7 +106,7 @@ describe('GET /deliveries/:id', () => {
     expect(answer.text).not.toContain('hidden');
   });
 
-  it('returns the last 100 attempts of a delivery', async () => {
+  it('returns only the last 100 attempts of a delivery', async () => {
     const { made } = await createDeliveries('EXHAUSTED');
     const deliveryId = made[0]?.id ?? 0;
     await execute(

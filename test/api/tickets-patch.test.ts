@@ -206,7 +206,7 @@ describe('PATCH /tickets/:id', () => {
       },
     );
 
-    it.each(TicketStatus.options)('keeps a ticket unchanged when its status %s is set again', async (status) => {
+    it.each(TicketStatus.options)('keeps a ticket unchanged if a PATCH repeats its status %s', async (status) => {
       const before = await createTicketIn(status);
       now = new Date(now.getTime() + 60_000);
       const answer = await patch(before.id, { status });

@@ -145,7 +145,7 @@ describe('POST /tickets', () => {
   });
 
   it.each(['title', 'description', 'categoryConfigId'])(
-    'rejects NUL and lone surrogates in %s of a ticket',
+    'rejects NUL and lone surrogates in the field %s of a ticket',
     async (path) => {
       for (const value of unstorable) {
         expect(errorOf(await create({ [path]: value }))).toMatchObject({
@@ -324,7 +324,7 @@ describe('a ticket addressed by its number', () => {
     },
   );
 
-  it('returns 404 for the ticket number of another workspace', async () => {
+  it('returns 404 for a ticket number that exists only in another workspace', async () => {
     const [owner, other] = [await createWorkspace(api), await createWorkspace(api)];
     await other.createTicket();
     expect((await owner.call('GET', '/tickets/INC-1')).status).toBe(404);

@@ -156,7 +156,7 @@ it('reports a doctor check that throws as a problem, and runs the other checks',
 });
 
 it.skipIf(!hasPgBouncer())(
-  'accepts a session pooler and reports a transaction pooler',
+  'accepts a connection pooler in session mode, and reports a problem in transaction mode',
   { timeout: 60_000 },
   async () => {
     for (const mode of ['session', 'transaction'] as const) {

@@ -60,7 +60,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
-  it('completes migrations after the reader closes stderr', async () => {
+  it('completes `itsm migrate` even if the reader closes stderr', async () => {
     await empty();
     const child = spawnCommand(['migrate'], database.url);
     child.stderr.destroy();
@@ -109,7 +109,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
-  it('rejects job queues of a newer pg-boss version', async () => {
+  it('rejects a database with job queues of a newer pg-boss version', async () => {
     await execute(database.url, 'UPDATE pgboss.version SET version = 999');
     const { code, stderr } = await itsm('tenants list');
     expect(code).toBe(1);

@@ -111,7 +111,7 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
 });
 
 describe('keys rotate', { timeout: 180_000 }, () => {
-  it('creates a replacement key and keeps the old key valid for --overlap-hours', async () => {
+  it('creates a replacement API key and keeps the old key valid for --overlap-hours', async () => {
     const { key } = await createTenant('Pied');
     const [{ id }] = await json('keys list --tenant Pied');
     const rotated = await itsm(`keys rotate ${id} --overlap-hours 1`);
@@ -210,7 +210,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
 });
 
 describe('CSV files', { timeout: 180_000 }, () => {
-  it('reports correct line numbers for each line ending and for line breaks in cells', async () => {
+  it('reports correct line numbers in CSV files for each line ending and for line breaks in cells', async () => {
     await createTenant('Lines');
     for (const [end, within] of [
       ['\r\n', '\n'],

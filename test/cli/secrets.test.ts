@@ -83,7 +83,7 @@ async function untilSessionWaits({ prisma }: Api): Promise<void> {
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
 
-it('creates the key file of the embedded PostgreSQL once under concurrency, and rejects invalid key files', async () => {
+it('creates the encryption key file once, even concurrently, and rejects invalid key files', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'itsm-key-'));
   const settings = readSettings({ DATA_DIR });
   const made = await Promise.all(Array.from({ length: 20 }, () => readSecretKeys(settings)));
@@ -203,7 +203,7 @@ it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(count));
 });
 
-it('never overwrites a secret that changes during re-encryption, and re-encrypts the changed secret', async () => {
+it('keeps a secret that changes during re-encryption, and re-encrypts the changed secret', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const changed = createSecretCipher([oldKey]).encrypt('changed', { tenantId, subscriptionId: 2n });

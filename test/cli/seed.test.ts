@@ -60,7 +60,7 @@ describe('seed', () => {
     expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
   });
 
-  it('creates public and internal comments and correct comment counts', async () => {
+  it('creates demo tickets with public and internal comments and with correct comment counts', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const commented = data.filter(({ commentCount }) => commentCount > 0);
     expect(commented).toHaveLength(4);
@@ -103,7 +103,7 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     await empty.drop();
   });
 
-  it('adds a workspace with the requested number of tickets and correct totals', async () => {
+  it('seeds a further workspace with the requested number of tickets and correct totals', async () => {
     const itsm = commandLine(database.url);
     const { code, stdout, stderr } = await itsm('seed --tickets 3k --name Umbrella');
     expect(code, stderr).toBe(0);

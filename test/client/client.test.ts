@@ -38,7 +38,7 @@ describe('client operations', () => {
     expect(await new ItsmClient({ baseUrl: `${baseUrl}/` }).ping.get()).toEqual({ status: 'ok', version: 'v1' });
   });
 
-  it('creates, reads, updates and lists tickets', async () => {
+  it('creates, reads, updates and lists tickets with the client', async () => {
     const created = await client.tickets.create(ticket);
     expect(created).toMatchObject({ ...ticket, status: 'OPEN' });
     expect(await client.tickets.get(created.id)).toEqual(created);
@@ -110,13 +110,13 @@ describe('client operations', () => {
     expect(await client.webhooks.get(subscription.id)).toEqual(subscription);
   });
 
-  it('lists and updates assets', async () => {
+  it('lists and updates assets with the client', async () => {
     const { id } = await workspace.createAsset();
     expect((await client.assets.list({ status: 'IN_STOCK' })).data.map((asset) => asset.id)).toEqual([id]);
     expect(await client.assets.update(id, { location: 'Berlin' })).toMatchObject({ id, location: 'Berlin' });
   });
 
-  it('lists and reads projects, and lists, creates and updates tasks', async () => {
+  it('lists and reads projects, and lists, creates and updates tasks with the client', async () => {
     const project = await workspace.createProject();
     expect((await client.projects.list()).data).toEqual([await client.projects.get(project.id)]);
     const task = await client.tasks.create(project.id, { title: 'Order cables' });
@@ -130,7 +130,7 @@ describe('client operations', () => {
     expect((await client.users.list({ role: 'REQUESTER', active: true, email })).data).toMatchObject([{ email }]);
   });
 
-  it('creates, lists and deactivates webhook subscriptions', async () => {
+  it('creates, lists and deactivates webhook subscriptions with the client', async () => {
     const created = await client.webhooks.create({ ...webhook, events: ['ticket.created'] });
     expect((await client.webhooks.list()).data).toEqual([created]);
     expect(await client.webhooks.delete(created.id)).toMatchObject({ id: created.id, active: false });

@@ -430,7 +430,7 @@ describe('serialized client errors', () => {
 });
 
 describe('client requests', () => {
-  it('repeats a query parameter for each value of a filter', async () => {
+  it('sends one query parameter for each value of a filter', async () => {
     answers = [json(200, { success: true, data: [], meta: { page: 1, perPage: 20, totalCount: 0 } })];
     await client.tickets.list({ status: ['OPEN', 'PENDING'], assigneeId: ['me', 7], q: 'a,b', priority: undefined });
     expect(requests[0]?.url).toBe(

@@ -140,7 +140,7 @@ describe('createMany', () => {
     expect(done.map(({ title }) => title)).toEqual(titled(150).map(({ title }) => title));
   });
 
-  it('rejects createMany if the server rejects the first request', async () => {
+  it('throws the error from createMany if the server rejects the first request', async () => {
     const wrong = newClient({ apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.createMany(titled(300))).rejects.toMatchObject({ name: 'InvalidApiKeyError' });
     expect(requests).toHaveLength(1);

@@ -9,7 +9,7 @@ describe('concurrent client calls', () => {
     { clients: 1, creates: 200, limit: 30 },
     { clients: 2, creates: 60, limit: 30 },
   ])(
-    'creates all tickets: $clients × $creates creates with $limit requests per window',
+    'creates all tickets with $clients clients × $creates creates and $limit requests per window',
     async (options) => {
       const limited = await startApi({
         env: { RATE_LIMIT_GROUP: String(options.limit), RATE_LIMIT_WINDOW_SECONDS: '1' },

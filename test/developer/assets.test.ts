@@ -248,7 +248,7 @@ describe('/developer/assets/export', () => {
     expect(await given(theirs)).toEqual(await given(own));
   });
 
-  it('exports assignees as email addresses and custom field values as text', async () => {
+  it('exports assignees of assets as email addresses, and custom field values as text', async () => {
     const [own, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const pam = { email: 'pam@example.com' };
     // IDs are unique across workspaces, so the user has a different ID in the other workspace.

@@ -100,7 +100,7 @@ describe('live search', () => {
   const search = () => page.getByRole('searchbox', { name: 'Search' });
   const found = () => page.locator('#found[aria-live=polite]');
 
-  it('explains an empty live search: invalid text, text that is too long, or an ended session', async () => {
+  it('explains in a live search why it has no results: invalid text, too long text, or an ended session', async () => {
     const { name } = await mine.createAsset({ name: 'Lamp' });
     await enter();
     await page.goto(`${origin}/developer/assets`);

@@ -91,7 +91,7 @@ describe('/developer/deliveries', () => {
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => b - a));
   });
 
-  it('shows agents only deliveries of webhooks that their API keys created', async () => {
+  it('shows users with the role AGENT only deliveries of webhooks that their API keys created', async () => {
     const { id: userId } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId });
     const theirs = (await mine.createWebhook()).id;

@@ -159,7 +159,7 @@ describe('/developer/keys/:id', () => {
     expect(stateOn((await admin.get(page)).text)).toBe('works');
   });
 
-  it('shows agents their own API keys, and lets only administrators manage keys', async () => {
+  it('shows users with the role AGENT their own API keys, and lets only administrators manage keys', async () => {
     const { page } = await make('of an administrator');
     const { text } = await agent.get(list);
     expect([...text.matchAll(/keys\/(\d+)"/g)].map(([, id]) => id)).toEqual([String(agentsKey)]);

@@ -108,7 +108,7 @@ describe('/developer/projects/import', () => {
     expect(await projectsOf(own)).toMatchObject([{ key: 'P2' }]);
   });
 
-  it('imports projects that another workspace exported', async () => {
+  it('imports a project file that another workspace exported', async () => {
     const own = await createWorkspace(api);
     await own.createProject({
       name: '@SUM(A1)',
@@ -129,7 +129,7 @@ describe('/developer/projects/import', () => {
     expect(await given(theirs)).toEqual(await given(own));
   });
 
-  it('accepts the CSV template for projects as an import', async () => {
+  it('accepts the CSV template for projects in an import preview', async () => {
     const { email } = await workspace.createUser();
     const { text } = await admin.get('/developer/projects/template');
     expect(text).toMatch(/^key,name,description,/);

@@ -93,7 +93,7 @@ describe.each(closed)('$path without permission', ({ path, roles }) => {
     expect([status, headers.location?.split('?')[0], text]).toEqual([303, '/developer/sign-in', '']);
   });
 
-  it('returns 403 to roles that may not open the page', async () => {
+  it('returns 403 to users whose role may not open the page', async () => {
     for (const role of allRoles.filter((role) => !roles.includes(role))) {
       expect((await (await userWith(role)).get(await addressOf(path))).status, role).toBe(403);
     }
@@ -136,7 +136,7 @@ describe.each(closedForms)('the form $name of $path without permission', ({ path
     expect([response.status, response.headers.location?.split('?')[0]]).toEqual([303, '/developer/sign-in']);
   });
 
-  it('returns 403 to roles that may not send the form', async () => {
+  it('returns 403 to users whose role may not submit the form', async () => {
     for (const role of allRoles.filter((role) => !roles.includes(role))) {
       expect((await send(await userWith(role))).status, role).toBe(403);
     }
@@ -183,7 +183,7 @@ describe('times', () => {
 });
 
 describe('unknown addresses', () => {
-  it('returns the same 404 page with and without a session', async () => {
+  it('returns the same 404 page to visitors with and without a session', async () => {
     const [one, two] = [await admin.get('/developer/nothing'), await openBrowser(api).get('/developer/nothing')];
     expect([one.status, one.text]).toEqual([404, two.text]);
     expect(one.text).toContain('Page not found');

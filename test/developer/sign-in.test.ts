@@ -170,7 +170,7 @@ describe('sign-in', () => {
     expect(await of(await emailOf(mine))).toBe(await of(`${unique()}@example.com`));
   });
 
-  it('redirects to the requested page after sign-in, but never outside of the area', async () => {
+  it('redirects to the requested page after sign-in, but never to a page outside of the developer area', async () => {
     await joined(mine);
     const visitor = openBrowser(api);
     const redirected = await visitor.get('/developer/audit?page=2');
@@ -242,7 +242,7 @@ describe('sign-in', () => {
 });
 
 describe('accounts with the same email address', () => {
-  it('counts sign-ins of an account against the limit of its email address', async () => {
+  it('counts sign-in attempts of an account in the limit of its email address', async () => {
     const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
     await joined(victim);
     const email = await emailOf(victim);
@@ -319,7 +319,7 @@ describe('sessions', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('replaces a planted session and its CSRF token at sign-in', async () => {
+  it('replaces an earlier session cookie and its CSRF token at sign-in, against session fixation', async () => {
     const visitor = openBrowser(api);
     const before = await visitor.tokenOf('/developer/sign-in');
     const link = `/developer/join?token=${await invite(mine)}`;

@@ -124,7 +124,7 @@ describe('/developer/usage', () => {
     expect(wordsOf(hour.text)).toContain('No requests in this time range');
   });
 
-  it('shows agents only their own usage and returns 404 for other API keys', async () => {
+  it('shows users with the role AGENT only their own usage, and returns 404 for other API keys', async () => {
     const theirs = await createWorkspace(api);
     const foreign = Number(theirs.context.keyId);
     const agent = await signIn(api, { ...mine, userId: agentId });
@@ -170,7 +170,7 @@ describe('/developer/usage', () => {
 });
 
 describe('the charts', () => {
-  it('renders each chart with a description, a legend and a table', async () => {
+  it('renders each usage chart with a description, a legend and a table', async () => {
     const { text } = await visitor.get('/developer/usage?range=7d');
     const charts = text.match(/<figure class="chart.*?<\/figure>/gs) ?? [];
     expect(charts).toHaveLength(4);
@@ -201,7 +201,7 @@ describe('the charts', () => {
   });
 });
 
-it('returns the requests of each API key per hour', async () => {
+it('returns the number of requests of each API key per hour', async () => {
   const counts = await requestsByKey(mine.context, { hours: 24 });
   expect([...counts.keys()].sort()).toEqual([keyId, agentsKey].sort());
   const ofKey = counts.get(keyId) ?? [];

@@ -176,7 +176,7 @@ describe('/developer/users/:id', () => {
     expect(await deactivateUser(operator, own.userId)).toMatchObject({ active: false });
   });
 
-  it('keeps one of two administrators who demote each other concurrently', async () => {
+  it('keeps at least one administrator if two administrators demote each other concurrently', async () => {
     for (let round = 0; round < 3; round++) {
       const own = await createWorkspace(api);
       const other = await own.createUser({ role: 'ADMIN' });

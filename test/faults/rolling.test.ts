@@ -4,7 +4,7 @@ import { formatRolling, runRolling } from './rolling.ts';
 
 /* Runs `pnpm faults rolling` with small numbers. */
 it.skipIf(!hasHaproxy('Rolling restarts'))(
-  'loses no request during a rolling restart of two processes behind HAProxy',
+  'loses no request during a rolling restart of two server processes behind HAProxy',
   {
     timeout: 300_000,
   },

@@ -21,7 +21,7 @@ it('links each error response to the documentation of its error code', async () 
   expect(page.text).toContain(`id="${anchor}"`);
 });
 
-it('documents the meaning and remedy of every error code', async () => {
+it('documents for every error code what it means and how to fix it', async () => {
   const { text } = await api.call({ method: 'GET', path: '/docs/errors' });
   expect([...text.matchAll(/<h2 id="(\w+)">/g)].map(([, code]) => code)).toEqual(Object.keys(errors));
   for (const { status, remedy } of Object.values(errors)) {

@@ -161,7 +161,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(reported).toEqual([expect.stringMatching(/^OOM /), 'back']);
   });
 
-  it('uses the database and user of REDIS_URL', async () => {
+  it('uses the database number and the user of REDIS_URL', async () => {
     await redis.send('ACL', 'SETUSER', 'it@sm', 'on', '>p@ss:word', ...(await documentedRights()));
     const { store, count } = await openStore({ url: `${redis.url.replace('//', '//it%40sm:p%40ss%3Aword@')}/3` });
     expect(store.state).toBe('redis');
@@ -170,7 +170,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(await redis.send('CLIENT', 'LIST')).toMatch(/ name=itsm-api .* db=3 .* user=it@sm/);
   });
 
-  it('connects to Redis by TLS with the host name, and by IPv6', async () => {
+  it('connects to Redis with TLS by host name, and to an IPv6 address', async () => {
     const names: string[] = [];
     const refuse = (name: string, done: (error: Error) => void) => {
       names.push(name);

@@ -68,7 +68,7 @@ describe.each([
 describe('the script of the reference', () => {
   const pathIn = (page: string) => /src="(\/docs\/js\/[^"]+)"/.exec(page)?.[1] ?? '';
 
-  it('serves the script of the API reference compressed and as immutable', async () => {
+  it('serves the script of the API reference compressed and with immutable caching', async () => {
     const path = pathIn((await get('/docs/')).payload);
     const { headers, rawPayload } = await get(path, { 'accept-encoding': 'br' });
     expect(rawPayload.length).toBeLessThan(1_300_000);
@@ -79,12 +79,12 @@ describe('the script of the reference', () => {
     });
   });
 
-  it('serves the script of the API reference at no other path', async () => {
+  it('returns 404 for the script of the API reference at an unversioned path', async () => {
     expect((await get('/docs/js/scalar.js')).statusCode).toBe(404);
   });
 });
 
-it('disables caching of the API reference, which has a nonce', async () => {
+it('disables caching of the API reference, because its page contains a nonce', async () => {
   const { headers, rawPayload } = await get('/docs/', { 'accept-encoding': 'br' });
   expect(headers['cache-control']).toBe('no-store');
   expect(headers.etag).toBeUndefined();

@@ -276,7 +276,7 @@ it('counts deliveries by outcome, measures their duration, and exports the backl
   expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
 });
 
-it('excludes the time of an open circuit from the backlog age, and counts one due delivery for a half-open circuit', async () => {
+it('excludes open circuits from the backlog age, and counts one due delivery for a half-open circuit', async () => {
   const { api, workspace, ...sender } = await startSender();
   stops.push(() => sender.close());
   const { pool, prisma } = api.databases.system;
@@ -343,7 +343,7 @@ describe('usage per tenant', () => {
 });
 
 describe('metrics of the change feed', () => {
-  it('reports the age of the oldest writing transaction as the lag of the change feed', async () => {
+  it('exports the age of the oldest writing transaction as the lag of the change feed', async () => {
     const { api, metrics, scrape } = await startMeasuredApi();
     let now = 0;
     measureChanges(metrics, api.databases.system.pool, () => now);

@@ -26,7 +26,7 @@ describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title'
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('$title', (endpoint) => {
-  it.each(['GET', 'HEAD'])('returns 304 to %s if If-None-Match matches the ETag', async (method) => {
+  it.each(['GET', 'HEAD'])('returns 304 for a %s request if If-None-Match matches the ETag', async (method) => {
     const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, method };
     const { headers, text } = await api.call(call);
     for (const tags of [headers.etag, `"other", ${headers.etag}`, `"a,b" ,, W/${headers.etag}`, '*']) {

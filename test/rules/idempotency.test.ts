@@ -296,7 +296,7 @@ it('emits one event for repeated requests with the same Idempotency-Key', async 
   expect(events.map((event) => JSON.parse(event.body).ticket)).toEqual([body.data]);
 });
 
-it('scopes an Idempotency-Key to the API key and workspace', async () => {
+it('accepts the same Idempotency-Key for different API keys and workspaces as different keys', async () => {
   const key = unique();
   const other = await createWorkspace(api);
   const otherKey = await workspace.createKey();

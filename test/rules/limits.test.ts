@@ -95,7 +95,7 @@ describe('rate limits', () => {
     expect((await get('/api/public/v1/tickets/0')).headers['x-ratelimit-remaining']).toBe('1');
   });
 
-  it('never exceeds a rate limit with 20 concurrent requests', async () => {
+  it('never exceeds a rate limit, even with 20 concurrent requests', async () => {
     const workspace = await createWorkspace(globalTight);
     const key = await workspace.createKey();
     const calls = Array.from({ length: 20 }, () =>

@@ -137,7 +137,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('rejects rows that a request inserts for another tenant or moves to it', async () => {
+  it('rejects rows that a request inserts for another tenant or moves to another tenant', async () => {
     for (const { name, owner } of tables) {
       const [given] = await rows(
         `SELECT to_jsonb(t) AS row FROM ${name} t WHERE ${owner} = ${theirs.tenantId} LIMIT 1`,
@@ -219,7 +219,7 @@ describe('the roles', () => {
     expect(await listColumns('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
 
-  it('grants the system role every table and read access to the migration history', async () => {
+  it('lets the system role read and write every table, but only read the migration history', async () => {
     const rights = await listRights('itsm_system');
     const { 'public._prisma_migrations': history, ...others } = rights;
     expect(history).toBe('SELECT');

@@ -41,7 +41,7 @@ const models = [
 
 describe('without the filter of the tenant client', () => {
   it.each([...models, 'webhookSubscription', 'event', 'delivery'] as const)(
-    'finds no %s rows of another tenant without the tenant filter',
+    'hides %s rows of another tenant from queries without a tenant filter',
     async (model) => {
       const { prisma } = api.databases.requests;
       const table = prisma[model] as unknown as { findMany(): Promise<{ tenantId: TenantId }[]> };
@@ -53,13 +53,13 @@ describe('without the filter of the tenant client', () => {
     },
   );
 
-  it('finds the rows of the current tenant without the tenant filter', async () => {
+  it('finds the rows of the current tenant with queries that have no tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const rows = await withinTenant(mine.tenantId, () => prisma.ticket.findMany());
     expect(rows.map(({ tenantId }) => tenantId)).toEqual([mine.tenantId]);
   });
 
-  it('changes and inserts no row of another tenant without the tenant filter', async () => {
+  it('changes and inserts no row of another tenant in queries without a tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const changed = await withinTenant(mine.tenantId, () => prisma.ticket.updateMany({ data: { title: 'Mine' } }));
     expect(changed.count).toBe(1);

@@ -184,7 +184,7 @@ describe('PostgreSQL', () => {
     expect(keys).toEqual([]);
   });
 
-  it('cancels a statement that exceeds the statement timeout', async () => {
+  it('cancels a SQL statement that exceeds the statement timeout', async () => {
     const hasty = openDatabases({
       url: api.databaseUrl,
       requestConnections: 1,

@@ -83,7 +83,7 @@ function leaveUnread({ server }: Api['app'], request: string, count: number): So
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
 
-it('rejects a queued request whose key is revoked or loses its scope', async () => {
+it('rejects a request in the queue if its API key is revoked or loses the scope', async () => {
   const keys = [await greedy.createKey(), await greedy.createKey()];
   const ids = (
     await api.prisma.apiKey.findMany({ where: { tenantId: greedy.tenantId }, orderBy: { id: 'desc' } })
@@ -149,7 +149,7 @@ it('shows a new API key once, even if the first request of the page returned 429
   ]);
 });
 
-it('shows a form with its values after a 429 response', async () => {
+it('shows a form again with the typed values after a 429 response', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
@@ -170,7 +170,7 @@ it('shows a form with its values after a 429 response', async () => {
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'No room' } })).toBe(0);
 });
 
-it('rejects a queued form if its session ends', async () => {
+it('rejects a form that waits in the queue if its session ends', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
@@ -224,7 +224,7 @@ it('returns 429 if the queue of the tenant is full or a request waits too long',
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 
-it('does not count a request that the concurrency limit rejects in the rate limits', async () => {
+it('excludes requests that the concurrency limit rejects from the rate limits', async () => {
   const remaining = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
   const before = remaining(await greedy.call('GET', '/tickets'));
   await whileCreatesWait(greedy, async () => {
@@ -382,7 +382,7 @@ it('returns 429 for concurrent large responses that the client does not read', a
   await own.close();
 }, 40_000);
 
-it('returns a large list of large tickets completely', async () => {
+it('returns all rows of a list with many large tickets', async () => {
   const workspace = await createWorkspace(api);
   const description = 'ü – "quoted"\n'.repeat(3000);
   for (let i = 0; i < 30; i++) await workspace.createTicket({ title: `Ticket ${i}`, description });

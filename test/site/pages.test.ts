@@ -113,7 +113,7 @@ describe('site pages', async () => {
     expect(listed.filter((path) => path.endsWith('.md'))).toHaveLength(pages.length);
   });
 
-  it('indexes operations, error codes and guides for search', async () => {
+  it('includes operations, error codes and guides in the search index of the site', async () => {
     const entries: { title: string; place: string; href: string; text: string }[] = JSON.parse(
       (await get('/docs/search.json')).text,
     );

@@ -89,7 +89,7 @@ describe('openEmbedded', () => {
     expect(await isUp(current.url)).toBe(false);
   });
 
-  it('uses the running PostgreSQL of a killed server', async () => {
+  it('uses the PostgreSQL process that a killed server has left running', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
     await kill(killed.child);
@@ -101,7 +101,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('recovers after PostgreSQL and the server are killed', async () => {
+  it('starts again after PostgreSQL and the server are killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE recovered AS SELECT 42 AS answer');
     process.kill(await postmaster(), 'SIGKILL');
@@ -120,7 +120,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(true);
   });
 
-  it('acquires the folder lock again after PostgreSQL drops the connection', async () => {
+  it('acquires the lock of the data folder again after PostgreSQL drops the connection', async () => {
     const { url } = await open(server);
     await query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'itsm %'");
     await expect.poll(() => query(url, "SELECT FROM pg_locks WHERE locktype = 'advisory'")).toHaveLength(2);

@@ -65,7 +65,7 @@ it('keeps job queue options of a newer version, and creates missing queues', asy
   expect(await seconds()).toEqual([{ seconds: 1 }]);
 });
 
-it('builds the indexes that a pg-boss migration defers, or reports the error', { timeout: 60_000 }, async () => {
+it('builds the indexes that a pg-boss migration defers, or reports why it failed', { timeout: 60_000 }, async () => {
   const leave = (command: string) =>
     client.query("INSERT INTO pgboss.bam (name, version, table_name, command) VALUES ('later', 1, 'job_common', $1)", [
       command,

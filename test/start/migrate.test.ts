@@ -63,7 +63,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('records each migration like `prisma migrate deploy`', async () => {
+  it('records each migration in the same way as `prisma migrate deploy`', async () => {
     const sql = 'CREATE TABLE later ();\n';
     await withLaterMigration(sql, async (folder) => {
       await migrateDatabase(url, { folder });
@@ -93,7 +93,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects a migration that `prisma migrate deploy` did not finish', async () => {
+  it('rejects a database with a migration that `prisma migrate deploy` did not finish', async () => {
     await withLaterMigration('CREATE TABLE later ();', async (folder) => {
       await query(
         url,
@@ -178,7 +178,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     const waiting = (like: string) =>
       vi.waitUntil(async () => (await runningStatements(like)).length > 0, { interval: 5, timeout: 10_000 });
 
-    it('lets other sessions read while a migration waits for a table', async () => {
+    it('lets other database sessions read a table while a migration waits for it', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
         const migrating = migrateDatabase(url, { folder });
         for (let read = 0; read < 2; read++) {

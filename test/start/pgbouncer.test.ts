@@ -25,7 +25,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     await database.drop();
   });
 
-  it('serves, delivers and receives revocations behind PgBouncer in session mode', async () => {
+  it('responds, delivers webhooks and applies revocations behind PgBouncer in session mode', async () => {
     pooler = await startPgBouncer(database.url, 'session');
     const receiver = await startReceiver();
     const direct = await startApi({ databaseUrl: database.url });

@@ -210,7 +210,7 @@ describe('recordResults', () => {
     expect(await test.row()).toEqual(before.row);
   });
 
-  it('pauses a subscription after a 410, and doubles the open time after a failed probe', async () => {
+  it('pauses a subscription after a 410, and doubles the open time of a circuit after a failed probe', async () => {
     const [gone, halfOpen] = [await subscribe(1), await subscribe(1)];
     await halfOpen.change(`${openFor('-1 minute')}, openings = 2, failures = 6`);
     const [first] = (await gone.claim()) as [ClaimedDelivery];
@@ -224,7 +224,7 @@ describe('recordResults', () => {
     expect({ openings, opening: Number(openUntil) - Number(lastFailureAt) }).toEqual({ openings: 3, opening: 20_000 });
   });
 
-  it('ignores results for the health of a subscription whose URL has changed', async () => {
+  it('ignores attempts to the previous URL in the health of a subscription', async () => {
     const moved = await subscribe(3);
     const [gone, slow, good] = (await moved.claim()) as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
     await moved.change("url = 'https://new.example.com/hook'");

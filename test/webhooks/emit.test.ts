@@ -85,7 +85,7 @@ it('delivers a change to a subscription that was created while the change waited
   expect(events).toEqual(['ticket.updated']);
 });
 
-it('orders events of a ticket by `timestamp`, even if the clock of the first writer was ahead', async () => {
+it('sets increasing timestamps in the events of a ticket, even if the clock of a writer was ahead', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createWebhook({ events: ['ticket.updated', 'task.updated'] });
   const { id } = await workspace.createTicket();

@@ -63,7 +63,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     expect(await test.requestsAfter(0)).toBe(0);
   });
 
-  it('sends one probe for a half-open circuit with two workers', async () => {
+  it('sends one probe for a half-open circuit, even with two workers', async () => {
     const test = await start({ worker: false });
     await test.emit(20);
     for (let round = 0; round < 5; round++) {

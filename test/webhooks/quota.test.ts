@@ -43,7 +43,7 @@ async function startTwo() {
   };
 }
 
-it('stops new deliveries only of the subscription with the most pending ones if the workspace exceeds its limit', async () => {
+it('stops only the subscription with the most pending deliveries if the workspace exceeds its limit', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, warnings, read, id, other, workspace } = await startTwo();
   await emit(7);
   await emitHigh(1);
@@ -82,7 +82,7 @@ it('stops a further subscription only if the pending count has grown since the l
   expect(await stopped()).toEqual([true, true]);
 });
 
-it('sends pending deliveries of a stopped subscription, and queues new events below half of the limit', async () => {
+it('resumes a stopped subscription when its pending deliveries are below half of the limit', async () => {
   const { emit, count, stopped, startWorker, stopWorkers, endpoint, api, id, receiver, pendingOf } = await startTwo();
   await emit(limit);
   await count();

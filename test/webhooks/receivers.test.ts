@@ -177,7 +177,7 @@ describe.concurrent('delivery timeouts', () => {
   const whole: [number, number] = [14.5 * second, 18 * second];
   const connecting: [number, number] = [4.5 * second, 8 * second];
 
-  it('fails a delivery after 15 s without a response and after 5 s without a connection', {
+  it('fails a delivery attempt after 15 s without a response, and after 5 s without a connection', {
     timeout: 40_000,
   }, async () => {
     const { port } = silent.address() as { port: number };
@@ -282,7 +282,7 @@ describe.concurrent('response body of a receiver', () => {
     await expectOf(answer(500, {}, body), { status: 500, answer: kept });
   });
 
-  it('reads at most 16 KiB of a response body, even if the receiver sends a gigabyte', async () => {
+  it('reads at most 16 KiB of a webhook response body, even if the receiver sends a gigabyte', async () => {
     let written = 0;
     let closedAfter = Number.POSITIVE_INFINITY;
     const receiver = await startReceiver((_, response) => {
@@ -308,7 +308,7 @@ describe.concurrent('response body of a receiver', () => {
     expect(written).toBeLessThan(16 * 1024 ** 2);
   });
 
-  it('ends an attempt after 16 KiB without waiting for the rest of the body', async () => {
+  it('ends a delivery attempt after 16 KiB of the response without waiting for the rest', async () => {
     const endless: Respond = (_, response) => response.writeHead(200).write('x'.repeat(20_000));
     await expectOf(endless, { delivered: true, status: 200, answer: 'x'.repeat(4096), duration: [0, 2 * second] });
   });
@@ -357,7 +357,7 @@ describe.concurrent('endless response', () => {
     ],
     ['empty lines after a whole response', `${ok}Content-Length: 2\r\n\r\nok`, '\r\n', { ...delivered, answer: 'ok' }],
   ])(
-    'closes the connection at the size limit for a response with endless %s',
+    'closes the connection at the size limit if a receiver sends endless %s',
     async (_, head, piece, { answer: kept, ...expected }) => {
       const connections: Socket[] = [];
       const answer = kept instanceof RegExp ? expect.stringMatching(kept) : kept;
@@ -368,7 +368,7 @@ describe.concurrent('endless response', () => {
     },
   );
 
-  it('closes a TLS connection at the size limit of the response', async () => {
+  it('closes a TLS connection at the size limit if a receiver sends an endless response', async () => {
     const tls = { key: pem('good.key'), cert: pem('good.crt') };
     const connections: Socket[] = [];
     const receiver = await startReceiver(flood('', '\r\n', connections), { tls });
@@ -463,7 +463,7 @@ describe.concurrent('certificate of a receiver', () => {
     ['self-signed', /self-signed/],
     ['wrong-host', /does not match certificate/],
   ])(
-    'sends no data to a receiver whose certificate is %s, also not on a second connection',
+    'sends no data to a receiver whose certificate is %s, not even on a second connection',
     async (certificate, error) => {
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const { receiver, url } = await startTls(certificate, version);

@@ -47,7 +47,7 @@ async function start(each: number) {
 }
 
 describe('replayDeliveries', () => {
-  it('replays all deliveries that match the filter, except delivered ones', async () => {
+  it('replays all deliveries that match the filter, except successful ones', async () => {
     const { context, id, due, rows } = await start(3);
     expect(await countReplayable(context, { subscription: id })).toBe(9);
     expect(await replayDeliveries(context, { subscription: id })).toBe(9);
@@ -58,7 +58,7 @@ describe('replayDeliveries', () => {
     );
   });
 
-  it('replays delivered deliveries if the filter names their state or id', async () => {
+  it('replays successful deliveries if the filter contains their state or id', async () => {
     const { context, id, due, rows } = await start(3);
     const delivered = (await rows()).filter(({ state }) => state === 'DELIVERED');
     expect(await replayDeliveries(context, { id: Number(delivered[0]?.id) })).toBe(1);
@@ -145,7 +145,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await countUnderWay()).toBe(0);
   });
 
-  it('replays only deliveries created since the given time in the given states', async () => {
+  it('replays only deliveries that were created since the given time and have one of the given states', async () => {
     const { workspace, id, rows, due } = await start(2);
     const [old] = settledAs(await rows(), 'DELIVERED') as Awaited<ReturnType<typeof rows>>;
     const createdAt = new Date(Date.now() - 3_600_000);
@@ -159,7 +159,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect((await due()).map((row) => row.id)).not.toContain(old?.id);
   });
 
-  it('reports the progress of a replay, and its completion for one day', { timeout: 60_000 }, async () => {
+  it('reports the progress of a replay, and reports completed replays for one day', { timeout: 60_000 }, async () => {
     const { workspace, context, id } = await start(1500);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const [replay] = await listReplays(context, id, 5);
@@ -249,7 +249,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
-  it('gives each workspace an equal share of batches, however many replays another workspace has', {
+  it('gives each workspace an equal share of replay batches, however many replays another one has', {
     timeout: 60_000,
   }, async () => {
     const [many, one] = [await start(2000), await start(2000)];
@@ -356,7 +356,7 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
   });
 
-  it('replays a delivery that another transaction had locked and rolled back', async () => {
+  it('replays a delivery after another transaction has locked it and rolled back', async () => {
     const { workspace, id, rows, due } = await start(3);
     const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });

@@ -39,7 +39,7 @@ describe('retry schedule', () => {
     expect([wait(19, 10), wait(20, 10)]).toEqual([24 * hour, undefined]);
   });
 
-  it.each([10, 11, 1000])('schedules no retry after attempt %i, even with a Retry-After', (attempt) => {
+  it.each([10, 11, 1000])('schedules no retry after attempt %i, even if the response has a Retry-After', (attempt) => {
     expect(nextWait({ attempt })).toBeUndefined();
     expect(nextWait({ attempt, retryAfter: hour })).toBeUndefined();
   });

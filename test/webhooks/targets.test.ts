@@ -203,7 +203,7 @@ describe('private webhook target', () => {
   });
 
   it.each(['[fe80::1%25lo]', '[::1%25lo]', '[::1%lo]', '[2000::1%251]', 'localhost%2e', '%6cocalhost'])(
-    'rejects the registration of a webhook to %s, a host with a zone or with percent encoding',
+    'rejects the registration of a webhook to %s, a host with an IPv6 zone or with percent encoding',
     async (host) => {
       const url = `https://${host}:${canary.port}/hook`;
       const answer = await sender.workspace.call('POST', '/webhooks', { ...webhook, url });
@@ -211,7 +211,7 @@ describe('private webhook target', () => {
     },
   );
 
-  it('fails the delivery if a stored webhook has a private address', async () => {
+  it('fails the delivery if the stored webhook URL has a private address', async () => {
     const ids: number[] = [];
     for (const host of [...loopback, ...special, ...names])
       ids.push(await store(`https://${host}:${canary.port}/hook`));
@@ -301,7 +301,7 @@ describe('targets that are always blocked', () => {
     expect(() => policy.checkUrl(`http://${host}/latest/meta-data`)).toThrow(why);
   });
 
-  it('fails the delivery to a blocked address or name even if private targets are allowed', async () => {
+  it('fails a delivery to a blocked address or name even if private targets are allowed', async () => {
     const open = await startSender({ connection: { lookup } });
     try {
       await open.startWorker();
