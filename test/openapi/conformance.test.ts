@@ -161,7 +161,7 @@ describe('requests generated from the document', () => {
 
   /** Creates rows of each resource. Returns their ids, grouped by the field of the operation that accepts them. */
   async function fill(workspace: Workspace, { path }: DocumentedOperation): Promise<KnownIds> {
-    // Creates so many rows that some of them keep a status that is not final.
+    // Creates enough rows that some of them keep a status that is not final.
     const idsOf = (make: () => Promise<{ id: number }>) => {
       return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
     };
