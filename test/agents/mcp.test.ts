@@ -308,7 +308,7 @@ describe('MCP requests', () => {
     ['a body over 1 MiB', toolCall('create_ticket', { title: 'x'.repeat(1024 * 1024) }), 400, -32_600],
     ['too many values', toolCall('create_ticket', { title: Array(30_000).fill(1) }), 400, -32_600],
     ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'tools/drop' }, 200, -32_601],
-  ])('returns a JSON-RPC error for a message with %s', async (_, message, status, code) => {
+  ])('returns a JSON-RPC error for an MCP message with %s', async (_, message, status, code) => {
     const { body, text, ...response } = await post(message, { key: workspace.key });
     expect([response.status, body.jsonrpc, body.error?.code], text).toEqual([status, '2.0', code]);
     expect(body.error.message, text).not.toBe('');

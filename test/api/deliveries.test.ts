@@ -123,7 +123,7 @@ describe('GET /deliveries/:id', () => {
 
 describe('POST /deliveries/:id/replay', () => {
   it.each(['DELIVERED', 'EXHAUSTED', 'CANCELLED', 'PENDING'] as const)(
-    'replays a delivery that is %s',
+    'replays a delivery with the status %s',
     async (state) => {
       const { made } = await createDeliveries(state);
       const { id, eventId } = made[0] as Delivery;

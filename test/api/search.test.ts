@@ -243,7 +243,7 @@ describe('search on the other lists', () => {
     expect(await tasks('floor')).toEqual([]);
   });
 
-  it('finds all tasks of a project when other projects have 10,050 newer matches', async () => {
+  it('finds all matching tasks of a project when other projects have 10,050 newer matches', async () => {
     const owner = await createWorkspace(api);
     const [mine, other] = [await owner.createProject(), await owner.createProject()];
     for (const title of ['Order cables', 'Lay cables', 'Order desks']) await owner.createTask({ title }, mine);

@@ -41,7 +41,7 @@ describe('GET /tickets', () => {
     }
   });
 
-  it('lists tickets by creation time, without gaps or duplicates between pages', async () => {
+  it('lists tickets newest first, without gaps or duplicates between pages', async () => {
     expect((await owner.call('GET', '/tickets')).body).toEqual({
       success: true,
       data: made,

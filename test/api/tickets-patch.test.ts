@@ -160,7 +160,7 @@ describe('PATCH /tickets/:id', () => {
     }
   });
 
-  it('treats -0 as 0 in customFields', async () => {
+  it('stores -0 in customFields of a ticket as 0', async () => {
     const before = await workspace.createTicket({ customFields: { n: 0 } });
     const answer = await patch(before.id, '{"customFields":{"n":-0}}');
     expect(answer.body.data).toEqual(before);
@@ -214,7 +214,7 @@ describe('PATCH /tickets/:id', () => {
       expect(answer.body.data).toEqual(before);
     });
 
-    it.each(['CLOSED', 'CANCELLED'] as const)('allows changes to other fields of a %s ticket', async (status) => {
+    it.each(['CLOSED', 'CANCELLED'] as const)('allows changes of a %s ticket except to its status', async (status) => {
       const { id, resolvedAt, closedAt } = await createTicketIn(status);
       const fields = { title: 'Changed', priority: 'LOW', resolution: 'As said.', customFields: { a: 1 } };
       expect((await patch(id, { ...fields, status })).body.data).toMatchObject({

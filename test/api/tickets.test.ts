@@ -208,7 +208,7 @@ describe('POST /tickets', () => {
       ids = rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
     });
 
-    it('deduplicates and sorts watcherUserIds', async () => {
+    it('deduplicates and sorts the watcherUserIds of a ticket', async () => {
       const [a, b, c] = ids;
       const { data } = (await create({ watcherUserIds: [c, a, c, b, a] })).body;
       expect(data.watcherUserIds).toEqual([a, b, c]);

@@ -58,7 +58,7 @@ describe('POST /webhooks', () => {
     expect((await create({ secret: undefined }, owner)).body.data.secret).not.toBe(secret);
   });
 
-  it('deduplicates the events of a subscription', async () => {
+  it('stores each event type of a subscription once if the request repeats it', async () => {
     const { data } = (await create({ events: ['task.updated', 'asset.created', 'task.updated'] })).body;
     expect(data.events).toEqual(['task.updated', 'asset.created']);
     expect((await create({ events: EventType.options })).body.data.events).toEqual(EventType.options);

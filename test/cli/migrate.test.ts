@@ -118,7 +118,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     );
   });
 
-  it('reports a DATA_DIR without a database and creates no files there', async () => {
+  it('reports a DATA_DIR without a database and creates no files in the folder', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-elsewhere-'));
     try {
       // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.

@@ -143,7 +143,7 @@ describe('keys rotate', { timeout: 180_000 }, () => {
 });
 
 describe('projects and assets', { timeout: 180_000 }, () => {
-  it('lists, updates and clears fields of projects and assets', async () => {
+  it('lists projects and assets, and updates and clears their fields', async () => {
     const { email } = await createTenant('Hooli');
     const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
     expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE', key: 'BOX' });

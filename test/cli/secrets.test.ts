@@ -225,7 +225,7 @@ it('keeps a secret that changes during re-encryption, and re-encrypts the change
   expect(await decryptAll(api, tenantId, newKey)).toEqual(['secret 1', 'changed', 'secret 3']);
 });
 
-it('re-encrypts each secret once if several processes run concurrently', async () => {
+it('re-encrypts each secret once if several secrets re-encrypt processes run concurrently', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 100, oldKey);
   const run = () => reencryptSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });

@@ -88,7 +88,7 @@ describe('seed', () => {
 });
 
 describe('itsm seed', { timeout: 60_000 }, () => {
-  it('seeds an empty database once and prints a valid API key', async () => {
+  it('creates demo data once in an empty database and prints a valid API key', async () => {
     const empty = await cloneDatabase();
     const itsm = commandLine(empty.url);
     const { code, stdout, stderr } = await itsm('seed');

@@ -101,7 +101,7 @@ describe('relativeTime', () => {
 });
 
 describe('in the wrong folder', { timeout: 60_000 }, () => {
-  it('reports the DATA_DIR that has no database, explains how to start, and creates no files', async () => {
+  it('reports a DATA_DIR without a database, explains how to create it, and creates no files', async () => {
     const away = join(folder, 'nothing-here');
     const { code, stdout, stderr } = await commandLine('', { DATA_DIR: away })('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -111,7 +111,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     await expect(access(away)).rejects.toThrow('ENOENT');
   });
 
-  it('reports in one line that .env cannot be read', async () => {
+  it('reports in one line that the command line cannot read .env', async () => {
     const cwd = join(folder, 'with-a-folder');
     await mkdir(join(cwd, '.env'), { recursive: true });
     const run = (...args: string[]) => promisify(execFile)(program, args, { cwd, env }).catch((error) => error);

@@ -95,7 +95,7 @@ describe('client operations', () => {
     );
   });
 
-  it('returns the workspace, user and key of an API key', async () => {
+  it('returns the workspace, user and API key of the client from me.get()', async () => {
     expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
   });
 
@@ -139,7 +139,7 @@ describe('client operations', () => {
 });
 
 describe('result of a client method', () => {
-  it('returns a promise that supports then, catch and finally', async () => {
+  it('returns a promise from client methods that supports then, catch and finally', async () => {
     const promise = client.tickets.create(ticket);
     expect(promise).toBeInstanceOf(ApiPromise);
     let ended = false;
@@ -153,7 +153,7 @@ describe('result of a client method', () => {
     expect(await client.tickets.get(id + 1_000_000).catch((error: Error) => error.name)).toBe('NotFoundError');
   });
 
-  it('returns status, headers, request id and rate limits with a response', async () => {
+  it('returns the status, headers, request id and rate limits of a response from withResponse()', async () => {
     const { data, status, headers, requestId, rateLimits } = await client.tickets.create(ticket).withResponse();
     expect(data.title).toBe(ticket.title);
     expect(status).toBe(201);
@@ -336,7 +336,7 @@ describe('client errors', () => {
 });
 
 describe('client rate limits', () => {
-  it('finishes an iteration that needs more requests than a rate limit window allows', async () => {
+  it('completes an iteration that needs more requests than a rate limit window allows', async () => {
     for (let count = 0; count < 12; count += 1) await workspace.createTicket();
     const limited = await startApi({ env: { RATE_LIMIT_GROUP: '4', RATE_LIMIT_WINDOW_SECONDS: '1' } });
     const warnings: string[] = [];
@@ -355,7 +355,7 @@ describe('client rate limits', () => {
     }
   });
 
-  it('waits for the rate limit before a write, and throws RateLimitError if maxWaitMs is 0', async () => {
+  it('waits for the rate limit before a write, or throws RateLimitError if maxWaitMs is 0', async () => {
     const limited = await startApi({ env: { RATE_LIMIT_GROUP: '1', RATE_LIMIT_WINDOW_SECONDS: '3' } });
     const url = await limited.app.listen({ port: 0, host: '127.0.0.1' });
     const hasty = new ItsmClient({ baseUrl: url, apiKey: workspace.key });

@@ -164,7 +164,7 @@ describe('client retries', () => {
     await expect(client.tickets.create(ticket, { maxWaitMs: 900 })).rejects.toMatchObject({ status: 409 });
   });
 
-  it('generates an idempotency key for each create', async () => {
+  it('generates an idempotency key for each create call of the client', async () => {
     answers = [hangUp, silence, ok];
     await client.tickets.create(ticket, { timeoutMs: 60 });
     await client.tickets.create(ticket);
@@ -216,7 +216,7 @@ describe('client retries', () => {
     expect(waits[1]).toBeLessThanOrEqual(1);
   });
 
-  it('throws immediately if Retry-After is longer than ten minutes', async () => {
+  it('throws the error without a retry if Retry-After is longer than ten minutes', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '3600' })];
     await expect(client.tickets.list().toArray()).rejects.toMatchObject({ retryAfterSeconds: 3600, page: 1 });
     expect(requests).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('client timeouts and signals', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('throws TimeoutError if the response body does not end', async () => {
+  it('throws TimeoutError if the response body does not end within timeoutMs', async () => {
     answers = [(response) => response.writeHead(200).write('{')];
     const impatient = new ItsmClient({ baseUrl, timeoutMs: 60, maxRetries: 0 });
     await expect(impatient.tickets.get(1)).rejects.toBeInstanceOf(TimeoutError);
@@ -380,7 +380,7 @@ describe('unexpected responses', () => {
 });
 
 describe('serialized client errors', () => {
-  it('serializes all properties of an error to JSON', async () => {
+  it('serializes all properties of a client error to JSON', async () => {
     answers = [
       json(
         403,

@@ -86,7 +86,7 @@ describe('unwrap', () => {
     }
   });
 
-  it('accepts a delivery signed with any one of several secrets', async () => {
+  it('accepts a delivery that is signed with one of several given secrets', async () => {
     const headers = signatureHeaders(secret, delivery);
     expect(await unwrap(delivery.body, headers, ['the next secret', secret])).toMatchObject({ id: 'evt_1' });
     expect((await getRejection(delivery.body, headers, ['the next secret', 'another'])).code).toBe('SIGNATURE_INVALID');
@@ -194,7 +194,7 @@ describe('signTestEvent', () => {
     { type: 'task.updated', task, changes },
   ];
 
-  it.each(testEvents)('signs a $type that unwrap accepts and that matches the contract', async (event) => {
+  it.each(testEvents)('signs a test event $type that unwrap accepts and that matches the contract', async (event) => {
     for (const each of [secret, encodedSecret]) {
       const { body, headers } = await signTestEvent(event, each);
       const unwrapped = await unwrap(body, headers, each);

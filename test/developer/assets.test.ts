@@ -116,7 +116,7 @@ describe('/developer/assets/import', () => {
     expect((await visitor.get(path)).text).toContain('Check the file');
   });
 
-  it('rejects the import of a file that was replaced after its preview', async () => {
+  it('rejects the import of a CSV file that was replaced after its preview', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const before = await preview(visitor, path, 'name,assetTag,type\nSeen,A-1,LAPTOP\n');
@@ -202,7 +202,7 @@ describe('/developer/assets/import', () => {
     expect(text).not.toMatch(/<script>alert|passwd|b\.html|longlong/);
   });
 
-  it('truncates long values in the preview of a file', async () => {
+  it('truncates long values in the preview of a CSV file', async () => {
     const text = await preview(admin, path, `name,assetTag,type,customFields.a\nA,B-2,OTHER,${'x'.repeat(4000)}\n`);
     expect(text).toContain('1 asset can be imported');
     expect(text).toContain(`a: ${'x'.repeat(197)}…`);

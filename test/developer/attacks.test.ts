@@ -89,7 +89,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('does not count successful sign-ins as failures if the email address has several accounts', async () => {
+  it('counts no failed attempt for a successful sign-in if the email address has several accounts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);
@@ -179,7 +179,7 @@ describe('passkeys', () => {
     expect(await send(visitor, await signs(true))).toBe(303);
   });
 
-  it('rejects a passkey that is already registered', async () => {
+  it('rejects the registration of a passkey that is already registered', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const other = newAuthenticator();
     const add = async (visitor: Visitor) =>
@@ -275,7 +275,7 @@ describe('forms', () => {
       'at most 10485760',
     ],
     ['is JSON', (token) => [JSON.stringify({ _csrf: token }), { 'content-type': 'application/json' }], formType],
-  ])('reports the error of a form that %s', async (_what, send, message) => {
+  ])('shows the error of a form that %s', async (_what, send, message) => {
     const [body, headers = boundary] = send(await admin.tokenOf('/developer/assets/import'));
     const { status, text } = await admin.post('/developer/assets/import?form=upload', body, headers);
     expect([status, text.includes(message)], text).toEqual([400, true]);
@@ -321,7 +321,7 @@ describe('forms', () => {
     expect([status, text.includes('5 fields')], text).toEqual([400, true]);
   });
 
-  it('rejects unknown, repeated and invalid fields of a form', async () => {
+  it('rejects unknown, repeated and invalid fields of a developer area form', async () => {
     const token = encodeURIComponent(await admin.tokenOf(account));
     const post = (fields: string) =>
       admin.post('/developer/keys/new?form=create', `_csrf=${token}&${fields}`, { 'content-type': formType });
@@ -364,7 +364,7 @@ describe('addresses', () => {
     expect(status, text).toBe(expected);
   });
 
-  it('links to the last page of a list if the page number is too high', async () => {
+  it('shows a link to the last page of a list if the page number is too high', async () => {
     const { text } = await admin.get('/developer/audit?page=1000000');
     expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
   });

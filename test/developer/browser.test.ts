@@ -119,7 +119,7 @@ describe('live search', () => {
   });
 });
 
-it('stops refreshing a page after its session has ended', async () => {
+it('stops refreshing a page after its session ends', async () => {
   await enter();
   const { id } = await mine.createDelivery();
   await page.goto(`${origin}/developer/deliveries/${id}`);

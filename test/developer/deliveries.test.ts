@@ -173,7 +173,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(`${list}/${id}?answer=2`)).text).toContain('y'.repeat(1000));
   });
 
-  it('truncates a large body and downloads it unchanged', async () => {
+  it('truncates the large body of a delivery on its page, and downloads the body unchanged', async () => {
     const { id: webhookId } = await mine.createWebhook();
     const body = `{"type": "ticket.created",  "x":"${'é'.repeat(60_000)}"}`;
     const { id } = await delivered(webhookId, {}, { body, publicId: 'evt_"large\r\n' });

@@ -88,7 +88,7 @@ describe.each(pages)('$path', ({ path, roles }) => {
 });
 
 describe.each(closed)('$path without permission', ({ path, roles }) => {
-  it('redirects a page request without a session to the sign-in page', async () => {
+  it('redirects a request for a page without a session to the sign-in page', async () => {
     const { status, headers, text } = await openBrowser(api).get(await addressOf(path));
     expect([status, headers.location?.split('?')[0], text]).toEqual([303, '/developer/sign-in', '']);
   });

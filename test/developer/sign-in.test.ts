@@ -187,7 +187,7 @@ describe('sign-in', () => {
     }
   });
 
-  it('lets users choose a workspace if their password matches several accounts', async () => {
+  it('shows a choice of workspaces at sign-in if the password matches several accounts', async () => {
     const other = await createWorkspace(api);
     const email = `${unique()}@example.com`;
     const [one, two] = [await mine.createUser({ email }), await other.createUser({ email })];
@@ -278,7 +278,7 @@ describe('sessions', () => {
     expect((await third.get(account)).status).toBe(303);
   });
 
-  it('accepts a passkey with invalid transports', async () => {
+  it('accepts the registration of a passkey with invalid transports', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     for (const transports of [[1, null], 'usb', Array(1000).fill('usb'), ['usb', 'nfc']]) {
       const link = `/developer/join?token=${await invite(mine, id)}`;
@@ -293,7 +293,7 @@ describe('sessions', () => {
     ]);
   });
 
-  it('ends all sessions and deletes credentials when a new invitation link is used', async () => {
+  it('ends all sessions and deletes all credentials of a user who uses a new invitation link', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('/developer/tickets/:id', () => {
-  it('shows a ticket with its comments and activity, by ID and by ticket number', async () => {
+  it('shows a ticket page with comments and activity, by ID and by ticket number', async () => {
     const watcher = await workspace.createUser({ name: 'Wanda <b>Watcher</b>' });
     const { id, ticketNumber } = await workspace.createTicket({
       ...{ title: '<script>alert(1)</script>', watcherUserIds: [watcher.id], customFields: { '<i>site': ['a', 1] } },
@@ -35,7 +35,7 @@ describe('/developer/tickets/:id', () => {
     expect(text).not.toContain('<form method="post"');
   });
 
-  it('truncates long ticket texts and shows the full text on request', async () => {
+  it('truncates long texts on a ticket page and shows the full text on request', async () => {
     const long = (last: string) => `${'long '.repeat(6000)}${last}`;
     const { id } = await workspace.createTicket({ description: long('end of description') });
     const comment = await workspace.createComment(id, { body: long('end of comment') });

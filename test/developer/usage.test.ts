@@ -114,7 +114,7 @@ describe('/developer/usage', () => {
     expect(words).not.toMatch(/projects|POST/);
   });
 
-  it('shows the usage of a week, of an hour and of a single API key', async () => {
+  it('shows the usage of a week, of an hour, and of a single API key', async () => {
     const week = wordsOf((await visitor.get('/developer/usage?range=7d')).text);
     expect(week).toContain('Requests 1,203');
     expect(week).toContain('POST /webhooks/{id}/test 10,000 ms 10,000 ms');

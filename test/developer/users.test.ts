@@ -93,7 +93,7 @@ describe('/developer/users/new', () => {
 });
 
 describe('/developer/users/:id', () => {
-  it('changes, invites, deactivates and activates a user', async () => {
+  it('changes, invites, deactivates and activates a user in the developer area', async () => {
     const user = await workspace.createUser({ name: 'Ada' });
     const path = `/developer/users/${user.id}`;
     const state = await stateOf(admin, path);
@@ -144,7 +144,7 @@ describe('/developer/users/:id', () => {
     expect(entries.data).toMatchObject([{ user: { id: Number(workspace.userId) } }, { address: '127.0.0.1' }]);
   });
 
-  it('revokes the successor of an API key that is rotated while its user is deactivated', async () => {
+  it('revokes the new key of a rotation that runs while the user is deactivated', async () => {
     const { id, keyId } = await createUserWithKey('ADMIN');
     const held = new pg.Client({ connectionString: api.databaseUrl });
     await held.connect();
@@ -160,7 +160,7 @@ describe('/developer/users/:id', () => {
     expect((await getKey(workspace.context, successor.id)).state).toBe('revoked');
   });
 
-  it('rejects the removal of the last administrator, except from the command line', async () => {
+  it('rejects the demotion or deactivation of the last administrator, except by the command line', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const path = `/developer/users/${own.userId}`;

@@ -135,7 +135,7 @@ describe('/developer/webhooks/:id', () => {
     expect((await admin.submitAndFollow(path, 'resume')).text).toContain('>HEALTHY<');
   });
 
-  it('changes a webhook and rejects a change with an outdated ETag', async () => {
+  it('changes a webhook, and rejects a change with an outdated ETag', async () => {
     const { id, path } = await webhook();
     await mine.call('PATCH', `/webhooks/${id}`, { filter: { title: ['a, b', 'c'], type: ['INCIDENT'] } });
     const zeros = await mine.createWebhook({ events: ['ticket.created'], filter: { categoryConfigId: ['0042', '7'] } });

@@ -62,7 +62,7 @@ describe('a list', () => {
       expect(head.headers[name]).toBe(whole.headers[name]);
   });
 
-  it('sends a response under 1 KiB uncompressed', async () => {
+  it('does not compress a response of less than 1 KiB', async () => {
     const { headers } = await get('/users', 'br');
     expect(headers['content-encoding']).toBeUndefined();
   });

@@ -24,7 +24,7 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n
 const post = (path: string, body: string, headers = '') =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${headers}\r\n${body}`;
 
-it('sends HSTS and absolute links with every error if PUBLIC_URL is https', async () => {
+it('sends HSTS and absolute documentation links with every error if PUBLIC_URL uses https', async () => {
   const publicUrl = 'https://itsm.example.com';
   const [secure, { app: door }] = await Promise.all([
     startApi({ env: { PUBLIC_URL: publicUrl } }),

@@ -75,7 +75,7 @@ describe('Content-Encoding', () => {
     },
   );
 
-  it.each(['identity', 'Identity', ''])('accepts Content-Encoding "%s"', async (encoding) => {
+  it.each(['identity', 'Identity', ''])('accepts a request with the Content-Encoding "%s"', async (encoding) => {
     expect((await post({ 'content-encoding': encoding })).body.error.code).toBe('VALIDATION_ERROR');
   });
 

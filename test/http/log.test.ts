@@ -177,7 +177,7 @@ describe('a log on standard output', () => {
     return spawn(process.execPath, args, { stdio: ['pipe', stdout, 'inherit'] });
   }
 
-  it('writes all log lines before the process exits, even with a slow reader', async () => {
+  it('writes all log lines before the process exits, even if the reader of stdout is slow', async () => {
     const child = spawnLogger("for (let number = 1; number <= 5000; number++) log.info({ number }, 'a'.repeat(100));");
     await sleep(500);
     const [written] = await Promise.all([text(child.stdout as NonNullable<typeof child.stdout>), once(child, 'exit')]);

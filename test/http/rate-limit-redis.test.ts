@@ -191,7 +191,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(reasons[2]).toContain(' ::1:');
   });
 
-  it('returns the name and version of the Redis server', async () => {
+  it('returns the name and version of the connected Redis server', async () => {
     expect((await openStore()).counter.server).toMatch(/^(redis|valkey) \d+\.\d+\.\d+$/);
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { formatModel, runModel } from './run.ts';
 
 /* Runs `pnpm model` with one episode in which every fault occurs once. */
-it('returns what the model predicts during concurrent requests and process kills', { timeout: 600_000 }, async () => {
+it('responds as the model predicts during concurrent requests and process kills', { timeout: 600_000 }, async () => {
   const report = await runModel({ commands: 2000, seed: 0, shrinkFor: 60_000 });
   console.log(formatModel(report));
   expect(report).toMatchObject({ findings: [], crashes: [] });

@@ -64,7 +64,7 @@ describe('the examples of the document', () => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('accepts the documented example of $id in the demo workspace', async (operation) => {
+  it.each(deletesLast)('accepts the documented example request of $id in the demo workspace', async (operation) => {
     const path = Object.fromEntries(
       operation.parameters.filter((each) => each.in === 'path').map(({ name, schema }) => [name, exampleOf(schema)]),
     );
@@ -131,7 +131,7 @@ describe('requests generated from the document', () => {
   });
 
   it.each(operations)(
-    'responds to generated requests to $id as documented',
+    'responds to generated requests to $id as the OpenAPI document describes',
     async (operation) => {
       const workspace = await createWorkspace(api);
       const keys = {

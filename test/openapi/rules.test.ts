@@ -141,7 +141,7 @@ it('names the schema of a nullable value after the schema of the value', () => {
   });
 });
 
-it('accepts the id or number of a ticket in every reference to a ticket', () => {
+it('documents the id or the number of a ticket for every reference to a ticket', () => {
   const { parameters, schemas } = openApiDocument().components as Part;
   const $ref = '#/components/schemas/TicketReference';
   expect(schemas.TicketReference.anyOf).toMatchObject([

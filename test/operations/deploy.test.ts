@@ -134,7 +134,7 @@ it('queries each exported metric, and no unknown metric, in the dashboard and th
   expect(unused).toEqual([]);
 });
 
-it('exports metrics about the process, its database and its checks', async () => {
+it('exports metrics about the process, its database and its health checks', async () => {
   for (const check of ['database', 'migrations', 'keyListener', 'rateLimitStore', 'wakeListener', 'workerLoops']) {
     expect(metrics.value('itsm_check_ok', { check }), check).toBeDefined();
   }

@@ -54,7 +54,7 @@ function serveMetrics(metrics: Metrics): Pick<Measured, 'scrape' | 'tenants'> {
 }
 
 describe('metrics of requests', () => {
-  it('counts requests by route and status, and measures their duration', async () => {
+  it('exports the number and duration of requests by route and status', async () => {
     const { api, scrape } = await startMeasuredApi();
     const workspace = await createWorkspace(api);
     const { id } = await workspace.createTicket();
@@ -212,7 +212,7 @@ it('exports metrics of connections by pool, waiting requests and prepared statem
   expect(value('itsm_database_prepared_statements', requests)).toBe(rows[0].count);
 });
 
-it('counts deliveries by outcome, measures their duration, and exports the backlog', { timeout: 40_000 }, async () => {
+it('exports deliveries by outcome, their duration and the backlog', { timeout: 40_000 }, async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const { api, workspace } = sender;
@@ -314,7 +314,7 @@ it("omits the delivery backlog without delaying the scrape if the database doesn
 });
 
 describe('usage per tenant', () => {
-  it('reports the tenants with the highest usage of the last five minutes', () => {
+  it('exports the usage of the tenants with the highest usage in the last five minutes', () => {
     let now = 0;
     const { add, top } = createTenantUsage(() => now);
     for (let id = 1; id <= 12; id++) add(toTenantId(id), 'requests', id);

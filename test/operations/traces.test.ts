@@ -105,7 +105,7 @@ function later(body: string): ReadableStream {
 const below = (spans: Span[], { spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
 describe('traces', () => {
-  it('traces a request from the caller through SQL to the delivery attempt of another process, without secrets', {
+  it('traces a request from its caller to SQL and the delivery attempt in another process', {
     timeout: 60_000,
   }, async () => {
     const api = await startUntracedApi();
@@ -293,7 +293,7 @@ describe('OpenTelemetry packages', () => {
   it.each([
     ['OTEL_TRACES_EXPORTER', 'otlp'],
     ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://127.0.0.1:4318/v1/traces'],
-  ])('exits with the install command if %s is set and OpenTelemetry is not installed', async (name, value) => {
+  ])('exits and prints the install command if %s is set and OpenTelemetry is not installed', async (name, value) => {
     const server = await start(await startUntracedApi(), { [name]: value }, withoutPackages);
     await server.exited;
     // The same versions that these tests run with.

@@ -194,7 +194,7 @@ describe('a change feed during an open transaction', () => {
     };
   }
 
-  it.each(['COMMIT', 'ROLLBACK'] as const)('delays newer changes until the %s of an open transaction', async (how) => {
+  it.each(['COMMIT', 'ROLLBACK'] as const)('lists newer changes only after %s of an open transaction', async (how) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges('/tickets/changes', undefined, [first.id, second.id]);
     const { cursor } = await walk('/tickets/changes');

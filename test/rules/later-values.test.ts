@@ -26,7 +26,7 @@ it('accepts an API key with an unknown scope of a later release', async () => {
   expect((await call('/me')).body.data.key.scopes).toEqual(['tickets:read', 'webhooks:manage']);
 });
 
-it('keeps unknown events of a later release when a subscription changes', async () => {
+it('keeps unknown event types of a later release when a subscription changes', async () => {
   const { id } = await owner.createWebhook({ events: ['ticket.created'] });
   await api.owner.pool.query(
     `UPDATE webhook_subscriptions SET events = ARRAY['change.planned', 'ticket.created'] WHERE id = $1`,
@@ -46,7 +46,7 @@ it('keeps unknown events of a later release when a subscription changes', async 
   expect(row.events).toContain('change.planned');
 });
 
-it('omits subscriptions and deliveries that have only unknown events of a later release', async () => {
+it('omits subscriptions and deliveries with only unknown event types of a later release', async () => {
   const workspace = await createWorkspace(api);
   const [theirs, mine] = [await workspace.createWebhook(), await workspace.createWebhook()];
   await workspace.createTicket();

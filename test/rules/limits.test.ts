@@ -175,7 +175,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('sends no rate limit headers without a valid key', async () => {
+  it('sends no rate limit headers without a valid API key', async () => {
     const { headers } = await groupTight.call({ method: 'GET', path: '/api/public/v1/tickets' });
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });

@@ -50,7 +50,7 @@ it('parses a named statement once and sends one Sync per execution, like pg', as
   expect((await recordMessages(query)).map(([name]) => name)).toEqual(['bind', 'describe', 'execute', 'sync']);
 });
 
-it('finds the names and texts of prepared statements on the connection', async () => {
+it('returns the names and texts of the prepared statements of a connection', async () => {
   const { parsedStatements } = wireOf(client.connection);
   expect(parsedStatements).toEqual({ of_this_test: 'SELECT $1::int AS one' });
   delete parsedStatements.of_this_test;

@@ -167,7 +167,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
     expect((await list('')).body.meta).toMatchObject({ page: 1, perPage: 20 });
   });
 
-  it('returns 400 for an empty or unknown value of every filter', async () => {
+  it('returns 400 for an empty or invalid value of each filter of a list', async () => {
     const shape = (endpoint.route.query as unknown as { shape: object }).shape;
     for (const name of Object.keys(shape).filter((each) => each !== 'page' && each !== 'perPage')) {
       const answer = await list(`${name}=`);

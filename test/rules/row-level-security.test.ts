@@ -81,7 +81,7 @@ describe('without the condition of a raw statement', () => {
       ({ tenant }) => tenant,
     );
 
-  it('returns only rows of the tenant to raw SQL on a shared connection', async () => {
+  it('returns only rows of the current tenant to raw SQL on a shared connection', async () => {
     for (const workspace of [mine, theirs, mine])
       expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
   });
@@ -97,7 +97,7 @@ describe('without the condition of a raw statement', () => {
     expect((await readConnectionState()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  it('returns only rows of the tenant to raw SQL in a transaction', async () => {
+  it('returns only rows of the current tenant to raw SQL in a transaction', async () => {
     const db = tenantClient(api.databases.requests, mine.tenantId);
     const rows = await inTransaction(db, () => queryRows(db, everything));
     expect(rows).toEqual([{ tenant: String(mine.tenantId) }]);

@@ -49,7 +49,7 @@ describe('Redis that is unavailable at startup', () => {
     await api.close();
   });
 
-  it("stops waiting after one second for a Redis that accepts connections but doesn't respond", async () => {
+  it('starts after one second if Redis accepts connections but does not respond', async () => {
     const { logger, lines } = captureLog();
     const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');

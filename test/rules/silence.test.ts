@@ -55,7 +55,7 @@ it('responds within the statement timeout plus 3 s when all database connections
   await database.drop();
 });
 
-it('rejects a pooler that drops notifications at startup', async () => {
+it('rejects a connection pooler that drops notifications at startup', async () => {
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: true });
   await expect(checkConnection(proxy.url, timeouts)).rejects.toThrow(/^DATABASE_URL: .*PgBouncer: pool_mode/);
   await proxy.close();

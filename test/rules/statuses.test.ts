@@ -84,7 +84,7 @@ describe.each(endpoints)('$title', (endpoint) => {
   );
 });
 
-it('supports conditional requests for resources with a version', () => {
+it('supports conditional requests for exactly the resources that have a version', () => {
   const titles = (asks: (route: SampledEndpoint['route']) => boolean) =>
     endpoints.filter(({ route }) => asks(route)).map(({ title }) => title);
   expect(titles(acceptsIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));

@@ -329,7 +329,7 @@ it('counts unread pages of the developer area in the limit of unread response by
   await own.close();
 }, 60_000);
 
-it('counts unread bytes of a CSV export until they are read or the client disconnects', async () => {
+it('counts unread bytes of a CSV export until the client reads them or disconnects', async () => {
   const env = { TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
@@ -361,7 +361,7 @@ it('counts unread bytes of a CSV export until they are read or the client discon
   await own.close();
 }, 60_000);
 
-it('returns 429 for concurrent large responses that the client does not read', async () => {
+it('returns 429 while a client does not read many concurrent large responses', async () => {
   const env = { DATABASE_POOL_SIZE: '8', TENANT_CONCURRENCY_SHARE: '0.25', TENANT_UNSENT_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);

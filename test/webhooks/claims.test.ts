@@ -194,7 +194,7 @@ describe('recordResults', () => {
     expect({ deliveries: await test.deliveries(), row: await test.row() }).toEqual(before);
   });
 
-  it('records the attempt of a delivery that was cancelled in the meantime, without changing the health of its subscription', async () => {
+  it('records the attempt of a delivery that was cancelled, but does not change webhook health', async () => {
     const test = await subscribe(1);
     const [delivery] = (await test.claim()) as [ClaimedDelivery];
     await test.inDatabase(

@@ -44,7 +44,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('delivers tickets to a subscription that was created while the requests waited for the ticket sequence', async () => {
+it('delivers tickets to a subscription that was created while the tickets waited for the sequence', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
