@@ -174,7 +174,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it('reports a missing, empty or wrong password and the remedy', async () => {
+  it('reports a missing, empty or wrong password file and how to fix it', async () => {
     const file = join(dataDir, 'postgres-password');
     const password = await readFile(file, 'utf8');
     await rm(file);

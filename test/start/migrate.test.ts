@@ -35,7 +35,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     expect(await migrateDatabase(url)).toEqual([]);
   });
 
-  it('applies each migration once when several processes start concurrently', async () => {
+  it('applies each migration once if several processes migrate concurrently', async () => {
     await empty();
     const script = `
       import { migrateDatabase } from ${schema};

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 const secretKey = Buffer.alloc(32, 1).toString('base64');
 
 describe('the settings', () => {
-  it('has a default for every setting', () => {
+  it('uses a default value for every setting', () => {
     expect(readSettings({})).toMatchObject({
       PORT: 3000,
       HOST: '127.0.0.1',
@@ -87,7 +87,7 @@ describe('the settings', () => {
     expect(() => readSettings({ RATE_LIMIT_STORE: 'redis' })).toThrow(/^REDIS_URL: is required [^\n]+$/);
   });
 
-  it('requires WEBHOOK_SECRET_KEY with DATABASE_URL', () => {
+  it('requires WEBHOOK_SECRET_KEY if DATABASE_URL is set', () => {
     expect(() => readSettings({ DATABASE_URL: 'postgresql://localhost/itsm' })).toThrow(
       /^WEBHOOK_SECRET_KEY: is required/,
     );

@@ -35,7 +35,7 @@ it('continues a shutdown after an error when a signal arrives, and keeps the exi
   expect(output().match(/Stopping/g)).toHaveLength(1);
 });
 
-it('logs the shutdown as JSON if the log is JSON', async () => {
+it('logs the shutdown as JSON if the log format is JSON', async () => {
   const { child, exited, output } = spawnStoppable(0);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.kill('SIGTERM');

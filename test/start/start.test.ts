@@ -224,7 +224,7 @@ describe('start', () => {
     expect(server.output()).toBe('PORT: must be a whole number from 0 to 65535\n');
   });
 
-  it("reports in one line that it can't read .env", async () => {
+  it("reports in one line that the server can't read .env", async () => {
     const folder = await dataDir();
     await mkdir(join(folder, '.env'));
     const server = start({}, folder);
@@ -323,7 +323,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('warns if search is case-sensitive beyond ASCII, like itsm doctor', { timeout: 60_000 }, async () => {
+  it('warns on start and in itsm doctor if search is case-sensitive beyond ASCII', { timeout: 60_000 }, async () => {
     const { adminUrl } = inject('postgres');
     const name = `lc_ctype_c_${process.pid}`;
     await execute(

@@ -139,7 +139,7 @@ describe('a server process', () => {
     expect((await end(server)).code).toBe(0);
   });
 
-  it('stays ready while PostgreSQL is unavailable, and reports it to operators', { timeout: 60_000 }, async () => {
+  it('stays ready while PostgreSQL is down, and reports this to operators', { timeout: 60_000 }, async () => {
     const { postgres, env } = await openGround(stops as (() => Promise<unknown>)[]);
     const server = await start(env);
     await server.ready;
@@ -154,7 +154,7 @@ describe('a server process', () => {
     }
   });
 
-  it('reports a full disk to clients and operators, and logs one line for all requests', {
+  it('reports a full disk to clients and on the operations port, and logs one line for all requests', {
     timeout: 60_000,
   }, async () => {
     const { url, key } = await database();
@@ -229,7 +229,7 @@ describe('a server process', () => {
     ]);
   });
 
-  it("serves requests and exits cleanly when its log can't be written", { timeout: 60_000 }, async () => {
+  it("serves requests and exits with code 0 if it can't write its log", { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const port = await steadyPort();
     const child = spawn(process.execPath, [join(root, 'server/src/main.ts')], {

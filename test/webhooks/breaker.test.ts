@@ -48,7 +48,7 @@ describe('circuit breaker', () => {
     expect(five).toMatchObject({ failures: 5, failingSince: at(0), openUntil: at(6 * second), openings: 1 });
   });
 
-  it('resets the failure count of a circuit after a successful attempt', () => {
+  it('resets the failure count of a subscription after a successful attempt', () => {
     const reset = afterAttempt(failing(4), success, at(second));
     expect(reset).toEqual({ ...healthy, lastSuccessAt: at(second), lastFailureAt: at(0) });
     expect(failing(4, reset).openUntil).toBeNull();
@@ -115,7 +115,7 @@ describe('automatic pause', () => {
     });
   });
 
-  it('keeps the first pause reason of a subscription and probes the endpoint every hour', () => {
+  it('keeps the first pause reason of a subscription, and probes its endpoint every hour', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const probed = afterAttempt(paused, probe, at(6 * day));
     expect(probed).toMatchObject({ pausedAt: at(0), pausedReason: paused.pausedReason, openUntil: at(6 * day + hour) });
@@ -164,7 +164,7 @@ describe('presentHealth', () => {
     expect(presented(held, at(day), { held: true })).toMatchObject(byOwner);
   });
 
-  it('reports PAUSED with the reason QUOTA before all other reasons, and refers to the change feed', () => {
+  it('reports the reason QUOTA for PAUSED before other reasons, and refers to the change feed', () => {
     const quota = { health: 'PAUSED', pausedAt: at(minute), pausedReason: 'QUOTA' };
     const row = { quotaReachedAt: at(minute) };
     const alone = presented(healthy, at(hour), row);

@@ -93,7 +93,7 @@ describe('cancellation of deliveries', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
-  it('stops cancelling deliveries when the subscription is active again', async () => {
+  it('stops cancelling the deliveries of a subscription when it is active again', async () => {
     const test = await start({ worker: false });
     await test.emit(3);
     await test.workspace.call('DELETE', `/webhooks/${test.id}`);

@@ -268,7 +268,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
   const setAge = (interval: string) =>
     `trial_attempts = ARRAY(SELECT now() - interval '${interval}' FROM unnest(trial_attempts))`;
 
-  it('limits a URL that has never responded with 2xx to 10 deliveries a minute over all workers', async () => {
+  it('limits deliveries to an unverified URL to 10 per minute over all workers', async () => {
     const { claim, change } = await subscribe(13);
     const claims = await Promise.all([claim(8), claim(8)]);
     expect(claims.flat().length).toBeLessThanOrEqual(10);
@@ -289,7 +289,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('lifts the limit of 10 deliveries a minute after the first 2xx, and applies it again to a new URL', async () => {
+  it('removes the limit of 10 deliveries per minute after the first 2xx, until the URL changes', async () => {
     const { claim, change, workspace, ref } = await subscribe(30);
     const [first] = await claim(1);
     await recordResults(api.prisma, [toResult(first as ClaimedDelivery, 200)]);

@@ -55,7 +55,7 @@ it('delivers tickets to a subscription that was created while the tickets waited
   expect(events).toEqual(['ticket.created', 'ticket.created']);
 });
 
-it('delivers a change to a subscription that was created while the change waited for a lock', async () => {
+it('delivers a change to a subscription that was created while the change waited for a row lock', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [

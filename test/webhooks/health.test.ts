@@ -193,7 +193,7 @@ describe('recovered receiver', () => {
     expect(await health(id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt, pausedAt: null });
   });
 
-  it('sends one delivery after a replay with an open circuit, and closes the circuit if it succeeds', async () => {
+  it('sends one delivery after a replay with an open circuit, and closes the circuit on success', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });
@@ -202,7 +202,7 @@ describe('recovered receiver', () => {
     expect(await test.health(test.id)).toMatchObject({ health: 'HEALTHY', nextAttemptAt: null });
   });
 
-  it('sends only one delivery after a replay if the endpoint still fails', async () => {
+  it('sends only one delivery after a replay with an open circuit if the endpoint still fails', async () => {
     const test = await startOpen();
     await test.call(`/webhooks/${test.id}/replay`, { since: longAgo });
     await eventually(() => expect(test.receiver.received).toHaveLength(test.before + 1));

@@ -9,7 +9,7 @@ useSender();
 describe('lost worker', () => {
   const lease = 30 * second;
 
-  it('reclaims the delivery of a lost worker after its lease, and records the attempt as lost', async () => {
+  it('claims the delivery of a lost worker again after its lease, and records a lost attempt', async () => {
     const test = await start({ worker: false });
     const { settled, id } = test;
     test.endpoint.status = 200;
@@ -35,7 +35,7 @@ describe('lost worker', () => {
     expect(test.receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
   });
 
-  it('probes an endpoint again if the worker that sent the probe is lost', async () => {
+  it('sends another probe to an endpoint if the worker that sent the first probe is lost', async () => {
     const test = await start({ worker: false });
     test.endpoint.status = 200;
     await test.emit(3);

@@ -93,7 +93,7 @@ describe('PATCH /webhooks/:id', () => {
     expect(errorOf(await patch(id, body))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('returns 404 for updates, tests and replays of a deactivated webhook', async () => {
+  it('returns 404 for updates, test events and replays of a deactivated webhook', async () => {
     const { id } = await subscribe();
     await owner.call('DELETE', `/webhooks/${id}`);
     expect((await patch(id, { paused: false })).status).toBe(404);
@@ -240,7 +240,7 @@ describe('webhook secret with a missing encryption key', () => {
     expect(receiver.received[0]?.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it("rejects reactivation of a webhook whose secret can't be decrypted", async () => {
+  it("rejects the reactivation of a webhook whose secret can't be decrypted", async () => {
     const { id } = await subscribe();
     await owner.call('DELETE', `/webhooks/${id}`);
     await lose(id);
@@ -301,7 +301,7 @@ describe('POST /webhooks/:id/test', () => {
 });
 
 describe('skipOwn', () => {
-  it('does not send events of the key that created the webhook if skipOwn is set', async () => {
+  it('skips events of the API key that created the webhook if skipOwn is set', async () => {
     const { receiver } = await subscribe({ skipOwn: true });
     const everything = await receive();
     await owner.createWebhook({ url: everything.url });
@@ -385,7 +385,7 @@ describe('webhook filter', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['me', 'nobody']);
   });
 
-  it('filters bulk changes of many large tickets without comparing texts longer than the filter values', async () => {
+  it('filters bulk changes of large tickets without comparing texts longer than the filter values', async () => {
     const longest = 'x'.repeat(255);
     const { id: one } = await subscribe({ events: ['ticket.updated'], filter: { categoryConfigId: [longest] } });
     const filter = { description: ['a', 'b'], resolution: ['c', null], categoryConfigId: ['d'], priority: ['LOW'] };

@@ -104,7 +104,7 @@ it('resumes a stopped subscription when its pending deliveries are below half of
   expect(await pendingOf(id)).toBe(1);
 });
 
-it('enforces the limit of pending deliveries in a running worker, and still sends test events', async () => {
+it('applies the limit of pending deliveries in a running worker, and still sends test events', async () => {
   const test = await start({ worker: false });
   await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
   await test.emit(3);

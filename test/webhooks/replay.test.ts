@@ -184,7 +184,7 @@ describe('POST /webhooks/:id/replay', () => {
     await expect(progress()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('sends nothing if the subscription is deactivated during the replay', async () => {
+  it('sends no more deliveries of a replay if its subscription is deactivated', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     await workspace.call('DELETE', `/webhooks/${id}`);
@@ -224,7 +224,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(replay).toMatchObject({ sent: 5 });
   });
 
-  it('rejects a replay request if ten replays are in progress', async () => {
+  it('rejects a replay request if ten replays of the workspace are in progress', async () => {
     const { workspace, id } = await start(1);
     const startReplay = () => workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const responses = [];

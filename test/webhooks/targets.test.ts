@@ -296,7 +296,7 @@ describe('targets that are always blocked', () => {
   ];
   const why = 'has a host that this server blocks for webhooks. Use another host.';
 
-  it.each(never)('blocks %s even if private targets are allowed', (host) => {
+  it.each(never)('blocks the webhook target %s even if private targets are allowed', (host) => {
     const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
     expect(() => policy.checkUrl(`http://${host}/latest/meta-data`)).toThrow(why);
   });
