@@ -1,21 +1,21 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 
-/** The result of a tool call: its text as a model reads it. */
+/** The result of a tool call, with the text that a model reads. */
 export interface ToolResult {
   text: string;
   isError: boolean;
 }
 
-/** The cost of a task. */
+/** The number of calls and tokens that a task needs. */
 export interface Cost {
   calls: number;
-  /** Tokens of the names, arguments and results of the calls. The list of tools is counted once per conversation. */
+  /** Tokens of the tool list, counted once per conversation, and of the names, arguments and results of all calls. */
   tokens: number;
   toolTokens: number;
 }
 
-/** Simulates an agent, which knows only the tools that its key can use and their results. */
+/** A simulated agent. It knows only the tools that its API key can use, and their results. */
 export interface Agent {
   tools: string[];
   cost: Cost;
@@ -23,7 +23,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-/** Connects an agent. @param url of `/mcp` or `/mcp/readonly` */
+/** Connects a simulated agent to the MCP server. @param url the URL of `/mcp` or `/mcp/readonly` */
 export async function startAgent(url: string, key: string): Promise<Agent> {
   const client = new Client({ name: 'tasks', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -49,7 +49,7 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
   };
 }
 
-/** Parses the rows of a list. The first line has the names of the columns, each later line has a row. */
+/** Parses the rows of an MCP list. The first line has the column names, each later line has a row. */
 export function rowsIn({ text }: ToolResult): Record<string, unknown>[] {
   const [columns = [], ...rows] = text
     .split('\n')
@@ -58,17 +58,17 @@ export function rowsIn({ text }: ToolResult): Record<string, unknown>[] {
   return rows.map((row) => Object.fromEntries(row.map((value, at) => [String(columns[at]), value])));
 }
 
-/** Returns the ticket numbers of a list. */
+/** Returns the ticket numbers in the result of an MCP list tool. */
 export function numbersIn(result: ToolResult): string[] {
   return rowsIn(result).map(({ ticketNumber }) => String(ticketNumber));
 }
 
-/** Returns the id of the row that contains a text. */
+/** Returns the id of the row of an MCP list that contains a text. */
 export function idOfRow(result: ToolResult, words: string): unknown {
   return rowsIn(result).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
 }
 
-/** Returns the total number of rows that a list reports. */
+/** Returns the total number of rows that an MCP list reports. */
 export function totalIn({ text }: ToolResult): number {
   return Number(/totalCount (\d+)/.exec(text)?.[1]);
 }

@@ -13,7 +13,7 @@ export interface Ground extends Workspace {
   comments(number: string): Promise<string[]>;
 }
 
-/** Tickets that occur once. The agent must find them among many others. */
+/** Tickets with unique texts. The agent must find these tickets among many others. */
 const special: NewTicket[] = [
   { ...ticket, title: 'Printer on floor 3 prints blank pages', category: 'HARDWARE' },
   { ...ticket, title: 'Core switch in Leipzig is down', category: null, categoryConfigId: 'unsorted' },
@@ -78,7 +78,7 @@ export async function createGround(api: Api): Promise<Ground> {
   };
 }
 
-/** The scopes of the agent's key, unless a task sets others. */
+/** The default scopes of the agent's API key. A task can set other scopes. */
 export const agentScopes: Scope[] = [
   'tickets:read',
   'tickets:write',

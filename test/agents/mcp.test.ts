@@ -27,7 +27,7 @@ interface Connecting {
   mode?: VersionNegotiationMode;
 }
 
-/** Connects the client of the SDK. */
+/** Connects the MCP client of the SDK to the server. */
 async function connect({ key = workspace.key, path = '/mcp', mode = 'auto' }: Connecting = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -42,7 +42,7 @@ async function callTool(client: Client, name: string, args: Record<string, unkno
   return { text: first?.text ?? '', isError };
 }
 
-/** Sends a raw message without the SDK. */
+/** Sends an MCP message over HTTP without the SDK. */
 function post(
   message: unknown,
   { key, path = '/mcp', headers = {} }: { key?: string; path?: string; headers?: Record<string, string> } = {},
@@ -475,11 +475,11 @@ describe('rate limits of MCP', () => {
         /^RATE_LIMIT_EXCEEDED: This API key has reached its limit of 3 requests .* Retry in \d+ seconds\.$/,
       );
       expect(left(rejected)).toBe('"global";r=4, "tickets";r=0');
-      // Calls that reach no endpoint also count.
+      // The server also counts tool calls that reach no endpoint.
       expect(left(await send(toolCall('get_ticket', {})))).toBe('"global";r=3, "mcp";r=6');
       expect(left(await send(toolCall('unknown_tool', {})))).toBe('"global";r=2, "mcp";r=5');
       expect(left(await send(toolCall('list_users', {})))).toBe('"global";r=1, "users";r=2');
-      // Invalid JSON also counts.
+      // The server also counts requests with invalid JSON.
       const broken = () => send('{"jsonrpc": ');
       const unread = await broken();
       expect([unread.status, left(unread)]).toEqual([400, '"global";r=0, "mcp";r=4']);

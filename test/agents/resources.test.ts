@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/* Tests the MCP resources. */
+/* Tests the MCP resources, which contain the documentation. */
 let api: Api;
 let client: Client;
 
@@ -34,7 +34,7 @@ it('serves every guide and llms.txt as MCP resources with the same text as on th
     expect(text, uri).toBe((await api.call({ method: 'GET', path: new URL(uri).pathname })).text);
     expect(countTokens(text), uri).toBeLessThan(20_000);
   }
-  // The paths in the list of all pages are also resource paths.
+  // Each path in llms.txt is also the path of an MCP resource.
   const guides = (await read('itsm:///llms.txt')).match(/\/docs\/guides\/[\w-]+\.md/g) ?? [];
   expect(guides.length).toBeGreaterThan(10);
   const named = guides.map((path) => new URL(path, 'itsm:///llms.txt').href);

@@ -14,9 +14,9 @@ for (const task of tasks)
   it(`completes the task: ${task.request}`, async ({ task: { meta } }) => {
     const cost = await runTask(ground, task);
     const { calls, tokens, toolTokens } = cost;
-    // Printed by main.ts.
+    // main.ts prints the cost of each task.
     Object.assign(meta, { cost });
     expect(toolTokens).toBeLessThanOrEqual(4000);
-    // A few hundred tokens per call, whatever the number of rows.
+    // Calls need a few hundred tokens, regardless of the number of rows in the workspace.
     expect(tokens / calls).toBeLessThan(2000);
   });

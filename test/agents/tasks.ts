@@ -7,7 +7,7 @@ import { agentScopes, type Ground } from './ground.ts';
 /** A request to an agent in its own workspace, with a check of the outcome. */
 export interface Task {
   request: string;
-  /** Makes the calls of a reasonable agent and returns its final statement. It only knows the results of its calls. */
+  /** Makes the tool calls of a reasonable agent and returns its answer. Uses only the results of the calls. */
   run(agent: Agent, ground: Ground): Promise<unknown>;
   /** Checks the outcome through the API, without the tools. */
   check(ground: Ground, result: unknown): Promise<void>;
@@ -15,7 +15,7 @@ export interface Task {
   path?: '/mcp/readonly';
 }
 
-/** Calls a tool. If it is rejected by a rate limit, waits for the reported seconds and calls it again. */
+/** Calls a tool. If a rate limit rejects the call, waits for the reported seconds and repeats the call. */
 async function callWithRetry(agent: Agent, tool: string, args: Record<string, unknown>) {
   const response = await agent.call(tool, args);
   const seconds = response.isError ? /(\d+) seconds?/.exec(response.text)?.[1] : undefined;

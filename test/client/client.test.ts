@@ -147,7 +147,7 @@ describe('result of a client method', () => {
       ended = true;
     });
     expect(ended).toBe(true);
-    // Awaiting the promise several times sends one request.
+    // A client call sends one request even if its promise is awaited several times.
     expect((await promise).id).toBe(id);
     expect((await client.tickets.list()).meta.totalCount).toBe(1);
     expect(await client.tickets.get(id + 1_000_000).catch((error: Error) => error.name)).toBe('NotFoundError');

@@ -25,7 +25,7 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill();
 });
 
-/** Runs an example with the command in its first comment. */
+/** Runs an example with the command that the first comment of its file contains. */
 function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const file = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
@@ -38,7 +38,7 @@ function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Rec
   return {
     output: () => output,
     exit: new Promise<number | null>((resolve) => child.on('exit', resolve)),
-    /** Waits for an output line with a URL. */
+    /** Waits for an output line with a URL and returns the URL. */
     url: () => eventually(() => /http:\S+/.exec(output)?.[0] ?? expect.fail(`It did not listen: ${output}`)),
   };
 }

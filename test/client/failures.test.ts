@@ -19,7 +19,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const apiKey = 'itsm_0123456789abcdefghijABCDEFGHIJ01234567';
 let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string; at: number }[];
-/** The responses to successive requests. The last one repeats. */
+/** The responses to successive requests. The last response repeats. */
 let answers: Answer[];
 let close: () => Promise<void>;
 let baseUrl: string;
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   client = new ItsmClient({ baseUrl, apiKey });
-  // Reduces the back-off to a twentieth of its length.
+  // Reduces the back-off to 5 % of its length to keep the test fast.
   vi.spyOn(Math, 'random').mockReturnValue(1.9);
   close = async () => {
     server.closeAllConnections();

@@ -7,7 +7,7 @@ let api: Api;
 let baseUrl: string;
 let workspace: Workspace;
 let requests: { method: string; path: string; key: string | null; items: number }[];
-/** Handles a request of the client. By default it sends the request. */
+/** Intercepts each request of the client. By default, it sends the request to the server. */
 let handleRequest: (count: number, send: () => Promise<Response>) => Promise<Response>;
 let client: ItsmClient;
 
@@ -93,7 +93,7 @@ describe('createMany', () => {
     expect((await client.tickets.createMany(large)).done).toHaveLength(30);
     expect(requests.map((request) => request.items)).toEqual([17, 13]);
     requests = [];
-    // Few bytes, but too many values.
+    // The body is small, but contains more values than the server accepts.
     const tags = Array.from({ length: 400 }, (_, index) => index);
     const wide = titled(60).map((item) => ({ ...item, customFields: { tags } }));
     expect((await client.tickets.createMany(wide)).done).toHaveLength(60);
@@ -169,7 +169,9 @@ describe('updateMany', () => {
 });
 
 describe('client change feed', () => {
-  /** Waits until the feed contains `count` changes. Transactions in other databases of the server can delay them. */
+  /**
+   * Waits until the change feed contains `rows` changes. Transactions in other databases of the server can delay them.
+   */
   const waitForChanges = (rows: number) =>
     expect.poll(async () => (await client.tickets.changes()).data.length, { timeout: 30_000 }).toBe(rows);
 

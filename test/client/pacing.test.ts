@@ -20,7 +20,7 @@ describe('concurrent client calls', () => {
         const result = await createConcurrently(baseUrl, workspace.key, { ...options, windowSeconds: 1 });
         expect(result).toMatchObject({ created: options.clients * options.creates, rejected: {} });
         expect(result.rejectedRequests).toBeLessThanOrEqual(options.clients === 1 ? 5 : 40);
-        // The client logs one line. A client that shares its key may wait a second time.
+        // A single client logs one line. Clients that share an API key can wait again, and log this again.
         expect(result.lines.length).toBeLessThanOrEqual(options.clients === 1 ? 1 : 6);
       } finally {
         await limited.close();
@@ -30,7 +30,7 @@ describe('concurrent client calls', () => {
   );
 });
 
-/** Simulates a service with the rate limit windows of the specification, in fake time. */
+/** Simulates a server with the rate limits of the specification and fake timers. */
 function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs = 20 } = {}) {
   const windows = new Map<string, { ends: number; left: number }>();
   const seen = { requests: [] as { path: string; title?: string; at: number }[], rejected: 0 };
@@ -94,7 +94,7 @@ describe('client pacing', () => {
       { name: 'global', limit: 60, remaining: 30, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
       { name: 'tickets', limit: 30, remaining: 0, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
     ]);
-    // Requests of another group are not delayed.
+    // The client does not delay requests of another endpoint group.
     await Promise.all([client.assets.get(1), isOver(100)]);
     await Promise.all([all, isOver(7 * 60_000)]);
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
@@ -125,7 +125,7 @@ describe('client pacing', () => {
     await Promise.all([client.tickets.get(1), client.tickets.get(2), isOver(100)]);
     const outcome = async (maxWaitMs: number) => client.tickets.get(3, { maxWaitMs }).catch((error: unknown) => error);
 
-    // Throws immediately if the known wait is longer.
+    // The client throws immediately if it knows that the wait exceeds maxWaitMs.
     const [atOnce] = await Promise.all([outcome(5000), isOver(0)]);
     expect(atOnce).toMatchObject({
       name: 'RateLimitError',

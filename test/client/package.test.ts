@@ -81,7 +81,7 @@ describe('packed client package', () => {
     for (const file of files.filter((name) => /\.(js|ts)$/.test(name))) {
       const source = await readFile(join(installed, file), 'utf8');
       for (const [, target = ''] of source.matchAll(/(?:from|import|import\() ?['"]([^'"]+)['"]/g)) {
-        // Examples in comments import the package by name.
+        // The examples in doc comments import the package by its name.
         if (target.startsWith('@itsm-api/client')) continue;
         expect(target).toMatch(/^\.\/[\w-]+\.js$/);
         expect(existsSync(join(installed, dirname(file), target))).toBe(true);
@@ -235,7 +235,7 @@ describe('installed client package', () => {
         `(async () => { ${inPage}\n return { found, limits, missing, same, rejected, many }; })()`,
       );
       expect(result).toEqual(expected);
-      // The ticket does not exist.
+      // Chromium logs the 404 response for a ticket that does not exist.
       expect(complaints).toEqual([expect.stringContaining('404')]);
     } finally {
       await browser.close();
@@ -293,7 +293,7 @@ describe('types of the client package', () => {
       block.replace(/^ *\* ?/gm, ''),
     );
     expect(blocks.length).toBeGreaterThan(5);
-    // All operations and some further examples.
+    // The doc comments contain an example for every operation and some more.
     expect(examples.length).toBeGreaterThanOrEqual(22);
     const samples = Object.values(openApiDocument().paths).flatMap((item) =>
       Object.values(item).map((operation) => operation['x-codeSamples']?.[0]?.source ?? ''),

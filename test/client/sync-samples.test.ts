@@ -20,7 +20,7 @@ let workspace: Workspace;
 let origin: string;
 
 beforeAll(async () => {
-  // 31 pages of 100 rows need two windows.
+  // The program requests 31 pages of 100 rows, so it needs two rate limit windows.
   api = await startApi({ ownDatabase: true, env: { RATE_LIMIT_GROUP: '20', RATE_LIMIT_WINDOW_SECONDS: '1' } });
   workspace = await createWorkspace(api);
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
@@ -36,7 +36,7 @@ afterAll(() => api.close());
 
 interface Sample {
   source: string;
-  /** The file that the program writes. */
+  /** The path of the file that the sync program writes. */
   file: string;
   read(text: string): object[];
 }
@@ -81,7 +81,7 @@ describe.each(samples)('sync program of $source', ({ source, file, read }) => {
   });
 });
 
-/** Returns the path of the program: an example, or a file with the code block of a page that writes a file. */
+/** Returns the path of a sync program: an example, or the code block of a page, saved to a file. */
 async function programOf(source: string, folder: string): Promise<string> {
   if (source.endsWith('.ts')) return fileURLToPath(new URL(source, root));
   const page = await readFile(new URL(source, root), 'utf8');
@@ -100,7 +100,7 @@ function run(program: string, folder: string) {
   });
 }
 
-/** Yields the names of changed files in a folder until the program ends. */
+/** Yields the names of files that change in a folder, until the program exits. */
 async function* namesWritten(folder: string, program: ReturnType<typeof run>): AsyncGenerator<string> {
   const ended = new AbortController();
   program.once('exit', () => ended.abort());

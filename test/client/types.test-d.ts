@@ -5,13 +5,13 @@ import type * as contract from '@itsm-api/contract';
 import type * as z from 'zod';
 
 /**
- * Checked only by the compiler (`pnpm types`): compilation fails if the types of the client differ from those of the
+ * Only the compiler checks this file (`pnpm types`). It fails if the types of the client differ from the types of the
  * contract.
  */
 
 type Equal<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
 
-/** Compiles only if every entry of its argument is true. */
+/** Compiles only if every property of the type argument is `true`. */
 function holds<_Claims extends Record<string, true>>(): void {}
 
 type Api = contract.Contract;
@@ -25,7 +25,7 @@ type Answer<Route> = Route extends { responses: { 200: infer Success extends z.Z
     : never;
 
 /**
- * Removes what only the client's types have: unknown values, read-only arrays, and the template type of ticket numbers.
+ * Removes parts that only client types have: unknown values, read-only arrays, and the template type of ticket numbers.
  */
 type Closed<T> = T extends client.Unknown
   ? never
@@ -34,13 +34,13 @@ type Closed<T> = T extends client.Unknown
     : T extends object
       ? { [Key in keyof T]: Key extends 'ticketNumber' ? string : Closed<T[Key]> }
       : T;
-/** The named fields of a response. */
+/** Removes the index signature of a type, so that only the named fields remain. */
 type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
 type Same<Left, Right> = Equal<Closed<Left>, Closed<Right>>;
 
 type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Data : never;
 type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
-/** The items of a bulk request, and the rows of the items that succeeded. */
+/** The array of items in the body of a bulk request. */
 type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } ? Item[] : never;
 type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
@@ -69,7 +69,7 @@ type Users = ItsmClient['users'];
 type Webhooks = ItsmClient['webhooks'];
 type Deliveries = ItsmClient['deliveries'];
 
-/** The client has exactly one method per operation of the contract. */
+/** Checks that the client has exactly one method per operation of the contract. */
 holds<{
   resources: Equal<Exclude<keyof ItsmClient, 'rateLimits'>, keyof Api>;
   ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
@@ -85,7 +85,7 @@ holds<{
   deliveries: Equal<keyof Deliveries, keyof Api['deliveries']>;
 }>();
 
-/** Requests have the types of the contract. */
+/** Checks that client requests have the types of the contract. */
 holds<{
   ping: Same<Arguments<ItsmClient['ping']['get']>, []>;
   me: Same<Arguments<Me['get']>, []>;
@@ -156,7 +156,7 @@ holds<{
   webhookDelete: Same<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
 }>();
 
-/** Responses have the types of the contract. */
+/** Checks that client responses have the types of the contract. */
 holds<{
   ping: Same<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
   me: Same<Item<Me['get']>, ItemOf<Api['me']['get']>>;
@@ -249,7 +249,7 @@ export function describeError(error: unknown): string {
   return 'not ours';
 }
 
-/** Invalid arguments don't compile. */
+/** Checks that invalid arguments don't compile. */
 export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   // @ts-expect-error: this status can't be used in a filter
   await api.tickets.list({ status: 'NEW' });
@@ -273,7 +273,7 @@ export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   if (status === 'ON_HOLD_IN_2030') throw status;
 }
 
-/** A `switch` over all known values leaves those of a newer server as string. */
+/** Checks that a `switch` over all known values narrows unknown values of a newer server to string. */
 export function nameOf(status: client.Ticket['status']): string {
   switch (status) {
     case 'OPEN':
@@ -289,7 +289,7 @@ export function nameOf(status: client.Ticket['status']): string {
   }
 }
 
-/** Responses can be sent again, whole or in part, and arrays may be read-only. */
+/** Checks that a program can send a response again, whole or in part, with read-only arrays. */
 export async function sentAgain(api: ItsmClient): Promise<void> {
   const read = await api.tickets.get(1);
   const { title, description, type, category, categoryConfigId, priority, watcherUserIds, customFields } = read;

@@ -22,7 +22,7 @@ const delivery = {
 
 const untimed = { requireTimestamp: false };
 
-/** Returns the reason why a delivery is rejected. Fails if it is accepted. */
+/** Returns the error of `unwrap` for an invalid delivery. Fails if `unwrap` accepts the delivery. */
 async function getRejection(...given: Parameters<typeof unwrap>): Promise<WebhookError> {
   const error = await unwrap(...given).catch((reason: unknown) => reason);
   if (!isWebhookError(error)) throw new Error(`Not rejected: ${String(error)}`);
@@ -55,7 +55,7 @@ describe('unwrap', () => {
       expect(new StandardWebhook(each).verify(body, headers)).toMatchObject({ id: 'evt_1' });
       expect(() => new SvixWebhook(each).verify(body, headers)).not.toThrow();
     }
-    // The header with a single signature uses the new secret.
+    // The header X-Service-Signature has a single signature, with the new secret.
     const plain = without(headers, 'webhook-signature');
     expect(await unwrap(body, plain, encodedSecret, untimed)).toMatchObject({ id: 'evt_1' });
     expect((await getRejection(body, plain, before, untimed)).code).toBe('SIGNATURE_INVALID');
@@ -180,7 +180,7 @@ describe('unwrap', () => {
       { ...signatureHeaders('other', delivery), 'webhook-signature': 'v1,AAAA v1,BBBB' },
       [secret, encodedSecret],
     );
-    // Verifies every key with every signature, even after a match.
+    // unwrap checks each of three possible keys with each of two signatures, even after a match.
     expect(verify).toHaveBeenCalledTimes(6);
     verify.mockRestore();
   });

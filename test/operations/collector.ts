@@ -2,26 +2,26 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A span as the process exported it. */
+/** A span that a server process exported. */
 export interface Span {
   service: string;
   traceId: string;
   spanId: string;
-  /** Empty if the span has no parent. */
+  /** The id of the parent span, or an empty string if the span has no parent. */
   parentSpanId: string;
   name: string;
-  /** 2 for a server, 3 for a client. */
+  /** The OTLP span kind: 2 for a server, 3 for a client. */
   kind: number;
   attributes: Record<string, string | number>;
   failed: boolean;
 }
 
-/** Receives traces in OTLP over HTTP as JSON. */
+/** A trace collector that receives OTLP over HTTP as JSON. */
 export interface Collector {
-  /** The environment that exports the traces of a process to this collector without a long delay. */
+  /** The environment variables with which a process exports its traces to this collector without a long delay. */
   env: Record<string, string>;
   spans: Span[];
-  /** Returns all received bodies as text. */
+  /** Returns the bodies of all received exports as text. */
   text(): string;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ interface ExportRequest {
   }[];
 }
 
-/** @param responds whether the collector responds to exports */
+/** Starts a trace collector. @param responds whether the collector responds to exports */
 export async function startCollector({ responds = true } = {}): Promise<Collector> {
   const spans: Span[] = [];
   const bodies: string[] = [];

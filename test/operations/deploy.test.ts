@@ -8,7 +8,7 @@ import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/* Compares the alerts and the dashboard with the metrics of a running process. A renamed metric would silence them. */
+/* Compares the alerts and the dashboard with the metrics of a running process. They don't work with renamed metrics. */
 const root = new URL('../../', import.meta.url);
 const readText = (name: string) => readFile(new URL(name, root), 'utf8');
 
@@ -24,7 +24,7 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-/** Metrics that Prometheus adds to each target. */
+/** Metrics that Prometheus itself adds to each scrape target. */
 const prometheusMetrics = new Set(['up']);
 const targetLabels = ['job', 'instance'];
 
@@ -125,7 +125,7 @@ it('queries each exported metric, and no unknown metric, in the dashboard and th
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(shown.length).toBeGreaterThan(15);
   expect(shown.flatMap(findMismatches)).toEqual([]);
-  // Every metric of ours is in an alert or a panel.
+  // Every metric with the prefix itsm_ must be in an alert or a panel.
   const used = new Set(
     [...shown, ...rules.map(({ expr }) => expr)].flatMap((expr) => readExpression(expr).map(({ metric }) => metric)),
   );

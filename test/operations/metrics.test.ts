@@ -17,7 +17,7 @@ import { eventually, startReceiver, startSender } from '../support/receiver.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/** Called in reverse order. */
+/** Cleanup functions, called in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -62,7 +62,7 @@ describe('metrics of requests', () => {
       await workspace.call('GET', path);
     }
     await api.call({ method: 'GET', path: '/api/public/v1/tickets' });
-    // Health checks are not counted as API requests.
+    // The server doesn't count health checks as API requests.
     await api.call({ method: 'GET', path: '/readyz' });
 
     const { value, values } = await scrape();
@@ -252,7 +252,7 @@ it('exports deliveries by outcome, their duration and the backlog', { timeout: 4
   expect(first.value('itsm_jobs_waiting', { queue: 'webhook-dispatch' })).toBeDefined();
   expect((await tenants()).deliveries).toMatchObject([{ tenantId: Number(workspace.tenantId), deliveries: 6 }]);
 
-  // The ticket is new, so the receipt time is only the latency from the change to the response.
+  // The ticket is new, so the measured time is only the latency from the change to the response.
   await workspace.createTicket();
   await eventually(() => expect(good.received).toHaveLength(4));
   await eventually(async () => expect((await scrape()).value('itsm_delivery_receipt_seconds_count')).toBe(4));
@@ -260,7 +260,7 @@ it('exports deliveries by outcome, their duration and the backlog', { timeout: 4
   expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeGreaterThan(0);
   expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeLessThan(5);
 
-  // Failed deliveries wait. They are not due while the circuit is open, even after the time of their next attempt.
+  // While the circuit is open, failed deliveries are not due, even after the time of their next attempt.
   await stop();
   await api.prisma.webhookSubscription.updateMany({
     where: { id: failing },
@@ -363,7 +363,7 @@ describe('metrics of the change feed', () => {
     expect(await lagAfter(60_000)).toBe(first + 60);
     await open.query('ROLLBACK');
     await open.end();
-    // Other databases of this server may have an open transaction for a moment.
+    // Other databases of this PostgreSQL server can have an open transaction for a short time.
     await expect.poll(() => lagAfter(1000), { timeout: 30_000 }).toBeLessThan(60);
   });
 });

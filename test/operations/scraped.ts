@@ -3,9 +3,9 @@ type Labels = Record<string, string>;
 /** A parsed response of `/metrics`. */
 export interface Scraped {
   text: string;
-  /** Each series by its name and labels, in the order of the names. */
+  /** The name and labels of each series, sorted by name. */
   series: string[];
-  /** The type of each metric by its name. */
+  /** The metric types by metric name. */
   types: Map<string, string>;
   /** Returns the label names of a metric. */
   labelsOf(metric: string): Set<string>;
@@ -15,7 +15,7 @@ export interface Scraped {
   values(metric: string): number[];
 }
 
-/** Parses the text format of Prometheus. */
+/** Parses metrics in the text format of Prometheus. */
 export function scraped(text: string): Scraped {
   const found = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
     name,

@@ -18,13 +18,13 @@ import { type Collector, type Span, startCollector } from './collector.ts';
 const key = Buffer.alloc(32, 1).toString('base64');
 const withoutPackages = ['--import', join(import.meta.dirname, 'without-opentelemetry.ts')];
 
-/** Called in reverse order. */
+/** Cleanup functions, called in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** Starts an API with its own database in this process, without tracing, to create rows. */
+/** Starts an API with its own database and without tracing in the test process. Tests create rows with it. */
 async function startUntracedApi(): Promise<Api> {
   const api = await startApi({
     ownDatabase: true,
@@ -46,7 +46,7 @@ interface Server extends ServerProcess {
   lines(): Record<string, unknown>[];
 }
 
-/** Starts a server process on the database of an API. */
+/** Starts a traced server process that uses the database of `api`. */
 async function start(api: Api, env: Record<string, string>, nodeOptions?: string[]): Promise<Server> {
   const port = await steadyPort();
   const server = spawnServer(
@@ -125,7 +125,7 @@ describe('traces', () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const created = await server.call('/tickets?', workspace, {
       method: 'POST',
-      // The body arrives after the server has read the headers.
+      // The client sends the body after the server has read the headers.
       body: later(JSON.stringify({ ...ticket, title: 'a title of this test' })),
       duplex: 'half',
       headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, 'x-request-id': 'of-this-test' },
@@ -166,7 +166,7 @@ describe('traces', () => {
     expect(names).toMatch(/INSERT tickets/);
     expect(names).toMatch(/INSERT events.* deliveries/);
     expect(names).toMatch(/^COMMIT$/m);
-    // PostgreSQL would log each failed statement.
+    // The server must not cause failed SQL statements, because PostgreSQL logs each one.
     expect(statements.filter(({ failed }) => failed)).toEqual([]);
 
     expect(attempt).toMatchObject({ traceId, parentSpanId: request.spanId, service: 'itsm-worker', failed: true });
@@ -176,9 +176,9 @@ describe('traces', () => {
       'itsm.subscription.id': String(subscription),
       'itsm.delivery.attempt': 1,
     });
-    // Receivers get only the headers of the specification.
+    // Webhook receivers get only the headers of the specification, without trace context.
     expect(Object.keys(failing.received[0]?.headers ?? {})).not.toContain('traceparent');
-    // Periodic work of a worker creates no traces.
+    // The worker creates a span for the attempt, but none for its periodic work.
     expect(spans.filter(({ service }) => service === 'itsm-worker')).toEqual([attempt]);
 
     const ofRequest = { trace_id: traceId, span_id: request.spanId };
@@ -296,7 +296,7 @@ describe('OpenTelemetry packages', () => {
   ])('exits and prints the install command if %s is set and OpenTelemetry is not installed', async (name, value) => {
     const server = await start(await startUntracedApi(), { [name]: value }, withoutPackages);
     await server.exited;
-    // The same versions that these tests run with.
+    // The install command names the versions that these tests use.
     const packages = Object.entries(packageJson.devDependencies).map((each) => each.join('@'));
     const command = `npx -y pnpm@12 --filter @itsm-api/server add --save-prod ${packages.filter((each) => each.startsWith('@opentelemetry/')).join(' ')}`;
     const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
@@ -337,7 +337,7 @@ describe('OpenTelemetry packages', () => {
         expect((await server.call('/tickets?perPage=1', workspace)).status).toBe(200);
         await sleep(100);
       }
-      // The exit code would be 1 if the shutdown had timed out.
+      // The exit code is 1 if the shutdown times out.
       expect(await end(server)).toMatchObject({ code: 0 });
       const warnings = server.lines().filter(({ msg }) => msg === 'traces are not sent');
       expect(warnings).toEqual([expect.objectContaining({ level: 40, reason: expect.stringContaining(reason) })]);

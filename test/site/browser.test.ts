@@ -26,7 +26,7 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   return page;
 }
 
-/** Covers each width and each theme once, since some elements are visible only in one of them. */
+/** Combines each width and each theme once, because some elements are visible only in one width or theme. */
 const looks = [
   { colorScheme: 'light', viewport: wide },
   { colorScheme: 'dark', viewport: phone },

@@ -47,7 +47,7 @@ it('copies all tickets and receives a verified webhook with the commands of the 
   const atPort = (code = '') => code.replaceAll('4000', port);
   await writeFile(join(folder, 'sync.mjs'), copy[0] ?? '');
   await writeFile(join(folder, 'receive.mjs'), atPort(webhook[0]));
-  // Pastes all commands into one shell.
+  // Runs all commands in one shell, like a user who pastes them.
   const shell = spawn('bash', ['-e'], { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(shell);
   let output = '';

@@ -18,29 +18,29 @@ import type { Logger } from 'pino';
 import { cloneDatabase, workerDatabaseUrl } from './database.ts';
 
 export interface ApiOptions {
-  /** The environment of the server. Limits are effectively off unless a test sets them. */
+  /** The environment variables of the server. By default, its limits are too high to reach. */
   env?: Record<string, string>;
   databaseUrl?: string;
-  /** Uses a separate database, for tests with a worker: a worker takes all due work of its database. */
+  /** Uses a separate database. Tests with a worker need one, because a worker runs all due work of its database. */
   ownDatabase?: boolean;
-  /** Encryption keys of webhook secrets. A random key unless a test needs a known one. */
+  /** The encryption keys of webhook secrets, by default one random key. */
   secretKeys?: string[];
   now?: () => Date;
   /** The clock of the rate limits, in milliseconds. */
   clock?: () => number;
-  /** The target of the log. Discarded unless a test reads it. */
+  /** The logger of the server. By default, log lines are discarded. */
   logger?: Logger;
-  /** The metrics to update. */
+  /** The metrics that the server updates. */
   metrics?: Metrics;
 }
 
 export interface Call {
   method: string;
-  /** The path from `/`, including the query. */
+  /** The path of the request, including the query string. */
   path: string;
   key?: string | undefined;
   headers?: Record<string, string>;
-  /** Sent as JSON. Strings and bytes are sent unchanged. */
+  /** The body of the request. Objects are sent as JSON, strings and bytes unchanged. */
   body?: unknown;
 }
 
@@ -53,7 +53,7 @@ export interface Answer {
   body: any;
 }
 
-/** A running API on the worker's database, called without a socket but like over HTTP. */
+/** An API on the database of this Vitest worker. Tests send requests to it without a network connection. */
 export interface Api {
   databaseUrl: string;
   boss: PgBoss;
@@ -68,7 +68,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Starts the server like `start`, on the worker's clone of the database. */
+/** Starts an API like `pnpm start`, on the database of this Vitest worker. */
 export async function startApi({
   env = {},
   databaseUrl,
@@ -171,13 +171,13 @@ export async function startApi({
   };
 }
 
-/** The response of a server that runs in its own process. */
+/** Converts a fetch response to an `Answer`. */
 export async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
   return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
-/** Returns the `error` of a response. Fails if there is none. */
+/** Returns the `error` of a response. Fails if the response has none. */
 export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
   if (body?.success !== false) throw new Error(`Not an error: ${JSON.stringify(body)}`);
   return body.error;

@@ -2,9 +2,11 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 /** A virtual authenticator for passkeys, like a security key (WebAuthn §6). */
 export interface Authenticator {
-  /** Returns the JSON result of `navigator.credentials.create` for the options of a page. */
+  /**
+   * Registers a passkey with the options in an HTML page. Returns the JSON result of `navigator.credentials.create`.
+   */
   create(page: string, signing?: Signing): string;
-  /** Returns the JSON result of `navigator.credentials.get`, with the user handle from the registration. */
+  /** Signs in with the options in an HTML page. Returns the JSON result of `navigator.credentials.get`. */
   get(page: string, signing?: Signing): string;
 }
 
@@ -18,13 +20,13 @@ interface Signing {
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
 const base64url = (data: string | Buffer) => Buffer.from(data).toString('base64url');
 
-/** The passkey options of a page. */
+/** Parses the passkey options in an HTML page. */
 function optionsOf(page: string) {
   const [, escaped = ''] = /data-options="([^"]*)"/.exec(page) ?? [];
   return JSON.parse(escaped.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
 }
 
-/** Creates an authenticator with its own key (ES256). */
+/** Creates a virtual authenticator with a new ES256 key. */
 export function newAuthenticator(): Authenticator {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

@@ -2,12 +2,12 @@ import { connect } from 'node:net';
 
 export interface BareAnswer {
   status: number;
-  /** Parses the status line and the headers, in lower case. */
+  /** The status line and the headers, in lower case. */
   headers: string;
   body: string;
 }
 
-/** Sends bytes over a TCP connection. Reads until the server closes it or the whole body is received. */
+/** Sends text over a TCP connection. Reads until the server closes the connection or sent the whole body. */
 export function sendBare(port: number, text: string): Promise<BareAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));

@@ -12,14 +12,14 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** The package includes libraries that minimal machines lack. It unpacks them only if it detects AWS Lambda. */
+/** Unpacks Chromium with the libraries that minimal machines lack. The package unpacks them only on AWS Lambda. */
 async function unpackBrowser(): Promise<string> {
   process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs22.x';
   const { default: packed } = await import('@sparticuz/chromium');
   return packed.executablePath();
 }
 
-/** Adds a virtual passkey device to a page, which confirms every request for a touch. */
+/** Adds a virtual passkey device to a page. The device confirms every request for user presence. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -40,7 +40,7 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Rules of axe that depend on colors and positions. All other rules find the same in every theme and width. */
+/** The axe rules that depend on colors and positions. Other rules have the same result in every theme and width. */
 export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /**

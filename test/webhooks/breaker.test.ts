@@ -7,7 +7,7 @@ import {
 import { describe, expect, it } from 'vitest';
 
 /*
- * Tests the rules of the circuit breaker and of pauses without a database. health.test.ts tests them in a running
+ * Tests the rules for circuits and automatic pauses without a database. health.test.ts tests the rules in a running
  * service.
  */
 const second = 1000;
@@ -34,7 +34,7 @@ const failure = { delivered: false, gone: false, probe: false };
 const gone = { delivered: false, gone: true, probe: false };
 const probe = { ...failure, probe: true };
 
-/** Returns the health of a new subscription after a number of failed attempts. */
+/** Returns the delivery health of a new subscription after `times` failed attempts. */
 function failing(times: number, before = healthy): Health {
   return Array.from({ length: times }).reduce((health: Health) => afterAttempt(health, failure, at(0)), before);
 }
@@ -119,7 +119,7 @@ describe('automatic pause', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const probed = afterAttempt(paused, probe, at(6 * day));
     expect(probed).toMatchObject({ pausedAt: at(0), pausedReason: paused.pausedReason, openUntil: at(6 * day + hour) });
-    // An attempt that was in flight before the pause doesn't count as a probe.
+    // An attempt that started before the pause doesn't count as a probe.
     expect(afterAttempt(probed, gone, at(6 * day + minute)).openUntil).toEqual(at(6 * day + hour));
   });
 

@@ -39,7 +39,7 @@ describe('cancellation of deliveries', () => {
     const states = () => api.prisma.delivery.findMany({ where: { subscriptionId: id }, include: { history: true } });
     const cancelled = { state: 'CANCELLED', settledAt: expect.any(Date), history: [] };
     await eventually(async () => expect(await states()).toEqual(Array(4).fill(expect.objectContaining(cancelled))));
-    // The late response adds an attempt to the history but doesn't change the delivery.
+    // The late response adds an attempt to the history, but doesn't change the status of the delivery.
     answer();
     await test.advance(day);
     await test.emit(1);
@@ -108,7 +108,7 @@ describe('cancellation of deliveries', () => {
     const { api, workspace } = test;
     await test.emit(1);
     const claimed = await claim(test);
-    // Records the result after the DELETE deactivated the subscription and before it commits.
+    // Records the result between the update and the commit of the DELETE request.
     const lingering = 'AFTER UPDATE OF active ON webhook_subscriptions';
     await withTrigger(lingering, 'PERFORM pg_sleep(3); RETURN NULL', async () => {
       let deleted: number | undefined;
@@ -133,7 +133,7 @@ describe('cancellation of deliveries', () => {
       const { settled, unrecorded } = await recordResults(api.prisma, settlements);
       expect(settled).toMatchObject([{ state: 'PENDING' }]);
       expect(deleted).toBeUndefined();
-      // The health of the subscription is recorded later.
+      // The row of the subscription is locked, so its health is recorded later.
       expect(unrecorded).toMatchObject([{ delivered: false }]);
       await deleting;
       expect(deleted).toBe(200);
@@ -186,7 +186,7 @@ it('records an attempt while an uncommitted transaction adds an event to the sam
   const claimed = await claim(test);
   await transaction(test.workspace.context, async (context) => {
     await emit(context, 'ticket.created', { payload });
-    // If either waited for the other, creating a ticket could fail because of its webhooks.
+    // If these transactions waited for each other, a ticket could not be created while its webhooks are delivered.
     const settling = settleAs(test, [[200, ...claimed]]).then(() => 'settled');
     expect(await Promise.race([settling, sleep(3 * second, 'waiting')])).toBe('settled');
   });

@@ -8,7 +8,7 @@ import { execute } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
- * Tests which deliveries workers claim and how results are recorded, without a running worker. health.test.ts tests
+ * Tests how workers claim deliveries and record results, without a running worker. health.test.ts tests
  * this in a running service.
  */
 const second = 1000;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Creates a subscription in its own workspace with a number of due deliveries, the oldest first. */
+/** Creates a workspace with one subscription and `due` due deliveries, the oldest first. */
 async function subscribe(due: number) {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createWebhook();
@@ -75,7 +75,7 @@ describe('claimDue', () => {
     const [delivery] = await first.deliveries();
     const expected = { ...first.ref, attempt: 1, probe: false, url, secret, previousSecret: null };
     expect(of(first).find(({ id }) => id === delivery?.id)).toMatchObject({ ...expected, claim: delivery?.claim });
-    // subscribe() moves the due time back by an hour.
+    // subscribe() sets the due time of the deliveries to one hour ago.
     for (const { dueSince } of claimed) {
       expect((performance.now() - dueSince) / 60_000).toBeGreaterThan(59);
       expect((performance.now() - dueSince) / 60_000).toBeLessThan(62);
@@ -105,7 +105,7 @@ describe('claimDue', () => {
     expect([closed, halfOpen, idle].map(probes)).toEqual([[false, false], [true], []]);
     expect(Number((await halfOpen.row()).openUntil) - Number(before.openUntil)).toBeGreaterThanOrEqual(60_000 + lease);
     expect(await halfOpen.claim()).toEqual([]);
-    // Without a due delivery there is no probe, so the next delivery must not wait.
+    // A circuit without a due delivery gets no probe, so the circuit must not stay open for the next delivery.
     expect(await idle.row()).toEqual(idleBefore);
   });
 
@@ -138,7 +138,7 @@ describe('claimDue', () => {
     }
     const [first, ...others] = states;
     expect(first?.[0]).toBe('PENDING');
-    // The first wait is 5 s ± 20 %, the second wait takes minutes.
+    // The first retry is due after 5 s ± 20 %, the second retry after minutes.
     expect(first?.[1]).toBeLessThanOrEqual(6);
     expect(others.map(([state]) => state)).toEqual([...Array(8).fill('PENDING'), 'EXHAUSTED']);
     expect(await test.deliveries()).toMatchObject([{ attempts: 22, lost: 12, history: { length: 22 } }]);
@@ -173,7 +173,7 @@ describe('recordResults', () => {
       expect(rows.get(delivery.id)).toMatchObject({ state, claim: null, settledAt, history });
       if (nextAttemptAt !== null) expect(rows.get(delivery.id)).toMatchObject({ nextAttemptAt });
     }
-    // In this order: one success, then three failures.
+    // The results are recorded in order: one success, then three failures.
     expect(await test.row()).toMatchObject({ failures: 3, lastSuccessAt: settled[0]?.settledAt, pausedAt: null });
   });
 

@@ -52,7 +52,7 @@ describe('delivery', () => {
         'x-service-attempt': '1',
       });
 
-      // The same five lines as in the guide.
+      // Verifies the signature with the same five lines as the guide verify-signatures.
       const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
       const right = createHmac('sha256', secret).update(body).digest();
       expect(given.length === right.length && timingSafeEqual(given, right)).toBe(true);
@@ -119,7 +119,7 @@ it('sends the same body and id in every attempt of a delivery, with a new attemp
 });
 
 it('delivers to healthy receivers while other receivers are unreachable or send bytes slowly', async () => {
-  // A receiver that has responded with 2xx may have more deliveries in flight.
+  // A receiver that has responded with 2xx can have more concurrent deliveries.
   const drip: Respond = (_, response, received) => {
     if (received.length === 1) return response.end();
     const timer = setInterval(() => response.write('.'), 1000);
@@ -138,11 +138,11 @@ it('delivers to healthy receivers while other receivers are unreachable or send 
       const owner = await createWorkspace(api);
       await owner.createWebhook({ url: bad.url });
       for (let i = 0; i < 40; i++) await owner.createTicket();
-      // Other subscriptions of the same tenant are not delayed either.
+      // The failing receivers must not delay other subscriptions of the same tenant either.
       await owner.createWebhook({ url: healthy.url });
       others.push(owner);
     }
-    // Each failing receiver holds exactly the deliveries that one subscription may have in flight.
+    // Each failing receiver has exactly the maximum number of concurrent deliveries of a subscription.
     await eventually(() => expect([hanging.received.length, dripping.received.length]).toEqual([2, 1 + 16]));
 
     const rounds = 5;
@@ -165,7 +165,7 @@ it('sends each delivery once with two concurrent workers', { timeout: 60_000 }, 
     const create = async (count: number) => {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     };
-    // Some events are pending when the workers start, others are emitted while they run.
+    // Some deliveries are pending when the workers start. The test emits other events while the workers run.
     await create(60);
     await Promise.all([sender.startWorker(), sender.startWorker(), create(20), create(20)]);
     const states = () => sender.api.prisma.delivery.groupBy({ by: ['state', 'attempts'], _count: true });
@@ -199,7 +199,7 @@ it('sends each delivery once when the clock of one worker is a minute ahead', as
 
     const times = Map.groupBy(slow.received, ({ headers }) => headers['webhook-id']);
     expect([...times.values()].map(({ length }) => length)).toEqual(Array(events).fill(1));
-    // Due times and stored times come from the clock of the database.
+    // Workers take due times and stored times from the clock of the database.
     const now = Date.now();
     const failed = await api.prisma.delivery.findMany({ where: { state: 'PENDING' }, include: { history: true } });
     expect(failed).toHaveLength(events);
@@ -253,7 +253,7 @@ it('logs a warning with the id of the delivery and no secrets when an attempt fa
     });
     expect(JSON.stringify(lines)).not.toMatch(/hidden|what the log/);
 
-    // Also covers the last attempt, which has no next attempt.
+    // Makes the next attempt the last one, because its log line has no time of a next attempt.
     await sender.api.prisma.delivery.updateMany({ where: { subscriptionId: id }, data: { attempts: 9 } });
     await sender.advance(60_000);
     await eventually(() =>

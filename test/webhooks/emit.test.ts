@@ -5,7 +5,7 @@ import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that a committed subscription gets all later changes, including those of requests that waited for a lock at
+ * Tests that a committed subscription gets all later changes, also from requests that waited for a lock at
  * that time.
  */
 let api: Api;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Creates a subscription while the given requests wait for a locked row, one after the other. */
+/** Locks a row, sends the given requests, and creates a subscription while each request waits for the lock. */
 async function subscribeWhileWaiting(
   workspace: Workspace,
   locked: string,
@@ -64,7 +64,7 @@ it('delivers a change to a subscription that was created while the change waited
   expect(events).toEqual(['ticket.updated']);
 });
 
-/** The row that every change of a ticket locks after the ticket is written. */
+/** Selects the counter row of a tenant. Every ticket change locks this row after it writes the ticket. */
 const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
 
 it('delivers a new ticket to a subscription that was created while the ticket waited for its counter', async () => {

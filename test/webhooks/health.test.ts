@@ -13,7 +13,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
   it('opens the circuit after five consecutive failures, longer each time, and then sends one probe', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;
-    // A success in between resets the count.
+    // A successful attempt between the failures resets the failure count.
     await test.emitOneByOne(4);
     endpoint.status = 200;
     await test.emitOneByOne(1);
@@ -28,7 +28,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
       expect(await requestsAfter(0), `in the ${opening} s`).toBe(0);
       expect(await requestsAfter(minute), `after the ${opening} s`).toBe(1);
     }
-    // Pending deliveries use an attempt only for probes: ten failed before, then one attempt per opening.
+    // Pending deliveries use attempts only for probes: ten attempts before the circuit opens, then one per opening.
     const deliveries = await settled(id);
     const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
     expect(attempts).toBe(10 + 8);
@@ -39,12 +39,12 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     expect(await requestsAfter(0)).toBe(0);
     expect(await requestsAfter(minute)).toBeGreaterThanOrEqual(1);
     expect(await test.row()).toMatchObject({ failures: 0, failingSince: null, openUntil: null, openings: 0 });
-    // Untried deliveries are sent immediately. After an hour, a delivery that is still in flight would be sent again.
+    // Deliveries without an attempt are sent immediately. An hour later, an attempt in progress would count as lost.
     await eventually(async () => expect((await settled(id)).filter(({ attempts }) => attempts === 0)).toEqual([]));
     await test.advance(hour);
     await expectAllDelivered(test, 10 + waiting);
 
-    // The circuit starts again with the shortest open time.
+    // After a success, the circuit opens for the shortest time again.
     endpoint.status = 500;
     await test.emitOneByOne(5);
     expect(await test.opening()).toBe(5 * second);
@@ -58,7 +58,8 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     await eventually(async () => expect((await test.row()).openUntil).not.toBeNull());
     await test.holdOpen(minute);
     const deliveries = await test.settled(test.id);
-    // 16 deliveries are in flight. Until five failures are recorded, others replace those that end.
+    // At most 16 deliveries run concurrently. Until the worker records five failures, it starts new ones for each that
+    // ends.
     expect(deliveries.filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2 * 16);
     expect(await test.requestsAfter(0)).toBe(0);
   });
@@ -111,12 +112,12 @@ describe('paused subscription', () => {
     const before = (await settled(id)).length;
     const paused = await test.row();
     expect(paused).toMatchObject({ active: true, pausedReason, pausedAt: paused.lastFailureAt });
-    // Moves the time of both subscriptions back.
+    // `advance` moves both times back by the same duration, so their difference must not change.
     const pausedAfter = Number(paused.pausedAt) - Number(paused.createdAt);
     await test.emit(20);
     expect(await requestsAfter(0)).toBe(0);
     for (let tries = 0; tries < 3; tries++) {
-      // A failed probe keeps the pause and its reason.
+      // A failed probe doesn't change the pause or its reason.
       endpoint.status = 500;
       expect(await test.opening()).toBe(hour);
       expect(await requestsAfter(hour - minute)).toBe(0);
@@ -175,7 +176,7 @@ describe('recovered receiver', () => {
   const longAgo = '2026-11-20T10:00:00Z';
 
   /**
-   * Creates a subscription whose circuit is open for an hour, with failed deliveries and others that have not been
+   * Creates a subscription whose circuit is open for an hour. Some of its deliveries have failed, others were never
    * tried.
    */
   async function startOpen() {

@@ -52,7 +52,7 @@ describe('webhook limits per target host', () => {
     await eventually(() => expect(other.received).toHaveLength(1));
     expect(held).toHaveLength(maxConcurrent);
 
-    // Each completed delivery frees one slot.
+    // Each completed delivery releases one slot of the host limit.
     held.shift()?.end();
     await eventually(() => expect(held).toHaveLength(maxConcurrent));
     holds = false;
@@ -71,7 +71,7 @@ describe('webhook limits per target host', () => {
     await sender.startWorker();
     await eventually(() => expect(receiver.received).toHaveLength(2 * maxPerSecond + 1));
     const times = receiver.received.map(({ at }) => at);
-    // Slightly less than two seconds, because requests take different times to arrive.
+    // The limit spreads the requests over two seconds. The tolerance allows for different latencies.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(1800);
     const states = (await sender.settled(id)).map(({ state }) => state);
     expect(states).toEqual(Array(2 * maxPerSecond + 1).fill('DELIVERED'));

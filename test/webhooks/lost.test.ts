@@ -18,7 +18,7 @@ describe('lost worker', () => {
     expect(others).toEqual([]);
     expect(claimed).toMatchObject({ attempt: 1, probe: false });
     const row = await test.api.prisma.delivery.findFirstOrThrow();
-    // Both values come from the same time of the database, which stores milliseconds.
+    // PostgreSQL computes both values from the same time and rounds them to milliseconds.
     expect(Math.abs(Number(row.nextAttemptAt) - Number(claimed?.claimedAt) - lease)).toBeLessThanOrEqual(1);
     await test.startWorker();
     await test.advance(0);
@@ -67,7 +67,7 @@ describe('lost worker', () => {
       await settleAs(test, [[status, ...late]]);
       expect(await stored()).toEqual(before);
     }
-    // Both results are in one batch: only the one of the current claim counts.
+    // One batch contains the results of both claims. Only the result of the current claim counts.
     await settleAs(test, [
       [410, ...late],
       [200, ...current],
@@ -77,7 +77,7 @@ describe('lost worker', () => {
       Array(2).fill(['DELIVERED', 2]),
     );
     expect(after.subscription).toMatchObject({ failures: 0, pausedAt: null, lastFailureAt: null });
-    // A settled delivery is not changed again.
+    // A later result doesn't change a settled delivery.
     await settleAs(test, [[500, ...current]]);
     expect(await stored()).toEqual(after);
     expect(await test.health(id)).toMatchObject({ lastSuccessAt: expect.any(String), lastFailureAt: null });
@@ -116,7 +116,7 @@ describe('lost dispatch job', () => {
     await age(test);
     await api.boss.supervise();
     expect((await jobs()).filter(({ state }) => state === 'created')).toEqual([]);
-    // Without a new event or time shift, only the sweep can find the deliveries.
+    // The test emits no event and doesn't move the time, so only the sweep can find the deliveries.
     await test.startWorker();
     await expectAllDelivered(test, 3);
     expect(test.receiver.received).toHaveLength(3);

@@ -15,7 +15,7 @@ import {
 } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests management of subscriptions from the view of the receiver. */
+/* Tests changes of subscriptions by the deliveries that a receiver gets. */
 let sender: Sender;
 let owner: Workspace;
 const receivers: Receiver[] = [];
@@ -58,7 +58,9 @@ async function patched(id: number, body: object): Promise<Webhook> {
   return response.data;
 }
 
-/** Waits for a number of requests, and a little longer to detect extra ones. Returns the titles of their tickets. */
+/**
+ * Waits for `count` requests, and a little longer to detect extra requests. Returns the ticket titles in the requests.
+ */
 async function titlesOf({ received }: Receiver, count: number): Promise<string[]> {
   await eventually(() => expect(received.length).toBeGreaterThanOrEqual(count));
   return received.map(({ body }) => JSON.parse(body).ticket.title);
@@ -109,7 +111,7 @@ describe('PATCH /webhooks/:id', () => {
     });
     const other = await receive();
     expect(await patched(id, { url: other.url })).toMatchObject({ pausedAt: null, pausedReason: null });
-    // The next attempt is sent at the time of the schedule.
+    // The worker sends the next attempt at the time of the retry schedule.
     await sender.advance(10_000);
     expect(await titlesOf(other, 1)).toEqual(['waits']);
     expect(receiver.received).toHaveLength(1);
@@ -124,7 +126,7 @@ describe('paused webhook', () => {
     await owner.createTicket({ title: 'first' });
     const test = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
     expect(test.state).toBe('PENDING');
-    // Longer than the circuit would stay open after a failure.
+    // A circuit would stay open for a shorter time after a failure.
     await sender.advance(24 * 60 * 60 * 1000);
     await sender.advance(0);
     expect((await deliveries(id)).map(({ state, attemptCount }) => [state, attemptCount])).toEqual([
@@ -203,7 +205,7 @@ describe('secret rotation', () => {
     const { headers } = receiver.received.at(-1) ?? {};
     expect(headers?.['webhook-signature']?.split(' ')).toHaveLength(4);
 
-    // Setting the same secret again keeps the previous one.
+    // If a request sets the current secret again, the previous secret stays valid.
     await patched(id, { secret: second });
     expect(await signers(id, receiver)).toEqual([first, second]);
     await patched(id, { secret: third });
@@ -361,7 +363,7 @@ describe('webhook filter', () => {
     await change(high.id, 'medium still', 'MEDIUM');
     await change(low.id, 'low to critical', 'CRITICAL');
     expect((await titlesOf(receiver, 3)).sort()).toEqual(['high', 'low to critical', 'no longer high']);
-    // No event is stored if no subscription matches.
+    // The server stores no event if no subscription matches.
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
 
@@ -415,7 +417,7 @@ describe('webhook filter', () => {
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const rejected = errorOf(await owner.call('POST', '/webhooks', body));
     expect(rejected.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'must be written as "1499.00"' }]);
-    // A filter that was stored before this check doesn't block other changes.
+    // A filter that an earlier release stored without this check doesn't block other changes.
     const made = await owner.call('POST', '/webhooks', { ...body, filter: { purchaseCost: ['1499.00'] } });
     const { id } = made.body.data;
     const before = { purchaseCost: ['1499'] };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 import { start, useSender } from '../support/sending.ts';
 
-/* Tests the limit of pending deliveries per workspace: workers count them and stop the subscription with the most. */
+/* Tests the limit of pending deliveries per workspace. Workers stop the subscription with most of them. */
 useSender();
 
 const limit = 10;
@@ -26,7 +26,7 @@ async function startTwo() {
     other,
     warnings,
     read,
-    /** Runs the check, with the time moved past the interval between two checks. */
+    /** Moves the time past the interval between two checks, then checks the number of pending deliveries. */
     async count() {
       await test.age(10_000);
       await enforceQuota({ prisma: test.api.databases.system.prisma, logger, maxPendingDeliveries: limit });
@@ -65,7 +65,7 @@ it('stops a further subscription only if the pending count has grown since the l
   await emit(9);
   await emitHigh(1);
   await count();
-  // A delivery of a transaction that began before the check and committed after it.
+  // Simulates a transaction that began before the check and commits a delivery after the check.
   const [copied] = await api.prisma.$queryRaw<{ id: bigint }[]>`
     WITH event AS (
       INSERT INTO events (tenant_id, public_id, type, body)
@@ -86,7 +86,7 @@ it('resumes a stopped subscription when its pending deliveries are below half of
   const { emit, count, stopped, startWorker, stopWorkers, endpoint, api, id, receiver, pendingOf } = await startTwo();
   await emit(limit);
   await count();
-  // Exactly half of the limit is not below it.
+  // A subscription resumes below half of the limit, so exactly half must not resume it.
   const half = {
     subscriptionId: id,
     id: { in: (await api.prisma.delivery.findMany({ take: limit / 2 })).map((row) => row.id) },

@@ -20,9 +20,9 @@ const day = 24 * 60 * 60 * second;
 
 let sender: Sender;
 let folder: string;
-/** The target of redirects, which must never get a request. */
+/** The receiver that redirects point to. It must never get a request. */
 let canary: Receiver;
-/** Accepts connections and never sends a byte. */
+/** A server that accepts connections and never sends a byte. */
 let silent: Server;
 const receivers: Receiver[] = [];
 
@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Resolves the names of the test. All others are resolved by the system. */
+/** Resolves the host names of this test, and all other names with the resolver of the system. */
 const lookup: LookupFunction = (hostname, options, callback) => {
   if (hostname === 'unanswered.example.com') return;
   if (hostname.endsWith('.example.com')) return callback(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -51,7 +51,7 @@ const lookup: LookupFunction = (hostname, options, callback) => {
 
 const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** Certificates for hooks.example.com, for another host, expired and self-signed, with the CA that signed them. */
+/** Creates certificates: valid for hooks.example.com, for another host, expired and self-signed, and their CA. */
 function makeCertificates() {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -79,7 +79,7 @@ function makeCertificates() {
   openssl('req', '-x509', ...newKey, ...self, ...named('hooks.example.com'));
 }
 
-/** The expected result of an attempt. Omitted fields have the values of a plain failure. */
+/** The expected result of an attempt. Omitted fields default to the values of a failed attempt without a response. */
 interface Expected {
   delivered?: boolean;
   status?: number | null;
@@ -94,7 +94,7 @@ interface Expected {
 
 const firstWait: [number, number] = [4 * second, 6 * second];
 
-/** Sends one event to a URL and checks everything that the attempt stored. */
+/** Sends one event to a URL and checks all values that the server stores about the attempt. */
 async function expectAttempt(url: string, expected: Expected): Promise<void> {
   const { delivered = false, status = null, error = null, answer = null, pausedReason = null } = expected;
   const { wait = firstWait, duration = [0, 4 * second] } = expected;
@@ -112,7 +112,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
     duration[1] + 8 * second,
   );
 
-  // All changes have the time at which the result was recorded.
+  // The server uses the time at which it records the result for all changes.
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
   const at = (delivered ? row.lastSuccessAt : row.lastFailureAt) as Date;
   const [attempt] = delivery.history;
@@ -141,7 +141,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
   });
 }
 
-/** Calls `expectAttempt` with a receiver that responds with `respond`. */
+/** Starts a receiver that responds with `respond`, and checks an attempt to the receiver. */
 async function expectOf(respond: Respond, expected: Expected): Promise<Receiver> {
   const receiver = await startReceiver(respond);
   receivers.push(receiver);
@@ -163,7 +163,7 @@ const raw = (text: string): Respond => {
   return (_, response) => response.socket?.end(text);
 };
 
-/** Writes a piece every second until the connection closes. */
+/** Writes one byte per second until the connection closes. */
 const drip = (response: { write(piece: string): unknown; once(event: 'close', stop: () => void): unknown }) => {
   const timer = setInterval(() => response.write('.'), second);
   response.once('close', () => clearInterval(timer));
@@ -172,7 +172,7 @@ const drip = (response: { write(piece: string): unknown; once(event: 'close', st
 /** Formats the time after a delay as an HTTP date. */
 const httpDate = (milliseconds: number) => new Date(Date.now() + milliseconds).toUTCString();
 
-// The first block, because it takes as long as all others together.
+// These tests come first because they take as long as all other tests of this file together.
 describe.concurrent('delivery timeouts', () => {
   const whole: [number, number] = [14.5 * second, 18 * second];
   const connecting: [number, number] = [4.5 * second, 8 * second];
@@ -182,17 +182,17 @@ describe.concurrent('delivery timeouts', () => {
   }, async () => {
     const { port } = silent.address() as { port: number };
     const stalls: Respond[] = [
-      // Never responds.
+      // The receiver never responds.
       () => undefined,
-      // Sends one byte per second of the body, then of the headers.
+      // The first receiver sends one byte of the body per second, the second one byte of the headers.
       (_, response) => drip(response.writeHead(200)),
       (_, { socket }) => {
         socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
         if (socket) drip(socket);
       },
-      // Stops in the middle of the body.
+      // The receiver stops sending in the middle of the body.
       (_, response) => response.writeHead(200).write('x'.repeat(10_000)),
-      // Sends informational responses and no final one.
+      // The receiver sends informational responses, but no final response.
       (_, response) => {
         const timer = setInterval(() => response.writeProcessing(), 4 * second);
         response.once('close', () => clearInterval(timer));
@@ -442,7 +442,7 @@ describe.concurrent('connection to a receiver', () => {
 });
 
 describe.concurrent('certificate of a receiver', () => {
-  /** Starts an HTTPS receiver with a certificate, under the host name of the valid certificate. */
+  /** Starts an HTTPS receiver with `certificate`. Its URL has the host name of the valid certificate. */
   async function startTls(certificate: string, maxVersion: 'TLSv1.2' | 'TLSv1.3') {
     const tls = { key: pem(`${certificate}.key`), cert: pem(`${certificate}.crt`), maxVersion };
     const receiver = await startReceiver((_, response) => response.end('ok'), { tls });

@@ -95,7 +95,7 @@ describe('replayDeliveries', () => {
     const { context, id, due, rows } = await start(each);
     const waiting = (await rows()).filter(({ state }) => state !== 'DELIVERED');
     const middle = waiting[waiting.length / 2]?.id;
-    // Earlier batches are committed when a later one fails.
+    // Makes a later batch fail. The earlier batches stay committed.
     await execute(
       sender.api.databaseUrl,
       `CREATE FUNCTION fail_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'update failed'; END $$;
@@ -119,7 +119,7 @@ const longAgo = '2026-11-20T10:00:00Z';
 const countUnderWay = () => sender.api.prisma.webhookReplay.count({ where: { finishedAt: null } });
 
 describe('POST /webhooks/:id/replay', () => {
-  /** Runs replays as a worker does until none is left. Returns the number of steps. */
+  /** Runs replays like a worker until all are completed. Returns the number of steps. */
   async function workOff(): Promise<number> {
     for (let steps = 0; ; steps++) if ((await replaySome(sender.api.prisma)) === undefined) return steps;
   }
@@ -315,7 +315,7 @@ describe('POST /webhooks/:id/replay', () => {
     const each = 4000;
     const { api } = sender;
     const { workspace, id } = await start(each);
-    // A trigger that delivers every replayed delivery immediately and records its id.
+    // Creates a trigger that marks every replayed delivery as delivered immediately and records its id.
     await execute(
       api.databaseUrl,
       `CREATE TABLE taken (id bigint);

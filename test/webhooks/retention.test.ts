@@ -17,7 +17,7 @@ describe('pruning of deliveries', () => {
     const { api, workspace, id } = test;
     const { prisma } = api;
     await test.emit(8);
-    // The last event also has a delivery of a second subscription.
+    // The last event also has a delivery to a second subscription.
     const { id: second } = await workspace.createWebhook();
     await test.emit(1);
     const deliveries = await prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
@@ -50,18 +50,18 @@ describe('pruning of deliveries', () => {
     await prisma.event.updateMany({ data: { createdAt: longAgo } });
     await prisma.delivery.updateMany({ data: { createdAt: longAgo, nextAttemptAt: longAgo } });
 
-    // Batches of two need several rounds.
+    // With two deliveries per batch, pruning needs several batches.
     expect(await pruneSettled(prisma, 2)).toBe(4);
     const kept = deliveries.filter((_, index) => settledAgo[index]?.[2]);
     const left = await prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
     expect(left.map((each) => each.id)).toEqual(kept.map((each) => each.id));
     expect(await prisma.deliveryAttempt.count()).toBe(kept.length);
-    // Keeps the event of a delivery that is still pending for another subscription.
+    // Pruning keeps an event while a delivery to another subscription is pending.
     const [waiting] = await prisma.delivery.findMany({ where: { subscriptionId: second } });
     const events = await prisma.event.findMany({ orderBy: { id: 'asc' } });
     expect(events.map((event) => event.id)).toEqual([...kept.map(({ eventId }) => eventId), waiting?.eventId]);
 
-    // Delivers an event that was pending for longer than the retention time.
+    // The worker delivers an event that was pending for longer than the retention time.
     test.endpoint.status = 200;
     await test.startWorker();
     await eventually(() => expect(test.receiver.received).toHaveLength(2));

@@ -9,7 +9,7 @@ const day = 24 * hour;
 
 const at = new Date('2026-11-20T10:00:00.000Z');
 
-/** Returns the wait after an attempt in milliseconds, with `random` as the random number of the jitter. */
+/** Returns the time from an attempt to its retry in milliseconds. `random` is the random number for the jitter. */
 const waitAfter = (attempt: number, random: number, retryAfter?: number) =>
   nextWait({ attempt, retryAfter }, () => random);
 
@@ -29,7 +29,7 @@ describe('retry schedule', () => {
     const drawn = Array.from({ length: 200 }, () => nextWait({ attempt }) ?? Number.NaN);
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0.8 * wait);
     expect(Math.max(...drawn)).toBeLessThanOrEqual(1.2 * wait);
-    // The jitter spreads deliveries that failed at the same time.
+    // The jitter spreads retries of deliveries that failed at the same time.
     expect(new Set(drawn).size).toBeGreaterThan(100);
   });
 

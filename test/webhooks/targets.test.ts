@@ -24,7 +24,7 @@ afterAll(async () => {
   await sender.close();
 });
 
-/** Hosts that resolve to this machine. */
+/** Hosts in URLs that are addresses of this machine. */
 const loopback = [
   '127.0.0.1',
   '127.1',
@@ -52,7 +52,7 @@ const loopback = [
   '[0:0:0:0:0:ffff:7f00:0001]',
 ];
 
-/** Addresses that are not public unicast, from the IANA registries and from common use. */
+/** Addresses that are not public unicast addresses, from the IANA registries and from common use. */
 const special = [
   // Private networks, carrier-grade NAT, and link-local with the metadata services of cloud providers.
   '10.0.0.1',
@@ -117,7 +117,7 @@ const special = [
   '[4000::1]',
 ];
 
-/** Names that are never public. */
+/** Host names that are never public. */
 const names = [
   'localhost',
   'LOCALHOST.',
@@ -128,7 +128,7 @@ const names = [
   'metadata.google.internal',
 ];
 
-/** The addresses of each test name at the first, second and later look-ups. The last entry repeats. */
+/** The addresses that the test resolver returns for each name, one entry per lookup. The last entry repeats. */
 const addresses: Record<string, string[][]> = {
   'loopback.example.com': [['127.0.0.1']],
   'loopback6.example.com': [['::1']],
@@ -166,7 +166,7 @@ const lookup: LookupFunction = (hostname, options, callback) => {
   else callback(null, found[0]?.address ?? '', found[0]?.family);
 };
 
-/** Stores a subscription without the check at registration. */
+/** Stores a subscription directly in the database, without the check of its URL. */
 async function store(url: string): Promise<number> {
   const { id } = await sender.workspace.createWebhook();
   await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url } });
@@ -245,7 +245,7 @@ describe('private webhook target', () => {
   it('rejects a host name that later resolves to a private address, by a check at each lookup', async () => {
     const host = 'rebinding.example.com';
     const id = await store(`https://${host}:${canary.port}/hook`);
-    // The client resolves the name once and connects to the checked address.
+    // The worker resolves the host name once and connects to the address that it checked.
     expect(await emitTo([id])).toEqual([expect.not.stringContaining('public')]);
     expect(lookedUp.filter((name) => name === host)).toHaveLength(1);
 
@@ -348,13 +348,13 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
     const why = 'has a host that this server blocks for webhooks. Use another host.';
     for (const host of ['198.41.0.4', '[64:ff9b::c629:4]', '[2600:1f18::1]', '9.9.9.9', '[::ffff:9.9.9.9]']) {
-      // IPv4 in IPv6 is not public, except behind a NAT64 gateway.
+      // IPv4 addresses in IPv6 notation are not public, except NAT64 addresses.
       expect(check(host), host).toThrow(host.includes('ffff') ? /must/ : why);
     }
     for (const host of ['198.42.0.4', '[64:ff9b::808:808]', '[2600:1f18:8000::1]', '9.9.9.10']) {
       expect(check(host), host).not.toThrow();
     }
-    // The other NAT64 prefix is for local use and never public.
+    // The NAT64 prefix 64:ff9b:1::/48 is for local use and never public.
     expect(check('[64:ff9b:1::808:808]')).toThrow(
       'must have a public host: not localhost, a private address or an internal name',
     );

@@ -10,7 +10,7 @@ const limits = { total: 4, tenant: 4, subscription: 4, doubtful: 2 };
 const subscriptionsOf = (tenantId: TenantId, count: number): SubscriptionRef[] =>
   Array.from({ length: count }, (_, index) => ({ tenantId, subscriptionId: tenantId * 1000n + BigInt(index) }));
 
-/** Sends deliveries until `times` of them have ended, one at a time. Returns the tenant of each. */
+/** Sends `times` deliveries, one at a time. Returns the tenant of each delivery. */
 function send(waiting: RoundRobin, times: number): bigint[] {
   const inFlight = new InFlight(limits, { maxConcurrent: 64, maxPerSecond: 1000 });
   const sent: Parameters<InFlight['end']>[0][] = [];
