@@ -56,9 +56,9 @@ const options = {
 } as const;
 
 interface Printed {
-  /** The text for a terminal. */
+  /** The results as text for a terminal. */
   table: string;
-  /** The report for programs. */
+  /** The results as JSON for programs. */
   result: unknown;
   /** False if a result exceeds its limit. */
   good?: boolean;
@@ -170,7 +170,7 @@ if (bench === undefined) {
   process.stderr.write(usage);
   process.exitCode = 1;
 } else {
-  // An exit stops the processes that were started here.
+  // The exit handlers stop the processes that the run started.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, result, good = true } = await bench();
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);

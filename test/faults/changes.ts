@@ -10,7 +10,7 @@ import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, type Workspace } from './workspaces.ts';
 
 export interface ChangesOptions {
-  /** The minimum number of committed changes of rows. */
+  /** The minimum number of row changes to commit. */
   changes: number;
   /** The average time between two kills of the API, of a PostgreSQL backend or of all processes, in milliseconds. */
   betweenKills: number;
@@ -18,18 +18,18 @@ export interface ChangesOptions {
 }
 
 export interface ChangesReport {
-  /** Changes of rows that were committed or have an unknown outcome, and those rolled back. */
+  /** The number of row changes that are committed or have an unknown outcome, and the number that are rolled back. */
   committed: number;
   rolledBack: number;
   kills: number;
-  /** The number of pages and of rows on them. */
+  /** The number of change feed pages that the client read, and the number of rows on them. */
   pages: number;
   rows: number;
-  /** The number of tickets at the end. */
+  /** The number of tickets in the table at the end of the run. */
   tickets: number;
-  /** Tickets that are missing in the copy or differ from the table. */
+  /** The ids of tickets that the client's copy lacks, or that differ between the copy and the table. */
   missed: number[];
-  /** Tickets that are in the copy but not in the table. */
+  /** The ids of tickets that are in the client's copy but not in the table. */
   extra: number[];
   crashes: string[];
 }
@@ -41,7 +41,7 @@ const timeoutMs = 15_000;
 /** The maximum time to read all changes after the writers have ended, in milliseconds. */
 const maxEndMs = 60_000;
 
-/** State shared by the writers. */
+/** The state that all writers share. */
 interface Writing {
   workspace: Workspace;
   apiUrl: string;
@@ -54,8 +54,8 @@ interface Writing {
 
 /**
  * Follows the tickets of a workspace by `GET /tickets/changes`. In the meantime, eight writers change them by SQL and
- * by the API in transactions of random length, and the API and PostgreSQL are killed. Then compares the copy with the
- * table.
+ * by the API in transactions of random length, and the test kills the API and PostgreSQL. Then compares the copy with
+ * the table.
  */
 export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -110,7 +110,7 @@ async function fill(url: string, { tenantId, userId }: Workspace, count: number)
   });
 }
 
-/** Runs transactions of one to forty changes. A few stay open for seconds, a few are rolled back. */
+/** Runs transactions of one to forty changes. Keeps a few open for seconds, and rolls a few back. */
 async function writeSql(writing: Writing): Promise<void> {
   const { databaseUrl, count } = writing;
   while (!writing.stopped) {
@@ -129,7 +129,8 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
   const { tenantId, userId } = workspace;
   const some = Array.from({ length: 1 + Math.floor(Math.random() * 40) }, () => pick(ids)).sort((a, b) => a - b);
   await client.query('BEGIN');
-  // A pause before the first write delays the transaction id. A pause after it lets later transactions commit first.
+  // A pause before the first write delays the transaction id. A pause after the write lets later transactions commit
+  // first.
   if (Math.random() < 0.05) await sleep(Math.random() * 500);
   for (const id of some) {
     const title = `Change ${count.committed} ${Math.random()}`;
@@ -150,7 +151,7 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
   return some.length;
 }
 
-/** Creates and updates tickets like an API client. */
+/** Creates and updates tickets through the API. */
 async function writeThroughApi(writing: Writing): Promise<void> {
   const { workspace, apiUrl, ids, count } = writing;
   while (!writing.stopped) {
@@ -179,12 +180,12 @@ async function writeThroughApi(writing: Writing): Promise<void> {
 
 export interface Walker {
   seen: { pages: number; rows: number };
-  /** Continues until the copy equals the table or the time is over. Returns the differences. */
+  /** Reads changes until the copy equals the table or the maximum time is over. Returns the differences. */
   settle(table: Map<number, Ticket>): Promise<{ missed: number[]; extra: number[] }>;
   stop(): Promise<void>;
 }
 
-/** Reads from the cursor of the last page and stores the newest version of each ticket. */
+/** Starts a client that reads the change feed page by page and stores the newest version of each ticket. */
 export function startWalker(apiUrl: string, { key }: Workspace): Walker {
   const copy = new Map<number, Ticket>();
   const seen = { pages: 0, rows: 0 };
@@ -239,11 +240,11 @@ interface Killing {
   postgres: Postgres;
   api: Supervised;
   betweenKills: number;
-  /** Returns whether the minimum number of changes is committed. */
+  /** Returns whether the writers have committed the minimum number of changes. */
   until(): boolean;
 }
 
-/** Kills the API, then PostgreSQL, then one backend. Returns the number of kills when both run again. */
+/** Kills the API, PostgreSQL and one backend in turn. When all run again, returns the number of kills. */
 async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
   let kills = 0;
   for (let next = Date.now() + betweenKills; !until(); await sleep(50)) {
@@ -261,7 +262,7 @@ async function killInTurn({ postgres, api, betweenKills, until }: Killing): Prom
   return kills;
 }
 
-/** Reads all tickets by SQL. */
+/** Reads all tickets of a workspace by SQL. */
 export async function readTable({ context }: Workspace): Promise<Map<number, Ticket>> {
   const table = new Map<number, Ticket>();
   await exportRows(context.db, ticketRows, async (batch) => {

@@ -4,7 +4,7 @@ import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
 import type { DispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** The known outcome of each change. Its name is the title of the ticket. */
+/** The names of changes by outcome. The name of a change is the title of its ticket. */
 export interface Changes {
   /** Changes with a 2xx response. Their events must arrive. */
   committed: Set<string>;
@@ -12,7 +12,7 @@ export interface Changes {
   undone: Set<string>;
   /** Changes with a 5xx or no response. The database shows the outcome. */
   unknown: Set<string>;
-  /** Bodies of comments with a 2xx response. */
+  /** The bodies of comments whose requests got a 2xx response. */
   comments: Set<string>;
 }
 
@@ -25,11 +25,11 @@ export interface Driver {
 interface DriverOptions {
   apiUrl: string;
   workspaces: Driven[];
-  /** Requests per second, if enough of them get a response. */
+  /** The rate of requests per second. The actual rate is lower while requests get no response. */
   perSecond: number;
 }
 
-/** A workspace and the keys that change it, chosen at random. */
+/** A workspace, and API keys from which the driver chooses at random. */
 export interface Driven {
   workspace: Workspace;
   keys: string[];
@@ -41,13 +41,13 @@ interface Writing {
   path: string;
   body: object;
   names: string[];
-  /** Whether it has an Idempotency-Key and is retried until it gets a response. */
+  /** Whether the request has an Idempotency-Key. The driver retries such a request until it gets a response. */
   isKeyed: boolean;
 }
 
 interface Result {
   status: number;
-  /** For a bulk request, one result per item. */
+  /** The created or updated ticket, or one result per item of a bulk request. */
   data: { id: number } | { status: number; data?: { id: number } }[];
 }
 
@@ -69,7 +69,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   async function client(): Promise<void> {
     for (;;) {
-      // Each client takes the next start time, so the others continue while one waits for a response.
+      // Each sender takes the next start time. So the rate stays constant while one sender waits for a response.
       next = Math.max(next + 1000 / perSecond, Date.now() - 1000);
       await sleep(Math.max(0, next - Date.now()));
       if (stopped) return;
@@ -85,7 +85,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   const known = (driven: Driven) => tickets.get(driven) as number[];
 
-  /** Returns a request that creates a ticket, or changes the title and priority of one. */
+  /** Returns a request that creates a ticket, or changes the title and priority of a ticket. */
   function single(driven: Driven, name: string): Writing {
     const id = Math.random() < 0.4 ? pick(known(driven)) : undefined;
     if (id !== undefined) {
@@ -135,9 +135,9 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
     if (response?.status === 201) changes.comments.add(body);
   }
 
-  /** Sends a request, with retries if it is keyed. Returns undefined if there is no response. */
+  /** Sends a request, with retries if it has an Idempotency-Key. Returns undefined if it gets no response. */
   async function send(driven: Driven, writing: Writing): Promise<Result | undefined> {
-    // An Idempotency-Key belongs to its API key.
+    // Retries use the same API key, because an Idempotency-Key is valid per API key.
     const key = pick(driven.keys) as string;
     for (const deadline = Date.now() + maxRetryMs; ; await sleep(50)) {
       const response = await call(key, writing).catch(() => undefined);

@@ -21,10 +21,10 @@ it.skipIf(!hasHaproxy('Failovers'))(
     expect(wrong).toEqual(Object.fromEntries(Object.keys(wrong).map((name) => [name, []])));
     expect(report.events).toBeGreaterThan(0);
     const [failover] = report.failovers;
-    // Before the promotion, clients get no data from the standby. After it, they get none from the old primary.
+    // Clients get no data from the standby before its promotion, and none from the old primary afterwards.
     expect(failover).toMatchObject({ early: 0, withoutRetryAfter: 0, strayed: 0 });
     expect(failover?.failed['500']).toBeGreaterThan(0);
-    // The machine can be busy. `pnpm faults failover` allows five seconds.
+    // The limit is high for busy machines. `pnpm faults failover` allows five seconds.
     expect(failover?.firstWrite).toBeLessThan(20_000);
   },
 );

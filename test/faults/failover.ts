@@ -13,45 +13,45 @@ import { type ServerProcess, spawnServer } from './server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
 
 export interface FailoverOptions {
-  /** The failures of the primary or standby, in order. */
+  /** The server failures to cause, in order. */
   losses: Loss[];
   /** Whether commits wait for the standby. */
   synchronous: boolean;
-  /** Changes started per second. */
+  /** The number of changes that clients start per second. */
   perSecond: number;
   /** The time without faults before each failure, in milliseconds. */
   calmMs: number;
-  /** The time from the failure to the decision to promote, and from then to the promotion, in milliseconds. */
+  /** The time from a failure to the decision to promote, and from the decision to the promotion, in milliseconds. */
   noticeMs: number;
   readOnlyMs: number;
   onProgress?: (text: string) => void;
 }
 
-/** One failover. Times are in milliseconds. Recovery times count from the promotion. */
+/** The results of one failover. Times are in milliseconds, recovery times start at the promotion. */
 interface Failover {
   loss: Loss;
-  /** From the failure to the promotion. */
+  /** The time from the failure to the promotion. */
   promotedAfter: number;
-  /** The first successful read and the first successful write. */
+  /** The times until the first successful read and the first successful write. */
   firstRead: number;
   firstWrite: number;
-  /** Requests sent after this time all succeeded or were rejected by the concurrency limit with a Retry-After. */
+  /** The time after which each request succeeded, or the concurrency limit rejected it with a Retry-After. */
   recoveredAfter: number;
   /** The longest response time of a request that was sent during the failover. */
   maxWaitMs: number;
   /** The number of failed requests per status. */
   failed: Record<string, number>;
-  /** The failed requests without a Retry-After. */
+  /** The number of failed requests whose response had no Retry-After. */
   withoutRetryAfter: number;
-  /** Requests that succeeded before the promotion began. */
+  /** The number of requests that succeeded before the promotion began. */
   early: number;
-  /** Sessions opened on the old server after it was back. */
+  /** The number of sessions that the service opened on the old server after the server ran again. */
   strayed: number;
 }
 
 export interface FailoverReport extends Figures {
   failovers: Failover[];
-  /** Tickets that are missing or outdated in the copy of the change feed, and tickets that are only in the copy. */
+  /** Tickets that are missing or outdated in a client's copy, and tickets that are only in the copy. */
   missed: string[];
   extra: string[];
   crashes: string[];
@@ -61,7 +61,7 @@ export interface FailoverReport extends Figures {
 const backWithinMs = 5000;
 const maxRecoveryMs = 60_000;
 
-/** Functions that stop what was started. Called in reverse order. */
+/** Cleanup functions, called in reverse order. */
 type Stops = (() => Promise<unknown>)[];
 
 interface System {
@@ -91,7 +91,7 @@ export async function runFailovers(options: FailoverOptions): Promise<FailoverRe
       moments.push(failover);
       const progress = JSON.stringify(measure(failover, probe.requests));
       options.onProgress?.(`failover ${i + 1} of ${options.losses.length}: ${progress}`);
-      // After the last failover no standby is needed.
+      // After the last failover, the test needs no standby.
       if (i + 1 < options.losses.length) await system.pair.restore();
     }
     const since = Date.now();
@@ -148,11 +148,11 @@ async function end({ child, exited }: ServerProcess): Promise<void> {
   await exited;
 }
 
-/** Runs one failover and measures it. */
+/** The times of the steps of a failover. */
 interface Moments {
   loss: Loss;
   lostAt: number;
-  /** Later requests can't have a response of the stopped server. */
+  /** The time after which the stopped server can't respond to new requests. */
   goneAt: number;
   promotingAt: number;
   promotedAt: number;
@@ -161,7 +161,7 @@ interface Moments {
 
 async function testFailover({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
-  // Their cursors can be from the stopped server.
+  // The cursors of the clients can be from the stopped server.
   const pages = walkers.map(({ seen }) => seen.pages);
   while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
   const lostAt = Date.now();
@@ -180,14 +180,14 @@ async function testFailover({ pair, probe, walkers }: System, loss: Loss, option
 
 const isGood = ({ status = 500 }: ProbedRequest) => status < 300;
 
-/** Returns the results of the probes between two failovers. */
+/** Computes the results of a failover from the probes until the next failover. */
 function measure(moments: Moments, all: ProbedRequest[], next?: Moments): Failover {
   const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
   const requests = all.filter(({ at, respondedAt }) => at >= goneAt && respondedAt < until);
   const good = requests.filter(isGood);
   const failed = requests.filter((each) => !isGood(each));
-  // Reads continue if the standby was stopped.
+  // If the standby fails, reads continue during the failover.
   const first = (isWrite: boolean) =>
     Math.max(
       0,

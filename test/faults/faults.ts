@@ -14,7 +14,7 @@ export interface FaultOptions {
   kills: number;
   /** The minimum number of committed changes. */
   events: number;
-  /** The average time between two kills, in milliseconds. The actual time is between zero and twice this value. */
+  /** The average time between two kills, in milliseconds. The actual times are between 0 and twice this value. */
   betweenKills: number;
   onProgress?: (progress: Progress) => void;
 }
@@ -23,20 +23,20 @@ export interface Progress {
   kills: number;
   committed: number;
   arrivals: number;
-  /** Called when all kills are done. */
+  /** The number of pending deliveries after the last kill. */
   pending: number | undefined;
 }
 
 export interface FaultReport extends Figures {
-  /** How often secrets of subscriptions were replaced, and subscriptions paused. */
+  /** The number of replaced signing secrets and of paused subscriptions. */
   managed: Manager['counts'];
   /** Unexpected responses to requests that manage subscriptions. */
   unexpected: string[];
-  /** The last output of server processes that ended without a kill. */
+  /** The last output of server processes that exited although the test did not kill them. */
   crashes: string[];
 }
 
-/** The processes that are killed and monitored. */
+/** The processes that the test kills and monitors. */
 interface System {
   postgres: Postgres;
   api: Supervised;
@@ -52,7 +52,7 @@ const maxDrainMs = 150_000;
 
 /**
  * Creates, updates and comments on tickets, single and in bulk, and pauses subscriptions and replaces their secrets,
- * while the API, the worker and PostgreSQL are killed at random times. Waits until everything is delivered, then
+ * while it kills the API, the worker and PostgreSQL at random times. Waits until no delivery is pending, then
  * reports lost, false and repeated events.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
@@ -115,16 +115,16 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   return { postgres, api, worker, runtime, receiver, driver, manager, subscriptions };
 }
 
-/** The factor of sent requests to committed changes: many requests fail while a process is down. */
+/** The ratio of sent requests to committed changes. Many requests fail while a process is down. */
 const spare = 1.8;
 
 interface Keyed extends Driven {
-  /** The ids of the workspace's own key and of the key that it was rotated to. */
+  /** The ids of the workspace's own API key and of its replacement after a rotation. */
   own: number[];
 }
 
 /**
- * Creates a workspace that is changed with its own key, with the key that it was rotated to, and with the key of
+ * Creates a workspace with three API keys: its own key, the replacement of this key after a rotation, and the key of
  * another user.
  */
 export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
@@ -135,7 +135,7 @@ export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> 
   return { workspace, keys: [workspace.key, rotated.key, other.key], own };
 }
 
-/** Returns the subscription that is paused and gets new secrets. */
+/** The name of the subscription that the test pauses and gives new secrets. */
 const managedName = 'managed';
 
 /**
@@ -167,7 +167,7 @@ export function addSubscriptions(
 }
 
 /**
- * Kills one process after the other in any state, the last one after enough changes are committed. Resolves when all
+ * Kills the processes in random order, the last one after enough changes are committed. Resolves when all
  * run again.
  */
 async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]): Promise<void> {
@@ -183,7 +183,7 @@ async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]
     const kill: Kill = { victim, at: Date.now() };
     kills.push(kill);
     if (victim !== 'postgres') continue;
-    // A process that was killed during its start is already restarting.
+    // If PostgreSQL was killed during its start, the restart is already in progress.
     restarting ??= postgres.start().finally(() => {
       restarting = undefined;
     });

@@ -4,41 +4,41 @@ import type { Changes } from './driver.ts';
 import type { Arrival } from './receiver.ts';
 import type { Subscription } from './workspaces.ts';
 
-/** The process that is killed. */
+/** The processes that the test kills. */
 export type Victim = 'api' | 'worker' | 'postgres';
 
 export interface Kill {
   victim: Victim;
   at: number;
-  /** When PostgreSQL accepted connections again. */
+  /** The time at which PostgreSQL accepted connections again after the kill. */
   backAt?: number;
 }
 
-/** The results of a run. */
+/** The results of a run of `pnpm faults`. */
 export interface Figures {
   kills: Record<Victim, number>;
   timeline: Kill[];
-  /** Committed changes with events. */
+  /** The number of committed changes that have events. */
   events: number;
-  /** Expected deliveries: each event for each subscription that matches it. */
+  /** The number of expected deliveries: one per event and matching subscription. */
   deliveries: number;
-  /** Changes that were rejected or rolled back. */
+  /** The number of changes that the server rejected or rolled back. */
   undone: number;
-  /** Changes with a 5xx or no response. */
+  /** The number of changes whose request got a 5xx or no response. */
   unknown: number;
-  /** Created comments. */
+  /** The number of created comments. */
   comments: number;
   /** Deliveries that never arrived, and acknowledged changes and comments without an event. */
   lost: string[];
   /** Tickets and comments that were created more than once or have more than one created event. */
   createdTwice: string[];
-  /** Deliveries of changes that were undone or unknown to the database, or to the wrong subscription. */
+  /** Deliveries of changes that the database doesn't contain, and deliveries to the wrong subscription. */
   falseDeliveries: string[];
   /** Deliveries that are signed with neither the current nor the previous secret of the subscription. */
   unsigned: string[];
-  /** Deliveries that had been accepted before. */
+  /** The number of deliveries that the receiver had already accepted. */
   duplicates: number;
-  /** Duplicates whose earlier delivery was not in flight when the worker was killed. */
+  /** Duplicates that no kill explains: the earlier delivery was not in progress when the worker was killed. */
   unexplained: string[];
   /** The time from the last restart until no delivery was pending, or null if some stayed pending. */
   drainSeconds: number | null;
@@ -110,7 +110,7 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
   };
 }
 
-/** The body of a ticket event. */
+/** The body of a ticket event, as the receiver got it. */
 interface TicketEvent {
   type: string;
   actor: Actor;
@@ -131,7 +131,7 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
   );
 }
 
-/** Returns the event types by the unique title of each change, and the events with comment counts by ticket. */
+/** Groups event types by the title of the change, and events with comment counts by ticket. */
 function groupEvents(events: TicketEvent[]) {
   const comments = Map.groupBy(
     events.filter(({ changes }) => changes?.commentCount !== undefined),
@@ -177,13 +177,13 @@ export function formatFigures(figures: Figures): string {
 ${[...lost, ...createdTwice, ...falseDeliveries, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** Tolerances for the time before a request arrives, and until its result is stored. Milliseconds. */
+/** The tolerance for the time until a request arrives or its result is stored, in milliseconds. */
 const onItsWay = 500;
 const beingSettled = 1000;
 
 /**
- * Returns whether an accepted delivery may have been unsettled when the worker was killed. A kill of PostgreSQL alone
- * doesn't count, because the worker keeps the result and stores it when PostgreSQL is back.
+ * Returns whether the result of an accepted delivery may not have been stored when the worker was killed. A kill of
+ * PostgreSQL alone doesn't count, because the worker stores the result when PostgreSQL runs again.
  */
 function wasInFlight({ at, respondedAt }: Arrival, kills: Kill[]): boolean {
   let settledBy = respondedAt + beingSettled;

@@ -11,18 +11,18 @@ export interface Ground extends Database {
 
 /** A database, reached directly or through a proxy. */
 interface Database {
-  /** Services on the same database in this process. */
+  /** The services of the server in the test process, on the same database. */
   runtime: Runtime;
   /** The URL where the API will listen. */
   apiUrl: string;
-  /** The environment of the server processes, with limits effectively off and without `ROLES`. */
+  /** The environment variables of the server processes, with limits that are too high to reach, and without `ROLES`. */
   env: Record<string, string>;
 }
 
 /**
- * Starts and migrates a PostgreSQL server. Adds its shutdown to `stops`, which are called in reverse order.
- * @param settings of PostgreSQL
- * @param given environment of the server
+ * Starts and migrates a PostgreSQL server. Adds its shutdown to `stops`, which the caller calls in reverse order.
+ * @param settings the settings of PostgreSQL
+ * @param given additional environment variables of the server
  */
 export async function openGround(
   stops: (() => Promise<unknown>)[],
@@ -36,7 +36,7 @@ export async function openGround(
 
 /**
  * Migrates the database of a URL.
- * @param given environment of the server
+ * @param given additional environment variables of the server
  */
 export async function openDatabase(
   url: string,

@@ -14,7 +14,7 @@ export const hasHaproxy = (subject: string) => canTest(subject, programs);
 export interface Haproxy {
   /** The URL of HAProxy with the configuration for operators, deploy/haproxy.cfg. */
   deployed: string;
-  /** The URL of HAProxy without retries, plain-balancer.cfg. */
+  /** The URL of HAProxy without retries, with the configuration plain-balancer.cfg. */
   plain: string;
   stop(): Promise<void>;
 }
@@ -31,14 +31,14 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
   return { deployed: `http://${deployed}`, plain: `http://${plain}`, stop };
 }
 
-/** The port of a PostgreSQL server, and of the health check that reports whether it is the primary, like Patroni. */
+/** The ports of a PostgreSQL server and of its health check, which reports like Patroni whether it is the primary. */
 export interface Candidate {
   port: number;
   statusPort: number;
 }
 
 interface PostgresHaproxy {
-  /** The address that forwards to the primary. */
+  /** The port of HAProxy that forwards to the primary. */
   port: number;
   stop(): Promise<void>;
 }

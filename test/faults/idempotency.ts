@@ -20,23 +20,23 @@ export interface IdempotencyOptions {
 export interface IdempotencyReport {
   creates: number;
   kills: number;
-  /** Requests sent to create them. */
+  /** The number of requests that clients sent to create the tickets. */
   attempts: number;
-  /** Requests whose response was dropped. */
+  /** The number of requests whose connection the client dropped. */
   cut: number;
-  /** Replayed responses. */
+  /** The number of replayed responses. */
   replayed: number;
-  /** Responses with 409 because the first request was in progress. */
+  /** The number of 409 responses because the first request was in progress. */
   inProgress: number;
   /** Tickets that don't exist or have no event. */
   missing: string[];
-  /** Tickets that exist or have events more than once. */
+  /** Tickets that exist more than once or have more than one created event. */
   repeated: string[];
-  /** Related rows and totals that don't match the number of tickets. */
+  /** Tables and totals whose count doesn't match the number of tickets. */
   miscounted: string[];
   /** Other unexpected responses. */
   unexpected: string[];
-  /** The last output of server processes that ended without a kill. */
+  /** The last output of server processes that exited although the test did not kill them. */
   crashes: string[];
 }
 
@@ -44,8 +44,8 @@ const clients = 16;
 const requestTimeoutMs = 15_000;
 
 /**
- * Creates tickets over HTTP. Each request has an Idempotency-Key and is repeated until it gets a response, while
- * responses are dropped and the API and PostgreSQL are killed. Then counts tickets, events and related rows.
+ * Creates tickets over HTTP. Repeats each request with its Idempotency-Key until it gets a response, while
+ * it drops connections and kills the API and PostgreSQL. Then counts tickets, events and related rows.
  */
 export async function runIdempotency(options: IdempotencyOptions): Promise<IdempotencyReport> {
   const { creates, kills, perRequest = 1, onProgress } = options;
@@ -53,9 +53,9 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
   try {
     const { postgres, runtime, apiUrl, env } = await openGround(stops);
     const workspace = await addWorkspace(runtime, 'Retrying');
-    // No worker runs, since only the events count.
+    // No worker runs, because the test checks only the events and not their deliveries.
     await subscribe(workspace, { name: 'all', url: 'http://127.0.0.1:9/all', events: ['ticket.created'] });
-    // Requests that are dropped in the queue of the concurrency limit never start. A high limit avoids this.
+    // A high concurrency limit ensures that each request starts. Otherwise, dropped requests would end in the queue.
     const tenantLimiter = { TENANT_CONCURRENCY_SHARE: '1', TENANT_CONCURRENCY_WORK_MS: '60000' };
     const api = supervise({ ...env, ...tenantLimiter, LOG_LEVEL: 'fatal', ROLES: 'api' });
     stops.push(api.stop);
@@ -78,7 +78,7 @@ interface Maker {
   unexpected: string[];
   /** The number of tickets to create. */
   total: number;
-  /** The number of tickets with a response. */
+  /** Returns the number of tickets whose creation got a response. */
   made(): number;
   ended: Promise<void>;
 }
@@ -110,7 +110,7 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
   async function make(numbers: number[]): Promise<void> {
     for (;;) {
       counts.attempts++;
-      // Drops the connection at a random time of the request or of the response, based on the current speed of the
+      // Drops the connection at a random time during the request or the response, based on the current speed of the
       // machine.
       const timeoutMs = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : requestTimeoutMs;
       const sentAt = performance.now();
@@ -193,7 +193,7 @@ async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Kil
   return done;
 }
 
-/** Compares the database with the requests. */
+/** Compares the rows in the database with the requests that clients sent. */
 async function compare(runtime: Runtime, workspace: Workspace, options: IdempotencyOptions) {
   const { tenantId } = workspace;
   const tickets = await runtime.prisma.ticket.findMany({ where: { tenantId }, select: { title: true } });
@@ -215,7 +215,7 @@ async function compare(runtime: Runtime, workspace: Workspace, options: Idempote
   return { missing, repeated, miscounted: await miscount(runtime, workspace, options) };
 }
 
-/** Returns related rows and totals that differ from those of tickets created once. */
+/** Returns the tables and totals whose counts differ from the expected counts. */
 async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace, options: IdempotencyOptions) {
   const { creates, perRequest = 1 } = options;
   const where = { tenantId };
@@ -256,7 +256,7 @@ export function formatIdempotency(report: IdempotencyReport): string {
 ${[...missing, ...repeated, ...miscounted, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** Returns whether every ticket was created once. */
+/** Returns whether the server created every ticket exactly once. */
 export function isCreatedOnce(report: IdempotencyReport): boolean {
   const { missing, repeated, miscounted, unexpected, crashes, replayed } = report;
   const wrong = [missing, repeated, miscounted, unexpected, crashes].flat();

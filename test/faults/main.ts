@@ -57,9 +57,9 @@ const options = {
 } as const;
 
 interface Outcome {
-  /** The text for a terminal. */
+  /** The results as text for a terminal. */
   table: string;
-  /** The report for programs. */
+  /** The results as JSON for programs. */
   report: { crashes: string[] };
   good: boolean;
 }
@@ -184,7 +184,7 @@ if (values.help || run === undefined) {
   process.stdout.write(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  // An exit stops the processes that were started here.
+  // The exit handlers stop the processes that the run started.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, report, good } = await run();
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table);

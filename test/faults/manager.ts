@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix, type Webhook } from '@itsm-api/contract';
 import type { Subscription, Workspace } from './workspaces.ts';
 
-/** Changes subscriptions while events are delivered. */
+/** A client that changes subscriptions while workers deliver events. */
 export interface Manager {
   /** The number of replaced secrets and of pauses. */
   counts: { secrets: number; pauses: number };
-  /** Unexpected responses. */
+  /** The unexpected responses of the API. */
   unexpected: string[];
   /** Stops the changes. Resolves when no subscription is paused. */
   stop(): Promise<void>;
@@ -48,7 +48,9 @@ export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions
     }
   }
 
-  /** Reads or changes a subscription. Every change can be repeated. */
+  /**
+   * Reads or changes a subscription. Repeats the request until it gets a response, because each change is idempotent.
+   */
   async function untilAnswered({ key }: Workspace, { id, name }: Subscription, patch?: object): Promise<Webhook> {
     for (const deadline = Date.now() + maxRetryMs; Date.now() < deadline; await sleep(100)) {
       const response = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, {

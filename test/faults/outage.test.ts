@@ -8,7 +8,7 @@ import { spawnServer } from './server.ts';
 import { addWorkspace, subscribe } from './workspaces.ts';
 
 const outageMs = 12_000;
-/** The maximum number of log lines about failures during an outage. */
+/** The minimum time between log lines about an outage, in milliseconds. */
 const logIntervalMs = 5000;
 
 it('responds with Retry-After and limits log lines while PostgreSQL is stopped, and recovers afterwards', {
@@ -51,7 +51,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
     };
 
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
-    // Ignored here: requests in progress at the stop either succeed or fail with 500.
+    // The test ignores these requests: at the time of the stop, they either succeed or fail with 500.
     const stopping = sendFor(1000);
     await postgres.stop();
     await stopping;
@@ -80,7 +80,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
       if (status === 500) expect(headers).toHaveProperty('retry-after');
     }
 
-    // Acknowledged changes from before and after the outage are delivered.
+    // The worker delivers acknowledged changes from before and after the outage.
     await expect
       .poll(() => new Set(receiver.arrivals.map(({ change }) => change)).size, { timeout: 30_000 })
       .toBe(created.length);

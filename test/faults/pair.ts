@@ -9,7 +9,7 @@ import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
 import { attachStandby, leave, type Member, turnOffSynchronousCommits, withAdmin } from './standby.ts';
 
 /**
- * The kind of fault: the primary is killed while the standby lags, the primary is frozen so that its connections are
+ * A kind of failure: the primary is killed while the standby lags, the primary is frozen so that its connections are
  * silent, or the standby is killed.
  */
 export type Loss = 'killed' | 'silent' | 'standby';
@@ -28,23 +28,23 @@ export interface Pair {
    * was stopped, turns off synchronous commits instead. Milliseconds. Returns when the promotion began.
    */
   promote(readOnlyMs: number): Promise<number>;
-  /** Continues the stopped server as it was. Returns the number of our sessions that were opened on it since. */
+  /** Starts the stopped server again as before. Returns the number of sessions that the service then opens on it. */
   comeBack(): Promise<number>;
-  /** Makes the stopped server the standby of the other. Commits wait for it from then on. */
+  /** Makes the stopped server the standby of the primary. Commits then wait for the standby. */
   restore(): Promise<void>;
 }
 
-/** Keeps the WAL that a standby may lack, so no archive is needed. */
+/** PostgreSQL settings that keep enough WAL for a lagging standby, so the test needs no archive. */
 const settings = { wal_keep_size: '1GB' };
 
-/** How long new sessions on a returned server are counted, in milliseconds. */
+/** The time for which `comeBack` counts new sessions, in milliseconds. */
 const lookMs = 2500;
 
-/** How long the standby receives no data before the primary is killed, in milliseconds. */
+/** The time for which the standby receives no data before the kill of the primary, in milliseconds. */
 const behindMs = 500;
 
 /**
- * Starts both servers. Adds their shutdown to `stops`, which are called in reverse order.
+ * Starts both servers. Adds cleanup functions to `stops`, which the caller calls in reverse order.
  * @param synchronous whether commits wait for the standby
  */
 export async function openPair(stops: (() => Promise<unknown>)[], synchronous: boolean): Promise<Pair> {
@@ -128,7 +128,7 @@ async function addMember(cluster: Cluster, stops: (() => Promise<unknown>)[]): P
   return { cluster, port, postgres };
 }
 
-/** Which of the two servers. */
+/** Returns whether a connection leads to the primary or the standby. */
 async function kindOf(client: pg.Client): Promise<'primary' | 'standby'> {
   const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
   return rows[0].standby ? 'standby' : 'primary';

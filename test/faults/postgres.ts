@@ -15,7 +15,7 @@ import {
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import pg from 'pg';
 
-/** A PostgreSQL server in a temporary folder, with all settings for crash safety. */
+/** A PostgreSQL server in a temporary folder. Its settings protect commits against crashes. */
 export interface Postgres {
   /** The URL of its database `itsm`, the same after every start. */
   url: string;
@@ -23,16 +23,16 @@ export interface Postgres {
   kill(): boolean;
   /** Stops the server like an administrator: it closes its connections, and is not restarted automatically. */
   stop(): Promise<void>;
-  /** Starts the server unless it runs, as soon as the remains of the last process allow it, like a supervisor. */
+  /** Starts the server if it is not running. Waits until the processes of the last server have ended. */
   start(): Promise<void>;
-  /** Kills all its processes with SIGKILL, as in a power failure. */
+  /** Kills all PostgreSQL processes with SIGKILL, like a power failure. */
   testKills(): Promise<void>;
   /**
    * Kills one backend with SIGKILL, like the out-of-memory killer. All backends end, and the server recovers without a
    * restart. Returns false if there is no backend.
    */
   killOne(): Promise<boolean>;
-  /** Freezes all its processes. Returns a function that continues them. */
+  /** Freezes all PostgreSQL processes. Returns a function that continues them. */
   freeze(): Promise<() => void>;
   /** Stops the server and removes its folder. */
   remove(): Promise<void>;
@@ -54,14 +54,14 @@ export function urlOf({ password }: Cluster, port: number, database: string): st
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** Returns a server over these files, not yet started. */
+/** Returns a stopped PostgreSQL server with the files of a cluster. */
 export function postgresOf(cluster: Cluster, port: number): Postgres {
   const onExit = () => {
     kill(cluster, 'SIGQUIT');
     rmSync(cluster.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   };
   process.once('exit', onExit);
-  /** Freezes all processes, first the postmaster, which would start others. */
+  /** Freezes all processes, first the postmaster, because it would start more processes. */
   const still = async () => {
     const parent = String(postmaster(cluster));
     process.kill(Number(parent), 'SIGSTOP');
@@ -74,13 +74,13 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   let killed: number | undefined;
   const start = async () => {
     for (const deadline = Date.now() + maxStartMs; ; await sleep(20)) {
-      // A killed process looks alive for a moment.
+      // The operating system lists a killed process for a short time.
       const found = postmaster(cluster) === killed ? undefined : await runningPort(cluster);
       if (found === port) return;
       if (found !== undefined) throw new Error(`PostgreSQL started on port ${found} instead of ${port}`);
-      // If it is killed too early, it has not yet written its port.
+      // A server that was killed early in its start has not yet written its port.
       if (found === undefined && (await portOfLast(cluster)) === undefined) await askForPort(cluster, port);
-      // It can be killed during its start, which shows in several ways.
+      // A kill during the start causes different errors.
       const failure = await startCluster(cluster).then(
         () => new Error('PostgreSQL is still shutting down'),
         (error: Error) => error,
@@ -120,7 +120,7 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   };
 }
 
-/** Returns a free port of 127.0.0.1 outside the range of outgoing connections. */
+/** Returns a free port of 127.0.0.1 that the system doesn't use for outgoing connections. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -134,7 +134,7 @@ export async function steadyPort(): Promise<number> {
   }
 }
 
-/** Sets this port for a start. Otherwise the port of the last server in this file is used. */
+/** Writes the port for the next start of PostgreSQL to the file of the last server. */
 async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   const processOfNobody = 2 ** 30;
@@ -161,7 +161,7 @@ function kill(cluster: Cluster, name: 'SIGKILL' | 'SIGQUIT'): boolean {
   return signal(postmaster(cluster) ?? Number.NaN, name);
 }
 
-/** Returns whether the process existed. */
+/** Sends a signal to a process. Returns false if the process does not exist. */
 function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -170,7 +170,7 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Returns the process id of the postmaster, or of the last one if it was killed. */
+/** Returns the process id of the running postmaster, or of the last postmaster if it was killed. */
 function postmaster({ dataDir }: Cluster): number | undefined {
   try {
     return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);

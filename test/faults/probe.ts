@@ -3,12 +3,12 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Changes } from './driver.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A request that detects when the service responds again. Times are those of `Date.now()`. */
+/** A request that detects when the service responds again. Times are milliseconds since 1970. */
 export interface ProbedRequest {
   isWrite: boolean;
   at: number;
   respondedAt: number;
-  /** Undefined without a response. */
+  /** The response status, or undefined without a response. */
   status: number | undefined;
   /** Whether the response has a Retry-After. */
   hasRetryAfter: boolean;
@@ -16,14 +16,14 @@ export interface ProbedRequest {
 
 export interface Probe {
   requests: ProbedRequest[];
-  /** Stops the requests. Resolves after the last one has a response or failed. */
+  /** Stops the requests. Resolves after the last request has a response or failed. */
   stop(): Promise<void>;
 }
 
 interface ProbeOptions {
   apiUrl: string;
   workspace: Workspace;
-  /** Collects the created tickets. */
+  /** The changes, to which the probe adds the tickets that it creates. */
   changes: Changes;
 }
 
@@ -44,7 +44,7 @@ export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe 
       ...(title !== undefined && { method: 'POST', body: JSON.stringify(content) }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(() => undefined);
-    // A truncated response counts as none.
+    // An incomplete response counts as no response.
     const whole = await answer?.text().catch(() => undefined);
     const status = whole === undefined ? undefined : answer?.status;
     const hasRetryAfter = answer?.headers.has('retry-after') ?? false;

@@ -10,21 +10,21 @@ export interface Arrival {
   eventId: string;
   /** The title of the ticket in the body, which identifies the change. */
   change: string;
-  /** When it was completely received. Milliseconds. */
+  /** When the receiver had read the whole body, in milliseconds since 1970. */
   at: number;
-  /** When the response was sent. */
+  /** When the receiver sent the response, in milliseconds since 1970. */
   respondedAt: number;
   accepted: boolean;
-  /** The number of the attempt, from 1. */
+  /** The attempt number, which starts at 1. */
   attempt: number;
-  /** Whether it has a valid signature of its subscription. */
+  /** Whether the delivery has a valid signature of its subscription. */
   signed: boolean;
 }
 
 export interface Receiver {
-  /** Adds a subscription whose signatures are checked from now on. */
+  /** Adds a subscription. The receiver checks the signatures of its later deliveries. */
   know(subscription: Subscription): void;
-  /** Returns the URL for a subscription of this name. */
+  /** Returns the receiver URL for the subscription with this name. */
   urlOf(subscription: string): string;
   arrivals: Arrival[];
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    // The worker can be killed while it sends.
+    // The test can kill the worker while it sends a request.
     request.on('error', () => undefined);
     request.on('end', () => {
       const accepted = request.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
@@ -59,7 +59,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
       }, Math.random() * slowest);
     });
   });
-  // A connection that closes while the worker reuses it would be a further failed attempt.
+  // If a connection closed while the worker reuses it, another attempt would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

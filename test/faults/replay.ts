@@ -21,32 +21,32 @@ export interface ReplayOptions {
 export interface ReplayReport {
   deliveries: number;
   kills: number;
-  /** Kills before all replayed deliveries were due. */
+  /** The number of kills before the last replayed delivery was due. */
   killsWhileReplaying: number;
-  /** Events that never arrived again. */
+  /** The ids of replayed events that the receiver did not get again. */
   lost: string[];
-  /** Events that arrived but were not to be replayed. */
+  /** The ids of events that the receiver got although no replay included them. */
   notRequested: string[];
-  /** Deliveries that are not DELIVERED at the end, by state, and replays that have not finished. */
+  /** The number of deliveries that are not DELIVERED at the end, by status, and of unfinished replays. */
   unsettled: Record<string, number>;
-  /** Duplicates: deliveries that were in flight when a worker was killed. */
+  /** The number of duplicates, which are deliveries that were in progress when a worker was killed. */
   duplicates: number;
-  /** The time from the request until no delivery was pending. */
+  /** The time from the replay request until no delivery was pending, in seconds. */
   seconds: number;
   crashes: string[];
 }
 
 const workerCount = 2;
-/** The maximum time after the last kill, in milliseconds. */
+/** The maximum time from the last kill to the end of the replays, in milliseconds. */
 const maxEndMs = 600_000;
 
 type States = NonNullable<WebhookReplay['states']>;
 
-/** The states of two concurrent replays. */
+/** The delivery statuses that each of two concurrent replays selects. */
 const replayedStates: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
 
 /**
- * Replays settled deliveries by `POST /webhooks/{id}/replay` while the workers are killed at random times. Reports
+ * Replays settled deliveries by `POST /webhooks/{id}/replay` while it kills the workers at random times. Reports
  * deliveries that never arrived, arrived without a request, or stay pending.
  */
 export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
@@ -97,14 +97,14 @@ export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
 }
 
 /**
- * Inserts settled deliveries and, before them, a tenth as many that are not replayed. Returns the time between both.
+ * Inserts older deliveries that are not replayed, then ten times as many that are. Returns the time between them.
  */
 async function load(url: string, subscription: Subscription, count: number): Promise<Date> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await loadDeliveries(url, [subscription], count + Math.ceil(count / 10));
-    // Alternates the states, so that deliveries of one state are not adjacent.
+    // Alternates the statuses, so that deliveries with the same status are not adjacent.
     const { rows } = await client.query<{ since: Date }>(
       `WITH placed AS (SELECT id, row_number() OVER (ORDER BY id) - 1 - $1::int AS place FROM deliveries),
         settled AS (
@@ -138,7 +138,7 @@ async function requestReplay(apiUrl: string, { workspace, subscription, since, s
     throw new Error(`The replay request returned ${response.status}: ${await response.text()}`);
 }
 
-/** Kills one worker, then all, and repeats this while there is work. */
+/** Kills one worker, then all workers, and repeats this while deliveries are pending. */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
   let kills = 0;
   let whileReplaying = 0;
@@ -169,7 +169,7 @@ async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending
   return { replays, pending: await prisma.delivery.count({ where: { state: 'PENDING' } }) };
 }
 
-/** Checks for a pending delivery without a count, which would be slow. */
+/** Waits until no delivery is pending. Looks for a single row, because a count would be slow. */
 async function settled({ prisma }: Runtime): Promise<void> {
   for (const end = Date.now() + maxEndMs; Date.now() < end; await sleep(200)) {
     const pending = await prisma.delivery.findFirst({ where: { state: 'PENDING' }, select: { id: true } });

@@ -8,7 +8,7 @@ import { startTraffic, type Traffic } from './traffic.ts';
 import { addWorkspace, type Workspace } from './workspaces.ts';
 
 export interface RollingOptions {
-  /** Requests per second, reads and writes, half of them through each balancer. */
+  /** The rate of reads and writes per second. Each balancer gets half of them. */
   perSecond: number;
   /** The minimum number of requests. Both processes are restarted at least once. */
   requests: number;
@@ -17,7 +17,7 @@ export interface RollingOptions {
 }
 
 export interface RollingReport {
-  /** Results of the configuration in deploy/, and of one without retries. */
+  /** The results of the HAProxy configuration in deploy/, and of a configuration without retries. */
   balancers: { deployed: BalancerReport; plain: BalancerReport };
   workspaces: number;
   restarts: number;
@@ -30,20 +30,20 @@ export interface RollingReport {
 interface BalancerReport {
   requests: number;
   writes: number;
-  /** Requests without a 2xx response, by response. */
+  /** The requests that got no 2xx response, each with its response. */
   failed: string[];
   /** The longest response time, in milliseconds. */
   maxDurationMs: number;
 }
 
-/** The maximum time until HAProxy detects that a process is ready, in milliseconds. It checks every second. */
+/** The maximum time until HAProxy, which checks every second, detects that a process is ready, in milliseconds. */
 const noticeMs = 2000;
 const timeoutMs = 30_000;
 
-/** Requests of a key per minute, nine of ten in one group. This is well below the limit of 30. */
+/** The requests of an API key per minute, 90 % of them in one endpoint group. The rate limit is 30. */
 const perMinuteAndKey = 24;
 
-/** Uses the default limits: an empty setting counts as not set. */
+/** Restores the default limits, because an empty variable counts as not set. */
 const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', TENANT_CONCURRENCY_SHARE: '' };
 
 /**

@@ -12,11 +12,11 @@ export interface ServerProcess {
   /** Resolves when the process logs that it runs. Rejects if it ends before. */
   ready: Promise<void>;
   exited: Promise<void>;
-  /** Returns the end of its output. */
+  /** Returns the last part of the output of the process. */
   output(): string;
 }
 
-/** Starts the server, of this or another release, in a process with only this environment. */
+/** Starts a server process with only the given environment variables. `program` can be another release. */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
   const child = spawn(process.execPath, [...nodeOptions, program], {
     env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
@@ -47,7 +47,7 @@ export interface Supervised {
   ready(): Promise<void>;
   /** Kills the process with SIGKILL. Returns false if there is none. */
   kill(): boolean;
-  /** The last output of every ready process that ended without a kill. */
+  /** The last output of each process that exited after it was ready, although the test did not kill it. */
   crashes: string[];
   stop(): Promise<void>;
 }
@@ -75,10 +75,10 @@ export function supervise(env: Record<string, string>): Supervised {
   return {
     crashes,
     async ready() {
-      // It can end during the start if PostgreSQL is not available yet.
+      // The process can exit during its start if PostgreSQL is not available yet.
       while (
         !(await current.ready.then(
-          // The exit of a killed process is not known immediately.
+          // Node.js reports the exit of a killed process with a delay.
           () => current.child.exitCode === null && current.child.signalCode === null && !current.child.killed,
           () => false,
         ))

@@ -3,7 +3,7 @@ import { deliverySchedule } from '@itsm-api/contract';
 import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import type { Secret } from './workspaces.ts';
 
-/** A received request. Milliseconds. */
+/** A received request and its time of arrival in milliseconds. */
 interface Signed {
   headers: IncomingHttpHeaders;
   body: string;

@@ -11,22 +11,22 @@ import { addWorkspace, type Subscription, subscribe, type Workspace } from './wo
 export interface SilenceOptions {
   /** `STATEMENT_TIMEOUT_MS` of the servers. */
   statementTimeoutMs: number;
-  /** Requests per second. */
+  /** The number of requests that clients send per second. */
   perSecond: number;
-  /** How often all connections are silenced during requests, before the silence at shutdown. */
+  /** The number of times that the proxy silences all connections before the silence at shutdown. */
   silences: number;
   onProgress?: (text: string) => void;
 }
 
-/** One silence of all connections. Milliseconds. */
+/** The effects of one silence of all connections. Times are in milliseconds. */
 interface Silence {
-  /** The number of connections. */
+  /** The number of silenced connections. */
   connections: number;
-  /** The longest response time from then on. */
+  /** The longest response time from the start of the silence. */
   maxWaitMs: number;
-  /** The time until the last failed request was sent. */
+  /** The time from the start of the silence until clients sent the last failed request. */
   recoveredAfter: number;
-  /** The failed requests by response. */
+  /** The number of failed requests by response. */
   failedResponses: Record<string, number>;
   /** The longest time without a delivery. */
   maxMsWithoutDelivery: number;
@@ -51,7 +51,7 @@ export interface SilenceReport {
 
 /** The maximum response time in addition to the statement timeout, in milliseconds. */
 const grace = 3000;
-/** The time of requests before the first silence. */
+/** The duration of the requests before the first silence, in milliseconds. */
 const calmMs = 3000;
 const maxEndMs = 60_000;
 const maxDrainMs = 120_000;
@@ -59,7 +59,7 @@ const maxDrainMs = 120_000;
 interface System {
   /** Services that connect to the database without the proxy. */
   runtime: Runtime;
-  /** The environment of a server process that connects without the proxy. */
+  /** The environment variables of a server process that connects to the database without the proxy. */
   env: Record<string, string>;
   proxy: DatabaseProxy;
   api: ServerProcess;
@@ -69,7 +69,7 @@ interface System {
   subscriptions: Subscription[];
 }
 
-/** Functions that stop what was started. Called in reverse order. */
+/** Cleanup functions, called in reverse order. */
 type Stops = (() => Promise<unknown>)[];
 
 /**
@@ -123,7 +123,7 @@ async function startSystem({ statementTimeoutMs, perSecond }: SilenceOptions, st
     ...env,
     DATABASE_URL: proxy.url,
     STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
-    // The same ratio as between the defaults.
+    // Keeps the ratio between the default values of these settings.
     TENANT_CONCURRENCY_WAIT_MS: String(statementTimeoutMs / 2),
   };
   const api = spawn({ ...throughProxy, ROLES: 'api' }, stops);
@@ -160,7 +160,7 @@ async function testSilence({ proxy, traffic, receiver }: System, maxAllowedMs: n
   const connections = proxy.silence();
   await sleep(2 * maxAllowedMs);
   const until = performance.now();
-  // Earlier requests have a response or are too late.
+  // After this time, all earlier requests have a response or exceed the maximum response time.
   await sleep(maxAllowedMs);
   const results = traffic.results.filter(({ sentAt, took }) => sentAt + took >= since && sentAt <= until + 1000);
   const failed = results.filter(({ sentAt, status = 500 }) => sentAt >= since && status >= 300);

@@ -6,7 +6,7 @@ import type { Cluster } from '@itsm-api/server/embedded-postgres/cluster.ts';
 import pg from 'pg';
 import { type Postgres, urlOf } from './postgres.ts';
 
-/** A server of a primary and standby pair. */
+/** One of the two PostgreSQL servers, the primary or the standby. */
 export interface Member {
   cluster: Cluster;
   port: number;
@@ -31,7 +31,7 @@ export async function attachStandby(primary: Member, standby: Member): Promise<v
     const connection = `host=127.0.0.1 port=${primary.port} user=postgres password=${primary.cluster.password}`;
     await writeFile(join(folder, 'backup_label'), rows[0].labelfile);
     await writeFile(join(folder, 'standby.signal'), '');
-    // The copied settings of the primary don't apply, since the standby has no standby of its own.
+    // Replaces the settings that the copy contains, because the standby has no standby of its own.
     const file = join(folder, 'postgresql.auto.conf');
     await writeFile(file, `primary_conninfo = '${connection} application_name=${name}'\n`);
     await giveTo(
@@ -51,7 +51,7 @@ async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   await chmod(to.dataDir, 0o755);
   await giveTo(to, [folder]);
   const left = ['postmaster.*', 'pg_wal/*', 'pg_replslot/*'].map((each) => `--exclude='./${each}'`).join(' ');
-  // Files change during the copy. The WAL contains these changes.
+  // Files can change during the copy. The standby gets these changes from the WAL.
   const script = `tar -C '${join(from.dataDir, 'postgres')}' --warning=no-file-changed --warning=no-file-removed ${left} -cf - . |
     tar -C '${folder}' -xpf -`;
   const user = await to.findUser();
@@ -91,7 +91,7 @@ export async function leave(standby: Member): Promise<void> {
   });
 }
 
-/** Turns off synchronous commits, also for commits that already wait. */
+/** Turns off synchronous commits, so that waiting commits also complete. */
 export async function turnOffSynchronousCommits(primary: Member): Promise<void> {
   await withAdmin(primary, async (client) => {
     await client.query('ALTER SYSTEM RESET synchronous_standby_names');

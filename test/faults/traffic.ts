@@ -3,13 +3,13 @@ import { type EventType, pathPrefix } from '@itsm-api/contract';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A request and its result. Durations are in milliseconds, times are those of `performance.now()`. */
+/** A request and its result. Durations are in milliseconds, times are from `performance.now()`. */
 export interface Answer {
-  /** For example `GET /tickets`. */
+  /** The method and path, for example `GET /tickets`. */
   request: string;
   sentAt: number;
   took: number;
-  /** Undefined if the connection broke or the request timed out. */
+  /** The response status, or undefined if the connection broke or the request timed out. */
   status: number | undefined;
 }
 
@@ -22,10 +22,10 @@ interface AcknowledgedChange {
 }
 
 export interface Traffic {
-  /** All requests except the first ones of the warm-up. */
+  /** The results of all requests after the warm-up. */
   results: Answer[];
   acknowledged: AcknowledgedChange[];
-  /** Stops the requests. Resolves after the last one has a response or failed. */
+  /** Stops the requests. Resolves after the last request has a response or failed. */
   stop(): Promise<void>;
 }
 
@@ -33,11 +33,11 @@ interface TrafficOptions {
   apiUrl: string;
   workspaces: Workspace[];
   perSecond: number;
-  /** The request timeout. */
+  /** The request timeout, in milliseconds. */
   timeoutMs: number;
 }
 
-/** Eight reads and two writes. Each gets the title of a change and a ticket of the workspace. */
+/** The requests that clients send in turn: eight reads and two writes. */
 const requests: ((title: string, ticketId: number | undefined) => [method: string, path: string, body?: object])[] = [
   (title) => [
     'POST',
@@ -94,7 +94,7 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }:
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    // Responses of the balancer itself are not JSON.
+    // HAProxy itself responds with text that is not JSON.
     const { data } = JSON.parse(response.ok ? await response.text() : '{}') as { data?: { id: number } };
     return { status: response.status, id: data?.id ?? 0 };
   }

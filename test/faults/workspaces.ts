@@ -6,12 +6,12 @@ import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 
-/** A tenant with a key that has all scopes. */
+/** A tenant, and its API key with all scopes. */
 export interface Workspace {
   tenantId: TenantId;
   userId: number;
   key: string;
-  /** The id of the key. */
+  /** The context of the user, with the id of the API key. */
   context: UserContext;
 }
 
@@ -24,11 +24,11 @@ export interface Secret {
 export interface Subscription {
   id: bigint;
   tenantId: TenantId;
-  /** The last part of its URL. */
+  /** The name of the subscription, which is the last segment of its URL. */
   name: string;
   events: EventType[];
   filter?: WebhookFilter;
-  /** The ids of keys whose changes it does not get. */
+  /** The ids of API keys whose changes the subscription skips. */
   skipped: number[];
   /** The secrets of the subscription, the oldest first. */
   secrets: Secret[];
@@ -44,7 +44,7 @@ export async function addWorkspace(runtime: Runtime, name: string): Promise<Work
 
 const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
 
-/** Creates another key, optionally as the rotation of the workspace's own key. */
+/** Creates another API key, optionally by a rotation of the workspace's own key. */
 export async function addKey(
   { context }: Workspace,
   { rotated }: { rotated: boolean },
@@ -59,7 +59,7 @@ export async function addKey(
 interface Subscribing extends Pick<NewWebhook, 'url' | 'events' | 'skipOwn'> {
   name: string;
   filter?: WebhookFilter;
-  /** Returns the ids of the keys that skipOwn skips. */
+  /** The ids of the API keys that skipOwn skips. */
   own?: number[];
 }
 

@@ -7,33 +7,33 @@ import type { System, Victim } from './system.ts';
 import { type Finding, requestText, World } from './world.ts';
 
 export interface EpisodeOptions {
-  /** Unique in the system, part of URLs. */
+  /** The name of the episode, which is unique in a run and part of receiver URLs. */
   name: string;
   seed: number;
   commands: readonly Command[];
-  /** The fault to inject after a number of commands. */
+  /** The faults to inject, each after `at` commands. */
   failures: readonly { at: number; victim: Victim }[];
 }
 
 export interface EpisodeReport {
-  /** The number of commands. After a violation no further ones run. */
+  /** The number of executed commands. After a violation, the episode executes no further commands. */
   commands: number;
   findings: Finding[];
   succeeded: Map<string, number>;
   failures: readonly Victim[];
-  /** The number of requests. */
+  /** The number of requests that clients sent. */
   requests: number;
 }
 
 /** An episode whose commands have ended. */
 interface Episode {
   hasFailed: boolean;
-  /** Resolves when all deliveries have arrived or the time is over. */
+  /** Resolves when all expected deliveries have arrived or the maximum time is over. */
   delivered(): Promise<EpisodeReport>;
 }
 
 const clients = 8;
-/** Commands between two quiet points. */
+/** The number of commands between two checkpoints. */
 const perRound = 500;
 /**
  * The maximum time for the delivery of an event, in milliseconds. A delivery held by a killed worker is sent again
@@ -43,7 +43,7 @@ const maxWaitMs = 120_000;
 
 /**
  * Runs commands of eight clients in three new workspaces while processes are killed, and compares all results with the
- * model at quiet points and at the end. Deliveries can still be pending when it resolves.
+ * model at checkpoints and at the end. Deliveries can still be pending when the promise resolves.
  */
 export async function runEpisode(system: System, options: EpisodeOptions): Promise<Episode> {
   const { name, seed, commands, failures } = options;
@@ -99,13 +99,13 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   return { hasFailed: world.findings.length > 0, delivered };
 }
 
-/** Resolves when requests succeed again. */
+/** Resolves when requests to all API processes succeed again. */
 async function isUp({ servers }: System): Promise<void> {
   const path = '/api/public/v1/users';
   while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401) await sleep(50);
 }
 
-/** Returns requests that failed while no fault was active. */
+/** Reports requests that failed while no fault was active. */
 function lookForFailures(world: World, { outages }: System): void {
   for (const { request, beganAt, endedAt, answer } of world.failures) {
     if (outages.some(({ from, to }) => beganAt <= to && endedAt >= from)) continue;

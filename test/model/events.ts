@@ -9,38 +9,38 @@ import { agrees } from './values.ts';
 import type { Workspace, World } from './world.ts';
 
 /*
- * Checks events: each one arrives at least once, and only for changes that happened
+ * Checks that each event arrives at least once, and only for changes that happened
  * (docs/decisions/webhook-deliveries.md).
  */
 
-/** A change with the subscriptions that match it. */
+/** A change, and the subscriptions that match its event. */
 interface ExpectedEvent {
   type: EventType;
   mutation: Mutation<object>;
-  /** Subscriptions that match for certain, and those that possibly match. */
+  /** The ids of subscriptions that certainly match, and of subscriptions that possibly match. */
   sure: number[];
   perhaps: number[];
 }
 
-/** The versions of a subscription with their start. */
+/** A version of a subscription and the time at which it started. */
 interface Version {
   begin: number;
   end: number;
   row: Subscription;
-  /** The wall-clock time of the start, in milliseconds. */
+  /** The wall-clock time at which the version started, in milliseconds. */
   at: number;
 }
 
-/** A possible version of a subscription: a request got no response, and a later one changed its result. */
+/** A possible version of a subscription: a request got no response, and a later request changed its possible result. */
 type Doubt = Pick<Version, 'begin' | 'end' | 'row'>;
 
 interface Noted {
-  /** The known state of the subscription and all requests since the last quiet point. */
+  /** The state of the subscription at the last checkpoint, and all requests since then. */
   before: State<Subscription> | undefined;
   steps: readonly Step<State<Subscription>>[];
-  /** The versions that are certain, in order. */
+  /** The versions that certainly existed, in order. */
   placed: readonly Placed<State<Subscription>>[];
-  /** The place of the quiet point. */
+  /** The position of the checkpoint in the sequence of requests and responses. */
   now: number;
 }
 
@@ -50,7 +50,7 @@ export class ExpectedEvents {
   readonly #doubts = new Map<number, Doubt[]>();
   readonly #expectedEvents: ExpectedEvent[] = [];
 
-  /** Records the versions of a subscription since the last quiet point. */
+  /** Records the versions of a subscription since the last checkpoint. */
   noteSubscription(id: number, noted: Noted): void {
     const { placed } = noted;
     this.#doubts.set(id, [...(this.#doubts.get(id) ?? []), ...doubtsOf(noted)]);
@@ -63,7 +63,7 @@ export class ExpectedEvents {
     this.#versions.set(id, versions);
   }
 
-  /** Records the changes of a row since the last quiet point at place `now`. */
+  /** Records the changes of a row since the last checkpoint, at the position `now`. */
   recordMutations(
     resource: Resource,
     mutations: readonly Mutation<object>[],
@@ -87,8 +87,8 @@ export class ExpectedEvents {
   }
 
   /**
-   * Waits until all expected deliveries have arrived, then checks the received ones. @param maxWaitMs the maximum time
-   * in milliseconds
+   * Waits until all expected deliveries have arrived, then checks all received deliveries. @param maxWaitMs the maximum
+   * time in milliseconds
    */
   async settle(world: World, workspace: Workspace, receiver: Receiver, maxWaitMs: number): Promise<void> {
     for (const deadline = Date.now() + maxWaitMs; ; await sleep(100)) {
@@ -178,7 +178,7 @@ function arrivalsAt(world: World, receiver: Receiver, versions: readonly Version
   return receiver.of(world.name).get(name) ?? [];
 }
 
-/** Returns the possible versions of a subscription between two places. Undefined stands for none. */
+/** Returns the possible versions of a subscription between two positions. Undefined means that it did not exist. */
 function during(versions: readonly Version[], begin: number, end: number): (Subscription | undefined)[] {
   const rows = versions
     .filter((version, index) => version.begin < end && (versions[index + 1]?.end ?? Number.POSITIVE_INFINITY) > begin)
@@ -186,7 +186,7 @@ function during(versions: readonly Version[], begin: number, end: number): (Subs
   return (versions[0]?.end ?? 0) > begin ? [undefined, ...rows] : rows;
 }
 
-/** How long a previous secret can still sign after the response that replaced it, in milliseconds. */
+/** The time for which deliveries can have the previous secret after the response that replaced it, in milliseconds. */
 const onItsWay = 20_000;
 
 function isSigned(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { linearize, type Step } from './linearize.ts';
 
-/* A register that holds one text, with reads and writes. */
+/* Models a register that stores one text, with reads and writes. */
 const write = (text: string, begin: number, end: number): Step<string> => ({
   describe: () => `write ${text}`,
   ...{ begin, end, isCertain: Number.isFinite(end), isRead: false },

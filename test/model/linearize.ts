@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 
-/** A request about one row and its response. */
+/** A request that reads or changes one row, and its response. */
 export interface Step<State> {
   /** Describes the request and the response for the report. */
   describe(): string;
-  /** Places in the sequence of all requests and responses of the run. The step took effect between the two. */
+  /** The positions of the request and the response in the sequence of the run. The step took effect between them. */
   begin: number;
   end: number;
-  /** False without a response: the step may or may not have taken effect. */
+  /** Whether the step certainly took effect. False if the request got no response. */
   isCertain: boolean;
   /** Whether the step leaves the row unchanged. */
   isRead: boolean;
@@ -18,17 +18,17 @@ export interface Step<State> {
   after(state: State | undefined): State | undefined;
 }
 
-/** A step in the order, with the row after it. */
+/** A step of the order, and the state of the row after the step. */
 export interface Placed<State> {
   step: Step<State>;
   state: State;
 }
 
-/** The maximum number of tries before the search fails. Histories of this server need fewer. */
+/** The maximum number of tries of the search. Real histories of this server need fewer. */
 const maxTries = 200_000;
 
 /**
- * Finds an order of the steps in which each response matches the model, and in which no step precedes one whose
+ * Finds an order of the steps in which each response matches the model, and no step precedes a step whose
  * response came before its request (Wing and Gong 1993). Returns undefined if there is none, or after `maxTries`
  * tries.
  *
@@ -39,7 +39,7 @@ export function linearize<State>(
   initial: State | undefined,
   steps: readonly Step<State>[],
 ): Placed<State>[] | undefined {
-  // Responses usually arrive in the order of the effects.
+  // Most steps take effect in the order of their responses, so this order needs few tries.
   const ordered = steps.toSorted((a, b) => a.end - b.end);
   const unanswered = steps.filter(({ isCertain }) => !isCertain).length;
   const search: Search<State> = { numbers: new Map(ordered.map((step, index) => [step, index])), tried: 0 };
@@ -52,7 +52,7 @@ export function linearize<State>(
 
 interface Search<State> {
   numbers: ReadonlyMap<Step<State>, number>;
-  /** The number of failed situations. */
+  /** The number of tries of the search. */
   tried: number;
 }
 
@@ -60,11 +60,11 @@ interface Situation<State> {
   state: State | undefined;
   /** The remaining steps. */
   rest: readonly Step<State>[];
-  /** The maximum number of steps without a response that took effect. */
+  /** The maximum number of steps without a response that the order may contain. */
   happened: number;
 }
 
-/** @param failed situations that have failed before */
+/** @param failed situations for which the search has already found no order */
 function place<State>(
   search: Search<State>,
   { state, rest, happened }: Situation<State>,
@@ -82,7 +82,7 @@ function place<State>(
   for (const step of rest) {
     if (step.begin > first || (!step.isCertain && happened === 0)) continue;
     const next = step.after(state);
-    // An unknown outcome matters only if the step changes the row.
+    // Skips a step without a response that doesn't change the row, because its outcome doesn't matter.
     if (next === undefined || (!step.isCertain && next === state)) continue;
     const others = place(
       search,
@@ -118,7 +118,7 @@ export function shortestWithoutOrder<State>(
   return shortest;
 }
 
-/** Returns the steps sent before a moment. Steps with a later response may or may not have taken effect. */
+/** Returns the steps sent before a position. Marks steps with a later response as uncertain. */
 function stepsUntil<State>(steps: readonly Step<State>[], moment: number): Step<State>[] {
   return steps
     .filter(({ begin }) => begin <= moment)

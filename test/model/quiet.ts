@@ -27,16 +27,16 @@ import {
 } from './world.ts';
 
 /*
- * Quiet points: all clients pause. The check reads every row, orders the steps of each row since the last quiet point,
- * and compares the whole model with the server.
+ * Checkpoints: while all clients pause, the check reads every row, orders the steps of each row since the last
+ * checkpoint, and compares the whole model with the server.
  */
 
-/** The number of ticket searches per workspace at a quiet point. */
+/** The number of ticket searches per workspace at a checkpoint. */
 const searches = 20;
 /** The maximum time until `/changes` has returned all changes, in milliseconds. */
 const maxWaitMs = 30_000;
 
-/** Checks all workspaces at a quiet point. @param expectedEvents the expected events of each workspace */
+/** Checks all workspaces at a checkpoint. @param expectedEvents the expected events of each workspace */
 export async function comparePoint(
   world: World,
   servers: Servers,
@@ -92,14 +92,14 @@ async function compareWorkspace(
     for (const read of table.lists.splice(0)) compareTotal(world, versions, read);
   }
   workspace.webhooks.lists.length = 0;
-  // Rows without a known state can't be compared.
+  // After a violation, the states of some rows are unknown, so the comparison would fail.
   if (world.findings.length > 0) return;
   compareTickets(world, workspace);
   await compareLists(turn, workspace, seed);
   await compareCopies(turn, workspace);
 }
 
-/** Reads all pages of a list, each row as a read of its own. Unknown rows are adopted later. */
+/** Reads all pages of a list, and records each row as a separate read. `adopt` handles unknown rows later. */
 async function readPages(
   turn: Turn,
   operation: string,
@@ -141,7 +141,7 @@ async function readRows<Row extends { id: number }>(
   return rows;
 }
 
-/** Adopts an existing row whose create request got no response. Its marker identifies the request. */
+/** Adds an existing row to the model if its create request got no response. The marker identifies the request. */
 function adopt<Row extends { id: number }>(table: Table<Row>, id: number, marker: string | undefined): void {
   if (table.has(id)) return;
   const creation = table.creations.find((each) => each.marker === marker);
@@ -176,7 +176,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
       listed.add(id);
     }
   }
-  // Deactivated rows are not listed but still exist.
+  // Lists omit deactivated subscriptions, so the check reads each of them by id.
   for (const id of [...webhooks.known]) {
     if (webhooks.of(id).state?.row.active === false) continue;
     const sent = await turn.ask('webhooks.get', { params: { id } });
@@ -188,7 +188,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
   }
 }
 
-/** A request without a response created all of its rows or none. */
+/** Adds the rows of create requests without a response. Reports a request that created only some of its rows. */
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
   const made = Map.groupBy(tickets.creations, ({ request }) => request);
   for (const [request, creations] of made) {
@@ -224,7 +224,9 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   }
 }
 
-/** Orders the steps of a row. If there is no order, reports a violation and forgets the state of the row. */
+/**
+ * Orders the steps of a row. If there is no valid order, reports a violation and marks the state of the row as unknown.
+ */
 function order<Row extends { id: number }>(
   world: World,
   what: string,
@@ -246,9 +248,9 @@ function order<Row extends { id: number }>(
   return placed;
 }
 
-/** The states of a row in order since the last quiet point. */
+/** The states of a row since the last checkpoint, in order. */
 interface Versions<Row> {
-  /** Possible states that are not certain, since a request got no response. */
+  /** Whether other states are possible, because a request got no response. */
   isOpen: boolean;
   versions: { row: Row | undefined; begin: number; end: number }[];
 }
@@ -279,8 +281,8 @@ function orderAll<Row extends { id: number }>(
 }
 
 /**
- * Returns a row with values that were learned only later, such as the creation time and the number. They never change,
- * so lists filter by them from the beginning.
+ * Returns a row with values that a later response contained, such as the creation time and the number. They never
+ * change, so lists filter by them from the beginning.
  */
 function withLaterValues<Row extends object>(row: Row, last: Row): Row {
   const names = Object.keys(row) as (keyof Row)[];
@@ -289,8 +291,8 @@ function withLaterValues<Row extends object>(row: Row, last: Row): Row {
 }
 
 /**
- * Checks the total of a list that was read concurrently with changes, between the rows that certainly and possibly
- * existed.
+ * Checks that the total of a list that was read during changes is between the numbers of rows that certainly and
+ * possibly existed.
  */
 function compareTotal<Row extends { id: number }>(
   world: World,
@@ -313,7 +315,7 @@ function compareTotal<Row extends { id: number }>(
   }
 }
 
-/** Checks invariants over all tickets. */
+/** Checks the invariants of all tickets, such as parents without cycles. */
 function compareTickets(world: World, { tickets, parents }: Workspace): void {
   const rows = tickets.current();
   const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));

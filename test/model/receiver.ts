@@ -15,22 +15,22 @@ export interface Arrival {
   headers: IncomingHttpHeaders;
   body: string;
   reported: RowResponse;
-  /** The time of arrival, in milliseconds. */
+  /** The time of arrival, in milliseconds since 1970. */
   at: number;
 }
 
 export interface Receiver {
   url: string;
-  /** The deliveries to the subscriptions of a world, by the names in their URLs. */
+  /** Returns the deliveries to the subscriptions of an episode, by the subscription names in the URLs. */
   of(world: string): Map<string, Arrival[]>;
   forget(world: string): void;
   close(): Promise<void>;
 }
 
-/** One in this number of first attempts gets a 500. */
+/** The receiver responds with 500 to one of this number of first attempts. */
 const failsOnceIn = 150;
 
-/** Accepts deliveries to `<url>/<world>/<subscription>/<any>`. */
+/** Starts a receiver for deliveries to `<url>/<world>/<subscription>/<any>`. */
 export async function openReceiver(): Promise<Receiver> {
   const worlds = new Map<string, Map<string, Arrival[]>>();
   const of: Receiver['of'] = (world) => {
@@ -42,7 +42,7 @@ export async function openReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    // The worker can be killed while it sends.
+    // The test can kill the worker while it sends a request.
     request.on('error', () => undefined);
     request.on('end', () => {
       const [, world = '', subscription = ''] = (request.url ?? '').split('/');
@@ -58,7 +58,7 @@ export async function openReceiver(): Promise<Receiver> {
       response.writeHead(fails ? 500 : 200).end();
     });
   });
-  // A connection that closes while the worker reuses it would be a further failed attempt.
+  // If a connection closed while the worker reuses it, another attempt would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

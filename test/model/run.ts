@@ -31,17 +31,17 @@ export interface ModelReport {
   crashes: string[];
 }
 
-/** A violation and how to reproduce it. */
+/** A violation, and the commands that reproduce it. */
 interface FoundFinding extends Finding {
   seed: number;
-  /** The shortest known commands that reproduce it. Undefined if it did not occur again. */
+  /** The shortest known list of commands that reproduces the violation, or undefined if it did not occur again. */
   commands: Command[] | undefined;
 }
 
-/** Commands per episode. Each episode has its own workspaces. */
+/** The number of commands per episode. Each episode has its own workspaces. */
 const perEpisode = 2000;
 
-/** Runs episodes until enough commands are done or one finds a violation. */
+/** Runs episodes until they have executed enough commands or one finds a violation. */
 export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelOptions): Promise<ModelReport> {
   const system = await openSystem();
   const since = Date.now();
@@ -81,7 +81,7 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
         const failures = Object.values(report.failures).reduce((sum, each) => sum + each);
         onProgress?.({ commands, requests, failures, findings: findings.length, seconds: (Date.now() - since) / 1000 });
       };
-      // Pending deliveries are awaited during the next episodes.
+      // Waits for pending deliveries while the next episodes run.
       ending.push(end());
       if (hasFailed) await Promise.all(ending);
       else if (ending.length > 8) await ending.shift();
@@ -95,8 +95,8 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
 }
 
 /**
- * Returns the faults of an episode at places from its seed. Of four episodes, one has every fault once, and one kills
- * the processes that handle writes repeatedly.
+ * Returns the faults of an episode, at positions that depend on its seed. Of four episodes, one has every fault once,
+ * and one kills the processes that handle writes repeatedly.
  */
 function failuresOf(seed: number, commands: number): { at: number; victim: Victim }[] {
   const failing =

@@ -3,7 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 /** A request to the API. */
 export interface Request {
   method: string;
-  /** Includes the prefix of the version. */
+  /** The path, including the API prefix. */
   path: string;
   key?: string | undefined;
   headers?: Record<string, string>;
@@ -13,18 +13,19 @@ export interface Request {
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** The envelope, or undefined without a body, as on a 304. */
+  /** The parsed body, or undefined if the response has no body, such as a 304. */
   // biome-ignore lint/suspicious/noExplicitAny: a command reads what its endpoint returns
   body: any;
 }
 
-// First in, first out, so no connection is idle until the server closes it. While the model computes, this process
+// Uses the connections in turn, so that no connection is idle until the server closes it. While the model computes,
+// this process
 // would not notice the close and would send a request without a response.
 const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'fifo' });
 /** The request timeout, in milliseconds. */
 const timeoutMs = 90_000;
 
-/** Sends a request once. @returns undefined without a response */
+/** Sends a request once. @returns the response, or undefined without a response */
 export function send(apiUrl: string, { method, path, key, headers, body }: Request): Promise<Answer | undefined> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {

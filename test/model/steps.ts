@@ -7,7 +7,7 @@ import { answerText, isRejection, requestText, type Sent } from './world.ts';
 
 /* Models the effects of requests on one row as steps of its history. */
 
-/** The response about one row, from its own request or as an item of a bulk request. */
+/** The response for one row, from a single request or an item of a bulk request. */
 export interface RowResponse {
   sent: Sent;
   /** For a bulk request, the status of the item. */
@@ -29,7 +29,7 @@ function step<Row>({ sent, answer }: RowResponse, { isRead, after }: Explained<R
   };
 }
 
-/** Returns the step of a row that was read. @param reported the values in the response */
+/** Returns the step of a request that reads a row. @param reported the values in the response */
 export function readStep<Row extends object>(sent: Sent, reported: object): Step<State<Row>> {
   const etag = sent.answer?.body?.data === reported ? sent.answer?.headers.etag : undefined;
   return {
@@ -45,7 +45,7 @@ export function readStep<Row extends object>(sent: Sent, reported: object): Step
   };
 }
 
-/** Returns the state with the values of a response, or undefined if they contradict it. */
+/** Returns the state with the values of a response, or undefined if the values contradict the state. */
 function applyReported<Row extends object>(state: State<Row>, reported: object, etag?: string): State<Row> | undefined {
   if (etag !== undefined && !canHaveETag(state, etag)) return undefined;
   const names = Object.keys(reported) as (keyof Row)[];
@@ -59,10 +59,10 @@ function canHaveETag({ etag, formerTags }: State<unknown>, tag: string): boolean
   return etag === unknownText ? !formerTags.includes(tag) : etag === tag;
 }
 
-/** The number of remembered earlier ETags, more than commands use. */
+/** The maximum number of stored earlier ETags per row. Commands use fewer. */
 const maxFormerTags = 10;
 
-/** The ETags of a state without a known ETag after another one. */
+/** Returns the ETags of the next state of a row, whose own ETag is still unknown. */
 function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, 'etag' | 'formerTags'> {
   return {
     etag: unknownText,
@@ -70,7 +70,7 @@ function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, '
   };
 }
 
-/** Returns the step of a GET with ETags: 304 if and only if the ETag of the row is one of them. */
+/** Returns the step of a GET with If-None-Match. The response is 304 only if an ETag matches. */
 export function conditionalReadStep<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
   const { answer } = sent;
   if (answer?.status === 200) {
@@ -92,21 +92,21 @@ export function conditionalReadStep<Row extends object>(sent: Sent, tag: string)
 interface Creation<Row> {
   row: Row;
   actor: Actor;
-  /** The id of the row, if a response contained it or the row was found later. */
+  /** The id of the row, from a response or from a later search for the row. */
   id: number;
   select?: Selector;
 }
 
-/** Selects the part of a response about the row, if it is not the whole. Its ETag is then ignored. */
+/** Selects the part of a response that contains the row. The ETag of such a response is ignored. */
 type Selector = (data: never) => object;
 
-/** Returns what a response contains about the row, and its ETag. */
+/** Returns the values of the row in a response, and the ETag of the response. */
 function parseReported(answer: Answer, select: Selector | undefined): [reported: object, etag: string | undefined] {
   const { data } = answer.body;
   return select === undefined ? [data, answer.headers.etag as string | undefined] : [select(data as never), undefined];
 }
 
-/** Returns the step of a created row. */
+/** Returns the step of a request that creates a row. */
 export function made<Row extends object>(
   reported: RowResponse,
   { row, actor, id, select }: Creation<Row>,
@@ -129,12 +129,12 @@ interface Changing<Row> {
   /** The ETag that the row must have. */
   ifMatch?: string | undefined;
   change(row: Row): Outcome<Row>;
-  /** Returns whether an error is valid for reasons beyond the row. */
+  /** Returns whether the server may reject the request for a reason other than the state of the row. */
   mayBeRejected?(answer: Answer): boolean;
   select?: Selector;
 }
 
-/** Checks another condition of the request that leaves the row unchanged. */
+/** Returns a step that checks a condition on the row and doesn't change the row. */
 export function conditionStep<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
   const { answer } = sent;
   const after = (state: State<Row> | undefined) =>
@@ -142,7 +142,7 @@ export function conditionStep<Row>(sent: Sent, isRight: (row: Row, answer: Answe
   return step<Row>({ sent, answer }, { isRead: true, after });
 }
 
-/** Returns the step of an updated or unchanged row. */
+/** Returns the step of a request that updates a row. */
 export function changed<Row extends object>(reported: RowResponse, changing: Changing<Row>): Step<State<Row>> {
   const { sent, answer } = reported;
   const { actor, ifMatch, change, mayBeRejected, select } = changing;
@@ -170,7 +170,7 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       if (done === undefined || !isChanged) return done;
       if (etag !== undefined && etag === state.etag) return undefined;
       if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
-      // Values that the response contains for the first time, such as when it was resolved, are not changes of this
+      // Values that a response contains for the first time, such as the resolution time, are not changes of this
       // request.
       const changed = Object.entries(changesBetween(state.row, after.row));
       const changes = Object.fromEntries(
@@ -190,7 +190,7 @@ interface Commenting<Row> {
   change(row: Row): Row;
 }
 
-/** Returns the step of a comment: it changes its ticket, but the response contains only the comment. */
+/** Returns the step of a new comment. It changes the ticket, but the response contains only the comment. */
 export function commented<Row extends object>(
   reported: RowResponse,
   { actor, comment, change }: Commenting<Row>,
@@ -214,7 +214,7 @@ export function commented<Row extends object>(
   });
 }
 
-/** Returns the step of a page of the comments or the activities of a row. */
+/** Returns the step of a request for a page of the comments or activities of a row. */
 export function listed<Row>(
   sent: Sent,
   kind: 'comments' | 'mutations',

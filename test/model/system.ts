@@ -13,7 +13,10 @@ import { openReceiver, type Receiver } from './receiver.ts';
 import type { Servers } from './turn.ts';
 import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
-/** The faults. A backend is one process of PostgreSQL. When it is killed, PostgreSQL restarts all of them. */
+/**
+ * The faults to inject. `backend` is one process of PostgreSQL. After its kill, PostgreSQL restarts all of its
+ * processes.
+ */
 export const victims = ['worker', 'api', 'postgres', 'backend', 'limitedApi', 'notifications'] as const;
 export type Victim = (typeof victims)[number];
 
@@ -21,24 +24,24 @@ export type Victim = (typeof victims)[number];
 export interface System {
   servers: Servers;
   receiver: Receiver;
-  /** The periods of faults. */
+  /** The periods in which a fault was active. */
   outages: Outage[];
-  /** The last output of processes that ended without a kill. */
+  /** Returns the last output of processes that exited although the test did not kill them. */
   crashes(): string[];
   addWorkspace(name: string): Promise<Workspace>;
-  /** Resolves when the process is up again. @param round until when notifications are dropped, at least */
+  /** Injects a fault. Resolves when the process runs again. @param round the minimum time to drop notifications */
   fail(victim: Victim, round: Promise<unknown>): Promise<void>;
   /** Resolves when no statement runs in the database. Interrupted requests have then taken effect or never will. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long requests may fail after a process or the database is back, in milliseconds. */
+/** The time for which requests may fail after a process or the database runs again, in milliseconds. */
 const aftermath = 5000;
 /** The minimum time for which notifications are dropped, in milliseconds: longer than a revoked key may work. */
 const silenceMs = 4000;
 
-/** On a busy machine requests wait without being rejected. */
+/** Settings that let requests wait longer on a busy machine, so that the server doesn't reject them. */
 const maxWaitMs = {
   TENANT_CONCURRENCY_QUEUE: '10000',
   TENANT_CONCURRENCY_WAIT_MS: '60000',
@@ -56,7 +59,7 @@ export async function openSystem(): Promise<System> {
     const receiver = await openReceiver();
     stops.push(receiver.close);
     let isSilent = false;
-    // The many requests of the first process are not limited.
+    // The first process has no effective limits, because it gets most of the requests.
     const proxy = await startProxy(env.DATABASE_URL ?? '', { swallowsNotifications: () => isSilent });
     stops.push(proxy.close);
     const quiet = { ...env, ...maxWaitMs, LOG_LEVEL: 'fatal' };
@@ -128,7 +131,7 @@ async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<voi
       () => true,
       () => false,
     );
-  // The process may need time to notice the loss.
+  // The process may need time to detect that it gets no notifications.
   do await sleep(200);
   while (!(await isBack()));
 }
@@ -167,7 +170,7 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Creates users, projects and keys, for which there are no endpoints. */
+/** Creates users, projects and API keys directly, because the API can't create them. */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];

@@ -9,11 +9,11 @@ import { isRejection, type Key, type Sent, type Workspace, type World } from './
 /** The sender and the workspace of a request. */
 export interface Sender {
   workspace: number;
-  /** The key of a request: one of the members', a read-only one, an unknown one, or none. */
+  /** The API key of the request: a key of a member, a read-only key, an unknown key, or no key. */
   who: 0 | 1 | 2 | 'reader' | 'stranger' | 'none';
 }
 
-/** The options of a POST. */
+/** How to send a POST: without an Idempotency-Key, or with new, repeated or reused keys. */
 export type PostMode = 'plain' | 'keyed' | 'twice' | 'again' | 'other';
 
 export interface RequestOptions {
@@ -23,7 +23,7 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   body?: unknown;
   sending?: PostMode;
-  /** Another valid body for a different request with the same key. */
+  /** Another valid body, for a different request with the same Idempotency-Key. */
   other?: unknown;
 }
 
@@ -33,7 +33,7 @@ export interface Servers {
   apiUrls: readonly [string, string];
   /** The base URL of subscriptions. */
   receiverUrl: string;
-  /** Creates a key with all scopes. Undefined if the database is unavailable. */
+  /** Creates a key with all scopes. Returns undefined if the database is unavailable. */
   newKey(workspace: Workspace): Promise<Key | undefined>;
   /** Returns whether the key was revoked. */
   revokeKey(workspace: Workspace, key: Key): Promise<boolean>;
@@ -43,11 +43,11 @@ const strangeKey = 'itsm_0000000000000000000000000000000000000';
 /** The maximum time to retry a request until it gets a response, in milliseconds. */
 const maxRetryMs = 120_000;
 
-/** The execution of one command: its sender, and the records for the model. */
+/** The execution of one command. Sends its requests and records them for the model. */
 export class Turn {
   readonly world: World;
   readonly workspace: Workspace;
-  /** The index of the command, which marks its rows. */
+  /** The index of the command, which marks the rows that the command creates. */
   readonly number: number;
   readonly servers: Servers;
   readonly #by: Sender;
@@ -60,7 +60,7 @@ export class Turn {
     this.workspace = world.workspaces[by.workspace] as Workspace;
   }
 
-  /** The key that it uses. */
+  /** The API key that the command uses. */
   get key(): Key {
     const { members, reader } = this.workspace;
     return typeof this.#by.who === 'number' ? (members[this.#by.who % members.length] as Key) : reader;
@@ -75,7 +75,7 @@ export class Turn {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** The ids that a body can reference. */
+  /** The ids that a request body can reference. */
   get references(): References {
     const { users, tickets } = this.workspace;
     return {
@@ -85,8 +85,8 @@ export class Turn {
   }
 
   /**
-   * Requests an operation of the contract, such as `tickets.list`. Checks responses of the guard here.
-   * @returns undefined if the guard had to reject the request
+   * Requests an operation of the contract, such as `tickets.list`. Checks authentication and authorization errors here.
+   * @returns undefined if the server had to reject the API key or its scope
    */
   async ask(operation: string, options: RequestOptions = {}): Promise<Sent | undefined> {
     const request = this.#requestOf(operation, options);
@@ -159,7 +159,7 @@ export class Turn {
     }
     const [first, second] = await Promise.all([this.#sendUntilAnswered(named), this.#sendUntilAnswered(named)]);
     this.#expectSame(first, second);
-    // Took effect once, by any of the attempts, and before the first response.
+    // The request took effect once, in one of its attempts, before the first response.
     const answered = [first, second].filter(({ answer }) => answer !== undefined);
     const [earliest = first] = answered.toSorted((a, b) => a.end - b.end);
     return {
@@ -169,7 +169,7 @@ export class Turn {
     };
   }
 
-  /** Repeats a request under its key until the outcome is known. */
+  /** Repeats a request with its Idempotency-Key until the outcome is known. */
   async #sendUntilAnswered(request: Request): Promise<Sent> {
     const deadline = Date.now() + maxRetryMs;
     const first = await this.sendOnce(request);
@@ -182,7 +182,7 @@ export class Turn {
     return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpen ? undefined : last.answer };
   }
 
-  /** Sends another request under a used key (docs/decisions/idempotency.md). */
+  /** Sends a different request with a used Idempotency-Key (docs/decisions/idempotency.md). */
   async #sendOther(request: Request): Promise<void> {
     const sent = await this.#sendUntilAnswered(request);
     if (sent.answer === undefined) return;
@@ -193,7 +193,7 @@ export class Turn {
   #expectSame(first: Sent, second: Sent): void {
     const [one, other] = [first.answer, second.answer];
     if (one === undefined || other === undefined) return;
-    // The response of a bulk request contains the tickets in their later state.
+    // A replayed bulk response contains the current state of the tickets.
     const isBulk = Array.isArray(one.body?.data);
     const isSameAnswer = one.status === other.status && (isBulk || one.status >= 400 || isSame(one.body, other.body));
     this.world.expect(isSameAnswer, 'a request with an Idempotency-Key got two different responses', first, second);

@@ -3,12 +3,12 @@
  * contains such a value, a placeholder is used.
  */
 
-/** A text chosen by the server and still unknown: a time or an ETag. */
+/** A placeholder for a text that the server chooses and no response has contained yet: a time or an ETag. */
 export const unknownText = '(unknownText)';
-/** An id chosen by the server and still unknown. */
+/** A placeholder for an id that the server chooses and no response has contained yet. */
 export const unknownId = -1;
 
-/** Returns whether a response matches the model, in which values can still be unknown. */
+/** Returns whether a response matches the expected values. Placeholders match every value. */
 export function agrees(expected: unknown, reported: unknown): boolean {
   if (expected === reported) return true;
   if (expected === unknownText) return typeof reported === 'string';

@@ -5,22 +5,22 @@ import type { State } from './resources/rows.ts';
 import type { Subscription } from './resources/webhooks.ts';
 import type { Answer, Request } from './send.ts';
 
-/** A contradiction to the model. */
+/** A contradiction between the responses of the server and the model. */
 export interface Finding {
   what: string;
-  /** The shortest history that shows it, one line per step. */
+  /** The shortest history that shows the contradiction, one line per step. */
   history: string[];
 }
 
-/** A request with its response, and its places in the sequence of the run. */
+/** A request with its response, and the positions of both in the sequence of the run. */
 export interface Sent {
   request: Request;
   begin: number;
   end: number;
-  /** The wall-clock times in milliseconds. */
+  /** The wall-clock times of the request and the response, in milliseconds. */
   beganAt: number;
   endedAt: number;
-  /** Undefined if the outcome is unknown: no response, or a 5xx. */
+  /** The response, or undefined if the outcome is unknown: no response, or a 5xx. */
   answer: Answer | undefined;
 }
 
@@ -29,17 +29,17 @@ export interface Key {
   key: string;
   userId: number;
   scopes: readonly Scope[];
-  /** Its own id, and those of the keys that it was rotated from. */
+  /** The id of the key, and the ids of the keys that it replaced in rotations. */
   line: readonly number[];
 }
 
-/** What is known of a row: its state at the last quiet point, and the requests since then. */
+/** The state of a row at the last checkpoint, and the requests since then. */
 export interface RowHistory<Row> {
   id: number;
-  /** Undefined if it was created after the quiet point. */
+  /** The state, or undefined if the row was created after the checkpoint. */
   state: State<Row> | undefined;
   steps: Step<State<Row>>[];
-  /** Recent ETags from responses. */
+  /** The recent ETags of the row from responses. */
   tags: string[];
 }
 
@@ -47,7 +47,7 @@ export interface RowHistory<Row> {
 export interface Creation<Row> {
   /** The marker that identifies the row. */
   marker: string;
-  /** Rows that a request creates together or not at all have the same batch. */
+  /** The number of the request. A bulk request creates all of its rows or none. */
   request: number;
   step: (id: number) => Step<State<Row>>;
 }
@@ -67,7 +67,7 @@ const first = 6;
 /** The rows of one resource of a workspace. */
 export class Table<Row extends { id: number }> {
   readonly rows = new Map<number, RowHistory<Row>>();
-  /** Rows whose creation got a response, in that order. Commands can reference them. */
+  /** The ids of rows that commands can reference, in the order of the responses to their creation. */
   readonly known: number[] = [];
   readonly #known = new Set<number>();
   readonly creations: Creation<Row>[] = [];
@@ -94,15 +94,15 @@ export class Table<Row extends { id: number }> {
   }
 
   /**
-   * Returns a known row: often one of the first, so that clients conflict, otherwise usually a recent one. @param place
-   * from 0 to 1
+   * Returns the id of a known row: often one of the first rows, so that clients conflict, otherwise mostly a recent
+   * row. @param place from 0 to 1
    */
   pick(place: number): number | undefined {
     if (place < 0.3) return this.known[Math.floor((place / 0.3) * Math.min(this.known.length, first))];
     return this.known[this.known.length - 1 - Math.floor(((place - 0.3) / 0.7) ** 3 * this.known.length)];
   }
 
-  /** Returns the rows at a quiet point. */
+  /** Returns the current rows of the model. Call it only while all clients are paused. */
   current(): Row[] {
     return [...this.rows.values()].flatMap(({ state }) => (state === undefined ? [] : [state.row]));
   }
@@ -133,15 +133,15 @@ export interface Workspace {
   tasks: Table<Task>;
   webhooks: Table<Subscription>;
   walkers: Record<Followed, Walker[]>;
-  /** Parents that tickets have or may have had since the last quiet point. */
+  /** The parents that tickets have or may have had since the last checkpoint. */
   parents: Map<number, Set<number>>;
-  /** Deliveries requested explicitly. They must arrive if the subscription is active. */
+  /** Deliveries that clients requested by a test event or a replay. They must arrive if the subscription is active. */
   options: { webhookId: number; eventId: string }[];
-  /** The contents of deliveries according to the API, by event id. */
+  /** The bodies of deliveries that the API returned, by event id. */
   bodies: Map<string, string>;
 }
 
-/** A period with a fault, in milliseconds. */
+/** The start and the end of a fault, in milliseconds since 1970. */
 export interface Outage {
   from: number;
   to: number;
@@ -153,11 +153,11 @@ export class World {
   readonly findings: Finding[] = [];
   /** The number of successful requests per operation. */
   readonly succeeded = new Map<string, number>();
-  /** Requests without a response, or with one that reports a fault of the server. */
+  /** Requests without a response, or with a response that reports an error of the server. */
   readonly failures: Sent[] = [];
   /** Background checks, which must end before the world is closed. */
   readonly background: Promise<void>[] = [];
-  /** Distinguishes the episodes of a run and their rows. */
+  /** The name of the episode, which is unique in a run. */
   readonly name: string;
   #places = 0;
 
@@ -165,7 +165,7 @@ export class World {
     this.name = name;
   }
 
-  /** Returns the next place in the sequence of all requests and responses. */
+  /** Returns the next position in the sequence of all requests and responses. */
   next(): number {
     return ++this.#places;
   }
@@ -174,7 +174,7 @@ export class World {
     this.findings.push({ what, history });
   }
 
-  /** Records a request with an unexpected response. */
+  /** Reports a finding with the given requests if a response is not as expected. */
   expect(isAsExpected: boolean, what: string, ...sents: (Sent | undefined)[]): void {
     if (!isAsExpected)
       this.find(
@@ -211,7 +211,7 @@ export function isRejection(answer: Answer | undefined, codes: readonly ErrorCod
   return answer?.status === status && codes.includes(answer.body?.error?.code);
 }
 
-/** Formats a filter of a list for the query. */
+/** Formats the query parameters of a list as a query string. */
 export function searchOf(query: ListQuery): string {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined);
   return new URLSearchParams(Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))).toString();

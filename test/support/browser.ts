@@ -45,7 +45,7 @@ export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable
 
 /**
  * Returns the violations that axe finds on a page. Runs axe in an isolated world, since the policy of the page blocks
- * added scripts. Caches the source of axe, because reading it takes as long as a run.
+ * added scripts. Caches the source of axe, because loading it takes as long as the checks.
  * @param rules the rules to check, all by default
  */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {

@@ -1,18 +1,20 @@
 import { query } from './database.ts';
 
 /*
- * Lists what a database consists of. Object ids, positions of columns, names of NOT NULL constraints and versions of
+ * Lists the objects of a database. Object ids, positions of columns, names of NOT NULL constraints and versions of
  * PostgreSQL are left out: two databases with the same list behave the same.
  */
 
 const ours = "'public'::regnamespace";
-/** pg-boss creates the tables of its schema; only the rights there are ours. */
+/**
+ * The schemas whose rights are listed. pg-boss creates the tables of its own schema, but our migrations set the rights.
+ */
 const granted = "('public'::regnamespace, 'pgboss'::regnamespace)";
 const isTable = "relkind NOT IN ('i', 'I', 'S', 't', 'c')";
-/** pg-boss creates a partition per day. */
+/** Excludes the partitions that pg-boss creates per day. */
 const isNoDay = "relname !~ '_\\d{8}$'";
 
-/** A query per kind of object, which returns one column: a line per object. */
+/** SQL queries by kind of object. Each returns one column, with one line per object. */
 const kinds: Record<string, string> = {
   Extensions: "SELECT concat_ws(' ', extname, 'in', extnamespace::regnamespace) FROM pg_extension",
   Roles: `
@@ -131,9 +133,9 @@ const kinds: Record<string, string> = {
 };
 
 /**
- * Returns the query of the rights that others than the owner have.
- * @param type of the objects, as acldefault() takes it
- * @param prefix of the names of the catalog's columns
+ * Returns a query for the rights of roles that don't own the objects.
+ * @param type the type of the objects for acldefault()
+ * @param prefix the prefix of the column names in the catalog table
  */
 function rights(type: string, name: string, prefix: string, objects: string): string {
   const [acl, owner] = [`${prefix}acl`, `${prefix}owner`];
@@ -145,7 +147,7 @@ function rights(type: string, name: string, prefix: string, objects: string): st
     WHERE grantee <> ${owner} GROUP BY ${name}, grantee, is_grantable`;
 }
 
-/** Returns what a database consists of, in an order that doesn't change. */
+/** Returns the list of all objects of a database, in a stable order. */
 export async function describeCatalog(databaseUrl: string): Promise<string> {
   let text = '';
   for (const [title, sql] of Object.entries({ ...kinds, Rows: await rowsQuery(databaseUrl) })) {
@@ -158,7 +160,7 @@ export async function describeCatalog(databaseUrl: string): Promise<string> {
   return text;
 }
 
-/** Returns the query of the rows that migrations insert, without what differs by server and time. */
+/** Returns a query for the rows that migrations insert, without values that depend on the server or the time. */
 async function rowsQuery(databaseUrl: string): Promise<string> {
   const tables = await query<{ name: string }>(
     databaseUrl,

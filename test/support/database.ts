@@ -20,7 +20,7 @@ export function workerDatabaseUrl(): Promise<string> {
   return workerDatabase;
 }
 
-/** A database that no other test uses. */
+/** A database for a single test. */
 export interface TestDatabase {
   url: string;
   drop(): Promise<void>;
@@ -65,7 +65,7 @@ async function clone(suffix: string): Promise<string> {
   try {
     await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   } catch (error) {
-    // An earlier test file of this worker created the clone, in a process that has ended or is ending.
+    // An earlier test file of this worker already created the clone, in another process.
     if (!(error instanceof pg.DatabaseError && ['42P04', '23505'].includes(error.code ?? ''))) throw error;
   }
   return withDatabase(adminUrl, name);

@@ -1,10 +1,10 @@
 import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from './api.ts';
 
-/** Starts an API with the demo workspace of the first start, and returns the ids that examples use. */
+/** An API with the demo workspace of the first start, and the ids that documentation examples use. */
 export interface Demo {
   api: Api;
-  /** Has every scope. */
+  /** An API key with every scope. */
   key: string;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { compiled } from './compiled.ts';
 
-/** A server in its own process as after the first start, with a worker, a database and the demo workspace. */
+/** A server process after its first start, with a worker, a database and the demo workspace. */
 export interface FirstStart {
   /** The origin of the pages and the API. */
   origin: string;
@@ -20,7 +20,7 @@ export interface FirstStart {
 
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 
-/** Starts a server in a new folder, like after cloning the repository. */
+/** Starts a server in a new folder, like a user who has cloned the repository. */
 export async function firstStart(): Promise<FirstStart> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-first-'));
   // As root, PostgreSQL runs as another user, which needs access to the folder.
@@ -43,11 +43,11 @@ export async function firstStart(): Promise<FirstStart> {
   };
 }
 
-/** Waits for the log line about the demo workspace. @throws if the process ends before */
+/** Waits for the log line about the demo workspace. @throws if the process exits before it logs the line */
 function greetingOf(output: Readable): Promise<{ key: string; area: string }> {
   return new Promise((resolve, reject) => {
     const lines = createInterface(output);
-    // Reads the output until the end, otherwise the process would block on a full pipe.
+    // Reads all output of the process. Otherwise, the process would block when the pipe is full.
     lines.on('line', (line) => {
       if (line.includes('"demo"')) resolve(JSON.parse(line).demo);
     });

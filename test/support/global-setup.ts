@@ -15,7 +15,7 @@ interface Server {
 
 const IMAGE = process.env.TEST_POSTGRES_IMAGE || 'postgres:18-alpine';
 
-/** Maximum time to wait for the image, in milliseconds. After it, embedded PostgreSQL is faster. */
+/** The maximum time to pull the Docker image, in milliseconds. After that, embedded PostgreSQL starts faster. */
 const IMAGE_PATIENCE = 120_000;
 
 /**
@@ -23,7 +23,7 @@ const IMAGE_PATIENCE = 120_000;
  * clones.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Vitest ends on these signals without cleanup. An exit stops the server that was started here.
+  // On these signals, Vitest exits without cleanup. process.exit() runs the handler that stops PostgreSQL.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;
@@ -39,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('postgres', { adminUrl: server.url, template });
   return async () => {
-    // An external server keeps running after the tests.
+    // Drops the databases of the test run, because an external server continues to run.
     await dropDatabases(server.url, template);
     await server.stop();
   };
@@ -86,7 +86,7 @@ async function openContainer(): Promise<Server> {
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
 }
 
-/** The port opens before PostgreSQL accepts connections. */
+/** Waits until PostgreSQL accepts connections. Its port opens earlier. */
 async function waitForServer(url: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
     try {

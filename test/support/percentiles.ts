@@ -1,4 +1,4 @@
-/** Returns percentiles in the unit of the values, or NaN for an empty list. */
+/** Percentiles in the unit of the measured values. They are NaN for an empty list. */
 export interface Percentiles {
   p50: number;
   p95: number;
@@ -12,7 +12,7 @@ export function percentiles(values: readonly number[]): Percentiles {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
-/** Returns the median, or the upper one of two middle values. */
+/** Returns the median. Of two middle values, returns the larger one. */
 export function median(values: readonly number[]): number {
   return percentiles(values).p50;
 }

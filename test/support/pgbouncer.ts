@@ -10,13 +10,13 @@ import { canTest, pathOf } from './programs.ts';
 
 const programs = ['pgbouncer'];
 
-/** Returns whether PgBouncer is installed, and logs if not. @throws in CI */
+/** Returns whether PgBouncer is installed. Logs skipped tests. @throws in CI */
 export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);
 
-/** PgBouncer does not run as root. On Unix systems this is the user `nobody`, which owns no files. */
+/** The user `nobody` on Unix systems. PgBouncer does not run as root. */
 const nobody = { uid: 65534, gid: 65534 };
 
-/** A PgBouncer in front of one database. */
+/** A PgBouncer process in front of one database. */
 export interface PgBouncer {
   /** The URL of the database through PgBouncer. */
   url: string;

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends the output with the counts on a line without colors, for programs that parse it. */
+/** Prints the test counts on the last line without colors, for programs that parse the output. */
 export default class PlainSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Returns whether one of the programs that a test needs is installed, and logs if not.
+ * Returns whether one of the programs that a test needs is installed. Logs skipped tests.
  * @param subject what the tests cover, in the plural
  * @throws in CI, where no test is skipped
  */
@@ -21,7 +21,7 @@ export function pathOf(programs: string[]): string {
 }
 
 function find(programs: string[]): string | undefined {
-  // Debian installs servers in folders that are only in the path of root.
+  // Debian installs servers in folders that only the PATH of root contains.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
   return programs.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
 }

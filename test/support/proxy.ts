@@ -41,7 +41,7 @@ export async function startProxy(
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const url = new URL(databaseUrl);
-  // PostgreSQL can be on another machine, for example in a Docker engine. The proxy is on this one.
+  // PostgreSQL can run on another machine, for example in a Docker engine, but the proxy runs on this machine.
   url.hostname = '127.0.0.1';
   url.port = String(port);
 

@@ -11,7 +11,7 @@ import { type Api, startApi } from './api.ts';
 import { cloneDatabase, execute } from './database.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
-/** A received request. */
+/** A request that the receiver got. */
 export interface Received {
   headers: Record<string, string>;
   body: string;
@@ -22,18 +22,18 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** The number of TCP connections since the start. */
+  /** The number of TCP connections since the receiver started. */
   readonly connections: number;
   close(): Promise<void>;
 }
 
-/** Responds to a request after its body was read. By default every response is 200. */
+/** Responds to a request after the receiver has read its body. By default, every response is 200. */
 export type Respond = (request: IncomingMessage, response: ServerResponse, received: Received[]) => void;
 
 interface ReceiverOptions {
   /** The address to listen on, by default the IPv4 loopback. */
   host?: string;
-  /** Key and certificate for HTTPS. */
+  /** The private key and the certificate for HTTPS. */
   tls?: ServerOptions;
 }
 
@@ -72,25 +72,25 @@ export async function startReceiver(
   };
 }
 
-/** A delivery with its attempts, the earliest first. */
+/** A delivery with its attempts, oldest first. */
 type SentDelivery = Prisma.DeliveryGetPayload<{ include: { history: true } }>;
 
-/** An API with its own database and workers, isolated from other tests, whose stored times can be moved back. */
+/** An API with its own database and workers. Tests can move the stored times back to simulate elapsed time. */
 export interface Sender {
   api: Api;
   workspace: Workspace;
   /** Starts a worker, optionally with another clock or logger. */
   startWorker(options?: { now?: () => Date; logger?: Logger; maxPendingDeliveries?: number }): Promise<void>;
-  /** Stops the workers after all deliveries in flight have ended. */
+  /** Stops the workers after all attempts in progress have ended. */
   stopWorkers(): Promise<void>;
-  /** Moves all stored times of webhooks back, as if this time had passed. */
+  /** Moves all stored times of webhooks back to simulate elapsed time. */
   age(milliseconds: number): Promise<void>;
   /**
    * Moves the times back, queues every subscription like the next sweep, and waits until workers have processed the
    * jobs.
    */
   advance(milliseconds: number): Promise<void>;
-  /** Waits until no delivery is in flight. Returns the deliveries of a subscription in the order of their events. */
+  /** Waits until no attempt is in progress. Returns the deliveries of a subscription in the order of their events. */
   settled(subscriptionId: number): Promise<SentDelivery[]>;
   /** Returns a subscription as in the response of GET /webhooks. */
   health(subscriptionId: number, owner?: Workspace): Promise<Record<string, unknown>>;
@@ -98,10 +98,10 @@ export interface Sender {
 }
 
 interface SenderOptions {
-  /** Allowed by default, since the receivers of tests are on loopback. */
+  /** Whether private targets are allowed. True by default, because test receivers use loopback addresses. */
   allowPrivateTargets?: boolean;
   connection?: WebhooksOptions['connection'];
-  /** Further settings of the server. */
+  /** Additional environment variables of the server. */
   env?: Record<string, string>;
 }
 
@@ -136,7 +136,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
         subscriptions.map(({ tenantId, id }) => ({ tenantId: toTenantId(tenantId), subscriptionId: id })),
       );
       services.wakeWorkers();
-      // A job is deleted after its subscription was processed and its due deliveries were claimed.
+      // The worker deletes a job after it claims the due deliveries of its subscription.
       await eventually(async () => {
         const [jobs] = await prisma.$queryRaw<[{ count: bigint }]>`
           SELECT count(*) FROM pgboss.job WHERE name = 'webhook-dispatch'`;
@@ -150,7 +150,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
           include: { history: { orderBy: { id: 'asc' } } },
           orderBy: { id: 'asc' },
         } as const;
-        // Prisma loads attempts with a second statement, which must use the same snapshot.
+        // Prisma loads the attempts with a second statement. The transaction gives both statements the same snapshot.
         const deliveries = await prisma.$transaction((tx) => tx.delivery.findMany(query), {
           isolationLevel: 'RepeatableRead',
         });
@@ -169,7 +169,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
   };
 }
 
-/** The columns with times. */
+/** The timestamp columns by table, which `age` moves back. */
 const moments = {
   webhook_subscriptions: [
     'last_success_at',

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { steadyPort } from '../faults/postgres.ts';
 import { canTest, pathOf } from './programs.ts';
 
-/** A Redis for one test, without persistence, always on the same port. */
+/** A Redis server for one test, without persistence. It keeps its port when it restarts. */
 export interface TestRedis {
   url: string;
-  /** Starts Redis with options of `redis-server`, unless it runs. Resolves when it responds. */
+  /** Starts Redis with options of `redis-server` if it is not running. Resolves when Redis responds. */
   start(...options: string[]): Promise<void>;
   kill(): Promise<void>;
   /** Pauses Redis: it accepts connections and commands but does not respond. */
@@ -22,7 +22,7 @@ export interface TestRedis {
 
 const programs = ['redis-server', 'valkey-server'];
 
-/** Returns whether Redis is installed, and logs if not. @throws in CI */
+/** Returns whether Redis is installed. Logs skipped tests. @throws in CI */
 export const hasRedis = () => canTest('Rate limits that processes share', programs);
 
 export async function openRedis(): Promise<TestRedis> {
@@ -66,7 +66,7 @@ export async function openRedis(): Promise<TestRedis> {
   };
 }
 
-/** The rights of the user of REDIS_URL, as documented in docs/operations.md. */
+/** Returns the Redis rights that docs/operations.md documents for the user of REDIS_URL. */
 export async function documentedRights(): Promise<string[]> {
   const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];

@@ -12,7 +12,7 @@ type Samples = {
   [Resource in keyof Contract]: { [Name in keyof Contract[Resource]]: (workspace: Workspace) => Promise<Sample> };
 };
 
-/** A valid request for every endpoint of the contract. If an endpoint has none, compilation fails. */
+/** A valid request for every endpoint of the contract. If an endpoint has no sample, compilation fails. */
 const samples: Samples = {
   ping: {
     get: async () => ({}),
@@ -93,7 +93,7 @@ const samples: Samples = {
 
 /** An endpoint of the contract, with its name and a valid request. */
 export interface SampledEndpoint {
-  /** For example `GET /tickets/:id`. */
+  /** The method and path, for example `GET /tickets/:id`. */
   title: string;
   route: Endpoint;
   /** The status of a successful response. */
@@ -116,7 +116,7 @@ export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([r
 /** The endpoints that require an API key, with any scope. */
 export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.scope !== null);
 
-/** Returns the request of a sample. `query` has no question mark. */
+/** Returns the request of a sample. @param query the query string without a question mark */
 export function callOf({ route }: SampledEndpoint, { params = {}, body }: Sample, query = ''): Call {
   const path = route.path.replace(/:(\w+)/g, (_, name) => String(params[name]));
   return { method: route.method, path: query === '' ? path : `${path}?${query}`, body };

@@ -8,7 +8,7 @@ import { createWorkspace } from './workspace.ts';
 let sender: Sender;
 const receivers: Receiver[] = [];
 
-/** Gives the tests of a file their own sender, and clears its database after each test. */
+/** Creates a `Sender` for the tests of a file, and clears its database after each test. */
 export function useSender(): void {
   beforeAll(async () => {
     sender = await startSender();
@@ -18,10 +18,10 @@ export function useSender(): void {
 }
 
 async function empty(): Promise<void> {
-  // Closes the receivers first, since workers would wait for their responses.
+  // Closes the receivers first. Otherwise, the workers would wait for their responses.
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
   await sender.stopWorkers();
-  // The next test uses the same pg-boss, which otherwise maintains its queues only once a minute.
+  // pg-boss maintains its queues at most once a minute. Without these times, it maintains them for the next test.
   await execute(
     sender.api.databaseUrl,
     `TRUNCATE delivery_attempts, deliveries, events, webhook_replays, webhook_subscriptions, pgboss.job;
@@ -54,7 +54,7 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
     async emit(count: number) {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     },
-    /** Emits events, each after the first attempt of the previous one. */
+    /** Emits events one by one, each after the first attempt of the previous event. */
     async emitOneByOne(count: number) {
       for (let i = 0; i < count; i++) {
         const before = receiver.received.length;
@@ -63,14 +63,14 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
         await sender.settled(id);
       }
     },
-    /** Moves the time forward. Returns the number of resulting requests. */
+    /** Simulates elapsed time. Returns the number of webhook requests that workers then send. */
     async requestsAfter(milliseconds: number) {
       const before = receiver.received.length;
       await sender.advance(milliseconds);
       await sender.settled(id);
       return receiver.received.length - before;
     },
-    /** Extends the open time of the circuit, so that it outlasts the test. */
+    /** Keeps the circuit open for `milliseconds` from now on. */
     async holdOpen(milliseconds: number) {
       const ends = `now() + interval '${milliseconds} milliseconds'`;
       await execute(sender.api.databaseUrl, `UPDATE webhook_subscriptions SET open_until = ${ends} WHERE id = ${id}`);
@@ -106,7 +106,7 @@ export async function settleAs(
   await recordResults(api.prisma, settlements);
 }
 
-/** Runs statements in a trigger while `work` runs. */
+/** Creates a trigger that runs statements, runs `work`, and drops the trigger. */
 export async function withTrigger<Result>(
   event: string,
   statements: string,

@@ -3,7 +3,7 @@ import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts'
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
-/** Fields of a form. Fields with the same name are a list. */
+/** The fields of a form. A list contains the values of fields with the same name. */
 export type Fields = Record<string, string | number | readonly (string | number)[]>;
 
 /** A browser without scripts: keeps cookies, reads pages, and submits their forms. */
@@ -15,7 +15,7 @@ export interface Visitor {
   submit(path: string, form: string, fields?: Fields, token?: string): Promise<Answer>;
   /** Submits a form, follows the redirect and returns the page. */
   submitAndFollow(path: string, form: string, fields?: Fields): Promise<Answer>;
-  /** Returns the fields that a form would submit, for tests that change them. */
+  /** Returns the CSRF token of a page. */
   tokenOf(path: string): Promise<string>;
   /** Sends a body of any type with the cookies and the Origin of the developer area. */
   post(path: string, body: string | Buffer, headers: Record<string, string>): Promise<Answer>;
@@ -63,7 +63,7 @@ export function openBrowser(api: Pick<Api, 'call'>): Visitor {
   return visitor;
 }
 
-/** Returns a browser in which a user is signed in by a link. */
+/** Signs a user in with an invitation link. Returns the simulated browser. */
 export async function signIn(
   api: Pick<Api, 'call' | 'databases'>,
   { tenantId, userId }: { tenantId: TenantId; userId: number | bigint },
@@ -82,7 +82,7 @@ export async function stateOf(visitor: Visitor, path: string): Promise<string> {
   return /name="state" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
 }
 
-/** Sends a file to a page like a browser (RFC 7578), under any name. */
+/** Uploads a file to a page like a browser (RFC 7578). */
 export async function upload(visitor: Visitor, path: string, file: string | Buffer, name = 'a.csv'): Promise<Answer> {
   const boundary = 'a1b2c3';
   const part = (head: string, content: string | Buffer) =>
@@ -99,7 +99,7 @@ export async function upload(visitor: Visitor, path: string, file: string | Buff
   return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
 }
 
-/** Sends a CSV file, and returns the page with its preview or its errors. */
+/** Uploads a CSV file. Returns the page with the preview or the errors of the file. */
 export async function preview(visitor: Visitor, path: string, file: string | Buffer): Promise<string> {
   const sent = await upload(visitor, path, file);
   if (sent.status === 200) return sent.text;

@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 
-/** Returns how many statements of requests, or on the given connections, wait for a lock. */
+/** Returns the number of SQL statements that wait for a lock, by default on the connections of requests. */
 export async function requestsWaiting(
   { prisma }: Pick<Api, 'prisma'>,
   connections: 'requests' | 'system' = 'requests',

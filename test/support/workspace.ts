@@ -27,14 +27,14 @@ import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
-/** A tenant for one test, with a user, a key with all scopes, and functions that create rows. */
+/** A tenant for one test, with a user, an API key with all scopes, and functions that create rows. */
 export interface Workspace {
   tenantId: TenantId;
-  /** The user who created the key. */
+  /** The id of the user who created the API key. */
   userId: number;
   key: string;
   context: UserContext;
-  /** Calls an endpoint with the workspace's key. The path is relative to the prefix. */
+  /** Calls an endpoint with the API key of the workspace. The path is relative to the API prefix. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   createKey(options?: { scopes?: Scope[]; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
   createUser(overrides?: Partial<NewUser>): Promise<User>;
@@ -44,7 +44,7 @@ export interface Workspace {
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
-  /** Creates a delivery to a subscription that the workspace reuses, since the number of subscriptions is limited. */
+  /** Creates a delivery. All calls use the same subscription, because the number of subscriptions is limited. */
   createDelivery(): Promise<Delivery>;
 }
 
@@ -115,7 +115,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
   };
 }
 
-/** The smallest valid ticket. */
+/** The body of a new ticket with only the required fields. */
 export const ticket = {
   title: 'VPN drops',
   description: 'Every ten minutes.',

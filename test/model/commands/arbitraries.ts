@@ -2,18 +2,18 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Turn } from '../turn.ts';
 
 /*
- * Arbitraries for commands. A row is referenced by its place among the known rows at run time, so that shrinking keeps
- * commands valid.
+ * Arbitraries for commands. A command references a row by its position in the list of known rows, so that shrinking
+ * keeps commands valid.
  */
 
-/** A place among rows, from 0 to 1. */
+/** A relative position in a list of rows, from 0 to 1. */
 export const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 const word = fc.constantFrom('vpn', 'printer', 'mail', 'laptop', 'badge', 'router', 'onboarding', 'backup');
 
 export const words: Arbitrary<string> = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(' '));
 
-/** Words of a search. The last one may be a prefix. */
+/** The words of a search. The last word can be a prefix. */
 export const question: Arbitrary<string> = fc
   .tuple(words, fc.nat(3))
   .map(([text, cut]) => text.slice(0, Math.max(2, text.length - cut)));
@@ -32,7 +32,7 @@ export const customFields = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 );
 
-/** A reference to a user, usually a valid one. */
+/** A reference to a user. Most references are valid. */
 export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'none'; place: number };
 
 export const user: Arbitrary<UserRef> = fc.record({
@@ -44,10 +44,10 @@ export const user: Arbitrary<UserRef> = fc.record({
   place,
 });
 
-/** An id that no row has. */
+/** An id that does not exist in any table. */
 export const missingId = 2 ** 45;
 
-/** Returns the current id of a reference, or null for none. */
+/** Returns the id of the user that a reference stands for, or null for the reference `none`. */
 export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
   const users = {
     active: workspace.users.filter(({ active }) => active),
@@ -59,7 +59,7 @@ export function userId({ workspace, other }: Turn, { kind, place }: UserRef): nu
   return some[Math.floor(place * some.length)]?.id ?? missingId;
 }
 
-/** A few fields of an object. With more fields, almost every patch would be rejected. */
+/** Generates objects with a few of the fields. With more fields, the server would reject almost every patch. */
 export function some<Fields extends object>(fields: { [Name in keyof Fields]: Arbitrary<Fields[Name]> }) {
   const names = Object.keys(fields) as (keyof Fields)[];
   return fc
@@ -67,17 +67,17 @@ export function some<Fields extends object>(fields: { [Name in keyof Fields]: Ar
     .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
 }
 
-/** A value that is usually undefined. */
+/** Generates a value that is undefined in most cases. */
 export function seldom<Value>(value: Arbitrary<Value>): Arbitrary<Value | undefined> {
   return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 }
 
-/** The values of a filter. */
+/** Generates the values of a filter. */
 export function valuesOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[]> {
   return fc.uniqueArray(value, { minLength: 1, maxLength: 3 });
 }
 
-/** A filter: none, one value or several values. */
+/** Generates a filter with no value, one value or several values. */
 export function filterOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[] | undefined> {
   return fc.option(valuesOf(value), { nil: undefined, freq: 2 });
 }
@@ -86,7 +86,7 @@ export const sending = fc.constantFrom('plain', 'plain', 'plain', 'keyed', 'twic
   'plain' | 'keyed' | 'twice' | 'again' | 'other'
 >;
 
-/** A page of a list. */
+/** The arbitraries for the paging parameters of a list. */
 export const paging = {
   page: fc.constantFrom(1, 1, 1, 1, 2, 3),
   perPage: fc.constantFrom(1, 5, 20, 20, 100),

@@ -30,7 +30,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map(
 
 /** One execution of a command by a client. */
 export interface Command {
-  /** Its index in the episode, which marks the rows that it creates. */
+  /** The index of the command in the episode, which marks the rows that the command creates. */
   number: number;
   kind: string;
   by: Sender;

@@ -4,11 +4,14 @@ import type { Turn } from '../turn.ts';
 import { isRejection, type Key, type Sent } from '../world.ts';
 import { kind } from './command.ts';
 
-/** A revoked key works for at most one second (docs/decisions/api-keys.md). The margin allows for a busy machine. */
+/**
+ * The server accepts a revoked key for at most one second (docs/decisions/api-keys.md). The margin allows for busy
+ * machines.
+ */
 const stopsWithinMs = 2000;
 const maxWaitMs = 30_000;
 
-/** Revokes a key that both processes know, concurrently with other commands. */
+/** Revokes an API key that both API processes have cached, concurrently with other commands. */
 export const keys = {
   revoke: kind(2, fc.constant(null), async (turn) => {
     const key = await turn.servers.newKey(turn.workspace);
@@ -29,7 +32,7 @@ async function expectRevoked(turn: Turn, key: Key): Promise<void> {
   }
 }
 
-/** Sends the request to both processes until each responds. Undefined if one does not. */
+/** Sends the request to both API processes until each responds. Returns undefined for a process without a response. */
 function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
   return Promise.all(turn.servers.apiUrls.map((apiUrl) => askUntilAnswered(turn, key, apiUrl)));
 }

@@ -5,7 +5,7 @@ import { kind } from './command.ts';
 
 const paths = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
-/** Sends more concurrent requests with a new key than its limits allow, in several groups. */
+/** Sends more concurrent requests with a new API key than its rate limits allow, in several endpoint groups. */
 export const limits = {
   burst: kind(
     1,
@@ -24,7 +24,7 @@ export const limits = {
           turn.servers.apiUrls[1],
         );
       const sents = await Promise.all(requests.map(ask));
-      // A killed process starts counting from zero.
+      // An API process that was killed counts requests from zero again.
       if (sents.some(({ answer }) => answer === undefined)) return;
       const passed = sents.filter(({ answer }) => answer?.status === 200);
       const expected = countAccepted(requested.map(({ count }) => count));
@@ -45,7 +45,7 @@ export const limits = {
   ),
 };
 
-/** Returns whether each response reports one remaining request less than the previous one. */
+/** Returns whether each response reports one remaining request less than the previous response. */
 function areLeft(sents: Sent[], window: string, limit: number): boolean {
   const left = sents.map(({ answer }) =>
     Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]),

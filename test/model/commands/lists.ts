@@ -5,7 +5,10 @@ import type { Turn } from '../turn.ts';
 import { isRejection, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
-/** Records a page of rows that can change concurrently. Each row is a read of its own, and the total has bounds. */
+/**
+ * Records a list page during concurrent changes: each row as a separate read, and the total with lower and upper
+ * bounds.
+ */
 export function noteList<Row extends { id: number }>(
   { world }: Turn,
   table: Table<Row>,
@@ -39,7 +42,7 @@ export function noteList<Row extends { id: number }>(
   }
 }
 
-/** Compares a page of rows that no client changes with the model. */
+/** Compares a list page with the model while no client changes rows. */
 export function expectList<Row extends { id: number }>(
   { world }: Turn,
   rows: readonly Row[],
@@ -58,7 +61,7 @@ export function expectList<Row extends { id: number }>(
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).join();
 
-/** Requests a list. */
+/** Requests a list with the given query. */
 export function askList(turn: Turn, operation: string, query: ListQuery, params: Record<string, number> = {}) {
   return turn.ask(operation, { params, search: searchOf(query) });
 }

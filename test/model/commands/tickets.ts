@@ -38,7 +38,7 @@ const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'E
 const padding = fc.constantFrom('', '', ' ', '\t');
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 
-/** A ticket to create, with references by place. */
+/** The arguments of a command that creates a ticket, with rows referenced by position. */
 const newTicketGiven = fc.record(
   {
     title: fc.tuple(words, padding),
@@ -85,7 +85,7 @@ const queryGiven = fc.record({
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
-  /** The filters of a request, a few at a time. With all of them most lists would be empty. */
+  /** The indexes of the filters that the request uses. With all filters, most lists would be empty. */
   kept: fc.uniqueArray(fc.nat(8), { maxLength: 3 }),
 });
 type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
@@ -95,7 +95,7 @@ function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; p
   return (kind === 'foreign' ? other : workspace).tickets.pick(place) ?? null;
 }
 
-/** The fields of a body that reference rows. */
+/** Returns the fields of a body that reference other rows. */
 function named(
   turn: Turn,
   given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
@@ -178,7 +178,7 @@ function noteParent({ workspace: { parents } }: Turn, id: number, parentId: numb
   parents.set(id, (parents.get(id) ?? new Set()).add(parentId));
 }
 
-/** Records the result of a patch of a ticket. */
+/** Records the result of a PATCH of a ticket. */
 function notePatch(
   turn: Turn,
   reported: RowResponse,
@@ -198,7 +198,7 @@ function notePatch(
   noteTag(workspace.tickets.of(id), reported.answer);
 }
 
-/** Returns whether a ticket may have been an ancestor of another, by all possible parents. */
+/** Returns whether a ticket may have been an ancestor of another ticket, given all possible parents. */
 function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number, to: number): boolean {
   const seen = new Set<number>();
   const ways = [from];
@@ -211,7 +211,7 @@ function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number
   return false;
 }
 
-/** Keeps the most recent ETags of a row. */
+/** Adds the ETag of a response to the most recent ETags of a row. */
 export function noteTag(row: { tags: string[] }, answer: Answer | undefined): void {
   const tag = answer?.headers.etag;
   if (typeof tag === 'string' && !row.tags.includes(tag)) row.tags = [...row.tags.slice(-3), tag];
@@ -219,12 +219,12 @@ export function noteTag(row: { tags: string[] }, answer: Answer | undefined): vo
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
 
-/** Returns an ETag of a row, the newest for 0. Undefined if the request has none or none is known. */
+/** Returns the ETag of a row with an index from newest to oldest, or undefined if there is none. */
 export function tagOf({ tags }: { tags: string[] }, which: number | undefined): string | undefined {
   return which === undefined ? undefined : tags[tags.length - 1 - which];
 }
 
-/** Returns the id or the number of a ticket. Paths accept both. */
+/** Returns the id or the ticket number, because paths accept both. */
 function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number | string {
   const number = workspace.tickets.of(id).state?.row.ticketNumber;
   return byNumber && number?.includes('-') ? number : id;
@@ -320,7 +320,7 @@ export const tickets = {
   }),
 };
 
-/** Converts the item of a bulk response to the response of a single request. */
+/** Converts an item of a bulk response to the response of a single request. */
 function itemOf(answer: Answer | undefined, index: number): Answer | undefined {
   if (answer === undefined) return undefined;
   const item = answer.body?.data?.[index];

@@ -5,7 +5,7 @@ import { filterOf, paging, place, seldom } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, expectList } from './lists.ts';
 
-/** No endpoint changes users, so they stay as created. */
+/** The commands for users. They only read, because no endpoint changes users. */
 export const users = {
   list: kind(
     1,

@@ -35,7 +35,7 @@ const patchGiven = fc
   )
   .filter((patch) => Object.keys(patch).length > 0);
 
-/** Each event goes to every subscription, so more of them would mean mostly deliveries. */
+/** The maximum number of subscriptions per workspace. With more, most of the work would be deliveries. */
 const atMost = 4;
 
 /** The last part of a URL can change. The part before it identifies the subscription. */
@@ -73,7 +73,7 @@ async function create(turn: Turn, given: Omit<NewWebhook, 'url' | 'secret'>): Pr
   workspace.webhooks.know(id);
 }
 
-/** Updates or deletes a subscription. */
+/** Records the result of an update or a DELETE of a subscription. */
 function note(
   turn: Turn,
   reported: RowResponse,
@@ -130,7 +130,7 @@ export const webhooks = {
   delete: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'webhooks.delete', { id: turn.other.webhooks.pick(place) });
     const id = turn.workspace.webhooks.pick(place);
-    // Keeps one subscription, so that events have a receiver.
+    // Never deletes the last active subscription, so that events have a receiver.
     if (id === undefined || activeOf(turn).length < 2) return;
     const sent = await turn.ask('webhooks.delete', { params: { id } });
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));
@@ -160,7 +160,7 @@ export const webhooks = {
     turn.workspace.webhooks.of(id).steps.push(
       conditionStep<Subscription>(sent, ({ active }, answer) => {
         if (!active) return isRejection(answer, ['NOT_FOUND'], 404);
-        // The limit is ten replays in progress.
+        // The server rejects a replay if ten replays are in progress.
         return answer.status === 200 || isRejection(answer, ['VALIDATION_ERROR']);
       }),
     );

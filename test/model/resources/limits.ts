@@ -1,4 +1,4 @@
-/* Models the limits of a key (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
+/* Models the rate limits of an API key (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
 
 export const perKey = 60;
 export const perGroup = 30;

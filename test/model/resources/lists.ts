@@ -1,6 +1,6 @@
 /* Models lists (docs/decisions/pagination.md). */
 
-/** The query of a list: filter values as arrays, paging and order. */
+/** The query parameters of a list: filter values as arrays, page, page size and sort order. */
 export type ListQuery = Readonly<Record<string, unknown>> & { page?: number; perPage?: number; sort?: string };
 
 /** Returns whether a value matches a filter. Without the filter every value matches. */

@@ -1,11 +1,11 @@
 import type { Actor, Changes, Comment, CustomFields, ErrorCode } from '@itsm-api/contract';
 
-/* Models what all rows have in common (docs/decisions/api-conventions.md, data-model.md, tickets.md). */
+/* Models the common properties of all rows (docs/decisions/api-conventions.md, data-model.md, tickets.md). */
 
-/** A row of the model. */
+/** The state of a row in the model. */
 export interface State<Row> {
   row: Row;
-  /** The ETag of its state (docs/decisions/optimistic-concurrency.md). */
+  /** The ETag of this state (docs/decisions/optimistic-concurrency.md). */
   etag: string;
   /** Recent ETags of earlier states, which are never used again. */
   formerTags: readonly string[];
@@ -21,7 +21,7 @@ export interface Mutation<Row> {
   actor: Actor;
   changes: Changes;
   after: Row;
-  /** The places in the run between which it took effect. */
+  /** The positions in the sequence of the run between which the change took effect. */
   begin: number;
   end: number;
 }
@@ -29,7 +29,7 @@ export interface Mutation<Row> {
 /** The result of a change: the new row, or the possible error codes. */
 export type Outcome<Row> = { row: Row } | { codes: ErrorCode[] };
 
-/** Returns the differences between two states of a row as in events. */
+/** Returns the differences between two states of a row in the format of events. */
 export function changesBetween<Row extends object>(before: Row, after: Row): Changes {
   const names = (Object.keys(after) as (keyof Row & string)[]).filter(
     (name) => name !== 'updatedAt' && !isSame(before[name], after[name]),
@@ -42,7 +42,7 @@ export function mergeFields(fields: CustomFields, patch: CustomFields = {}): Cus
   return Object.fromEntries(Object.entries({ ...fields, ...patch }).filter(([name]) => patch[name] !== null));
 }
 
-/** Activities contain only the custom fields that differ. */
+/** Returns the changes as activities contain them: only with the custom fields that differ. */
 export function keptChanges(changes: Changes): Changes {
   const { customFields } = changes;
   if (customFields === undefined) return changes;

@@ -3,7 +3,7 @@
 /**
  * Returns whether a row contains all words of a search in any order. The last word may be a prefix.
  * @param texts the searched texts of the row
- * @param names texts that are one word each and never match a prefix
+ * @param names texts that count as one word each and that no prefix matches
  */
 export function holdsWords(q: string, texts: readonly string[], names: readonly string[] = []): boolean {
   if (names.some((name) => name.toLowerCase() === q.trim().toLowerCase())) return true;

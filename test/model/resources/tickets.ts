@@ -18,7 +18,7 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CANCELLED: [],
 };
 
-/** The request body, with parents by id. */
+/** The body of a request that creates a ticket, with the parent by id. */
 export type NewTicket = WithParentId<contract.NewTicket>;
 export type TicketPatch = WithParentId<contract.TicketPatch>;
 type WithParentId<Body> = Omit<Body, 'parentId'> & { parentId?: number | null };
@@ -30,7 +30,7 @@ export const prefixes: Record<TicketType, string> = {
   SERVICE_REQUEST: 'REQ',
 };
 
-/** Returns the created ticket, or the codes that reject it. @param userId the creator of the key */
+/** Returns the created ticket, or the expected error codes. @param userId the user of the API key */
 export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
   const watchers = ascending(input.watcherUserIds ?? []);
   const codes = rejectionsOf(references, {
@@ -64,7 +64,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
   };
 }
 
-/** Applies a patch to a ticket. The check for cycles of parents runs over all tickets. */
+/** Applies a patch to a ticket. quiet.ts checks all tickets for cycles of parents. */
 export function changeTicket(before: Ticket, patch: TicketPatch, references: References): Outcome<Ticket> {
   const { customFields, watcherUserIds, title, ...fields } = patch;
   const after: Ticket = {
@@ -94,7 +94,7 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
   return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
-/** Applies a comment to its ticket. */
+/** Returns a ticket after a comment was added. */
 export function commentedTicket(before: Ticket): Ticket {
   return { ...before, commentCount: before.commentCount + 1, updatedAt: unknownText };
 }

@@ -4,7 +4,7 @@ import { holdsWords } from './search.ts';
 
 /* Models users and the rules for references to them (docs/decisions/data-model.md, tickets.md). */
 
-/** The ids that a body of a workspace can reference. */
+/** The ids that request bodies in a workspace can reference. */
 export interface References {
   isActiveUser(id: number): boolean;
   isTicket(id: number): boolean;

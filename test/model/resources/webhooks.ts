@@ -8,11 +8,11 @@ import { isSame, type Mutation, type Outcome } from './rows.ts';
 
 type DeliveryHealth = 'health' | 'nextAttemptAt' | 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason';
 
-/** A subscription without its delivery health, and with values that no response contains. */
+/** A subscription with values that no response contains, such as its secret, and without its delivery health. */
 export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   secret: string;
   paused: boolean;
-  /** The key that created it. */
+  /** The id of the API key that created the subscription. */
   keyId: number;
 }
 
@@ -41,7 +41,7 @@ function isFilterOf({ events, filter }: Pick<Subscription, 'events' | 'filter'>)
   return filter === null || !('priority' in filter) || !events.includes('asset.created');
 }
 
-/** Applies a patch to a subscription. A deactivated one counts as not found. */
+/** Applies a patch to a subscription. Returns NOT_FOUND for a deactivated subscription. */
 export function changeSubscription(before: Subscription, { events, ...fields }: WebhookPatch): Outcome<Subscription> {
   if (!before.active) return { codes: ['NOT_FOUND'] };
   const after = { ...before, ...fields, ...(events && { events: [...new Set(events)] }) };
@@ -61,7 +61,7 @@ export function select(webhook: Webhook) {
 
 export type Resource = 'tickets' | 'assets' | 'tasks';
 
-/** Returns the event of a change, or undefined if it has none (spec §6). */
+/** Returns the event type of a change, or undefined if the change has no event (spec §6). */
 export function eventOf(resource: Resource, { action }: Pick<Mutation<unknown>, 'action'>): EventType | undefined {
   if (resource === 'tickets') return action === 'CREATED' ? 'ticket.created' : 'ticket.updated';
   if (resource === 'assets') return action === 'CREATED' ? 'asset.created' : undefined;
