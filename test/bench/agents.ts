@@ -13,7 +13,7 @@ export interface CallCost {
   p50: number;
   p99: number;
   cpuUs: number;
-  /** The difference to the p99 of the endpoint in milliseconds. Absent for the endpoint. */
+  /** The difference between the p99 of the tool call and of its endpoint, in milliseconds. Absent for the endpoint. */
   more?: number;
 }
 
@@ -82,7 +82,7 @@ async function measure(
   });
 }
 
-/** For each endpoint, a direct request and the tool call in two protocol revisions. */
+/** Returns, for each endpoint, a direct request and the tool call in two protocol revisions. */
 function callsOf(url: string, { key, id }: { key: string; id: number }): Record<string, Record<string, Call>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${key}` };

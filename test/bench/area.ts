@@ -19,7 +19,7 @@ import { fillUsage } from './usage.ts';
 export interface AreaResult {
   tickets: number;
   deliveries: number;
-  /** By page: the time from the request to the complete response without a network, in milliseconds. */
+  /** The time from the request to the complete response by page, without a network, in milliseconds. */
   pages: Record<string, Percentiles & { bytes: number }>;
 }
 
@@ -32,7 +32,7 @@ interface AreaOptions {
 }
 
 const webhooks = 50;
-/** The number of requests per page, after the first one, which prepares statements. */
+/** The number of measured requests per page. An earlier request, which prepares the statements, is not measured. */
 const perRound = 20;
 
 const assets = 20_000;
@@ -60,7 +60,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
     const context = await tenantContext(runtime, '1');
     const webhook = await load(runtime, context, deliveries);
     const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: toTenantId(1), userId: 1 });
-    // A file of the maximum size, ready for import.
+    // A CSV file with the maximum number of rows for an import.
     const lines = Array.from({ length: 5000 }, (_, n) => `Laptop ${n},NEW-${n},LAPTOP\n`);
     await preview(visitor, '/developer/assets/import', `name,assetTag,type\n${lines.join('')}`);
     const pages: AreaResult['pages'] = {};
@@ -75,7 +75,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
   }
 }
 
-/** Returns a webhook that has some of the deliveries. */
+/** Inserts the webhooks and deliveries. Returns the id of a webhook with deliveries. */
 async function load({ databaseUrl }: Runtime, context: Context, deliveries: number): Promise<number> {
   const tenantId = context.db.$tenantId;
   const made: number[] = [];
@@ -137,7 +137,7 @@ function pathsFor(webhook: number): string[] {
     'event=asset.created',
     'event=asset.created&state=EXHAUSTED',
     'event=task.updated',
-    // The worst case: there are many events of each, but none of both.
+    // The worst case: many deliveries match each filter, but none matches both.
     'event=ticket.created&state=EXHAUSTED',
     `since=${day(1)}`,
     `until=${day(29)}`,
@@ -151,7 +151,7 @@ function pathsFor(webhook: number): string[] {
   return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
 }
 
-/** Of the other pages, all lists and one page of each kind. */
+/** Returns the paths of the other pages: every list, and one page of each other kind. */
 function otherPaths(ticketIds: number[]): string[] {
   return [
     ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],

@@ -7,7 +7,9 @@ import { freePort, untilReady } from './api/servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A command, and the maximum ratio to the duration of `node -e 0` (docs/decisions/command-line.md). */
+/**
+ * The measured commands, each with its maximum ratio to the duration of `node -e 0` (docs/decisions/command-line.md).
+ */
 const calls: readonly [call: string, maxRatio: number][] = [
   ['--help', 4],
   ['assets create --help', 4],
@@ -63,7 +65,7 @@ export async function benchCli(options: CliOptions): Promise<{ table: string; re
 function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): CliTime[] {
   const nothing = timer(process.execPath, ['-e', '0'], env);
   const timers = calls.map(([call]) => timer('./itsm', call.split(' '), env));
-  // The first call creates the bundle and fills the compile cache of V8.
+  // The first call is not measured, because it creates the bundle and fills the compile cache of V8.
   for (const time of timers) time();
   const times = { nothing: [] as number[], calls: calls.map(() => [] as number[]) };
   for (let round = 1; round <= rounds; round++) {
@@ -79,7 +81,7 @@ function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): Cl
   return [{ call: 'node -e 0', medianMs: base, times: 1, maxRatio: 1 }, ...line];
 }
 
-/** Returns the duration of one call from start to exit, in milliseconds. */
+/** Returns a function that runs a program and returns the time from start to exit, in milliseconds. */
 function timer(program: string, args: string[], env: NodeJS.ProcessEnv): () => number {
   return () => {
     const began = performance.now();

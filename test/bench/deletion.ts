@@ -10,7 +10,7 @@ import { loadDeliveries } from './load.ts';
 export interface Deletion {
   /** The response time, in milliseconds. */
   request: number;
-  /** The time until all deliveries are cancelled, mostly without other load, in seconds. */
+  /** The time until workers have cancelled all deliveries, mostly without other load, in seconds. */
   cancelled: number;
   /** The latency of other deliveries during the deletion. */
   others: Percentiles;
@@ -20,10 +20,10 @@ interface DeletionOptions {
   runtime: Runtime;
   databaseUrl: string;
   apiUrl: string;
-  /** The workspace that is created for it. */
+  /** The name of the workspace that the benchmark creates. */
   name: string;
   pending: number;
-  /** How long other deliveries are measured, longer than the deletion takes. */
+  /** Measures other deliveries for a time that is longer than the deletion. */
   measureOthers(): Promise<Percentiles>;
 }
 

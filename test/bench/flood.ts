@@ -14,14 +14,14 @@ export interface FloodResult {
   /** Latency of another workspace's requests without and during the flood. */
   alone: ClientResult;
   beside: ClientResult;
-  /** Megabytes per second that the receivers wrote. */
+  /** The data rate at which the receivers wrote, in megabytes per second. */
   receivedMBps: number;
 }
 
 /**
  * Measures another workspace's latency while the receivers of one workspace send endless `103` responses, each
  * connection as fast as the server reads. The API and the worker run in one process.
- * @param seconds of each of the two measurements
+ * @param seconds the duration of each of the two measurements
  */
 export async function benchFlood({ seconds }: { seconds: number }): Promise<{ table: string; result: FloodResult }> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -50,7 +50,7 @@ export async function benchFlood({ seconds }: { seconds: number }): Promise<{ ta
       const url = `http://127.0.0.1:${port}/${index}`;
       all.push(await subscribe(flooding, { name: `flood-${index}`, url, events: ['ticket.created'] }));
     }
-    // Verifies the URLs, since an unverified URL gets at most 10 deliveries a minute.
+    // Marks the URLs as verified, because an unverified URL gets at most 10 deliveries per minute.
     await runtime.prisma.webhookSubscription.updateMany({ data: { firstSucceededAt: new Date() } });
     await loadDeliveries(postgres.url, all, 200 * subscriptions);
     const beside = await load(seconds);
@@ -69,7 +69,7 @@ function tableOf({ alone, beside, receivedMBps }: FloodResult): string {
   return `\n${line('alone', alone)}${line('beside', beside)}  flood    ${receivedMBps.toFixed(1)} MB/s\n`;
 }
 
-/** Sends responses of 18 bytes as fast as they are read. Reports the number of sent bytes. */
+/** Sends responses of 18 bytes as fast as the server reads them. Reports the number of sent bytes. */
 function receive(): void {
   const chunk = 'HTTP/1.1 103 E\r\n\r\n'.repeat(3640);
   let bytes = 0;

@@ -14,7 +14,7 @@ interface LatencyOptions {
   seconds: number;
 }
 
-/** The warm-up, which is not measured. */
+/** The duration of the warm-up, which the results exclude. */
 const warmUpSeconds = 2;
 
 /**

@@ -31,14 +31,14 @@ export const sampleBody = JSON.stringify({
   },
 });
 
-/** Inserts deliveries of as many events, evenly distributed over the subscriptions, in one transaction. */
+/** Inserts `count` events with one delivery each, evenly distributed over the subscriptions, in one transaction. */
 export async function loadDeliveries(databaseUrl: string, subscriptions: Subscription[], count: number): Promise<void> {
   const expected = subscriptions.map(({ tenantId, id }) => ({ t: String(tenantId), s: String(id) }));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('BEGIN');
-    // The rows are consistent. Checks of foreign keys would take most of the time.
+    // Skips the checks of foreign keys, which would take most of the time. The rows are consistent.
     await client.query('SET LOCAL session_replication_role = replica');
     await client.query(
       `CREATE TEMP TABLE waiting ON COMMIT DROP AS

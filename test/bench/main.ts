@@ -140,7 +140,7 @@ function measurePacing(): Promise<Printed> {
   });
 }
 
-/** Returns the numbers of the options, or the defaults of the benchmark. */
+/** Returns the sizes from the command line options, or the defaults of the benchmark. */
 function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
   const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
   return { tickets: countOf('tickets', tickets), rounds: Number(rounds), seconds: Number(seconds) };

@@ -10,7 +10,7 @@ import { freePort, startServer, untilReady } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { residentOf } from './api/usage.ts';
 
-/** Memory in MB, and the time in milliseconds from the start to the first response with an existing database. */
+/** The memory in MB, and the time from the start to the first response with an existing database, in milliseconds. */
 export interface MemoryResult {
   afterTenThousandMb: number;
   afterAMillionMb: number;
@@ -57,7 +57,7 @@ async function measureGrowth({ dataDir, onProgress }: MemoryOptions): Promise<Om
   }
 }
 
-/** The processes of `pnpm start` with embedded PostgreSQL. */
+/** Measures the processes of `pnpm start` with embedded PostgreSQL. */
 async function measureStart(dataDir: string): Promise<number> {
   const PORT = String(await freePort());
   const root = fileURLToPath(new URL('../..', import.meta.url));

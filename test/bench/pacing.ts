@@ -6,9 +6,9 @@ import { addWorkspace } from '../faults/workspaces.ts';
 export interface PacingOptions {
   /** The number of tickets to create concurrently. */
   creates: number;
-  /** Clients that share the key, each of which creates this number of tickets. */
+  /** The number of clients that share the API key. Each client creates `creates` tickets. */
   clients: number;
-  /** The rate limit of a group per window. */
+  /** The rate limit of an endpoint group per window. */
   limit: number;
   windowSeconds: number;
 }
@@ -16,12 +16,12 @@ export interface PacingOptions {
 export interface PacingResult extends PacingOptions {
   /** The number of created tickets. */
   created: number;
-  /** Rejected calls by code. */
+  /** The number of rejected calls by error code. */
   rejected: Record<string, number>;
   requests: number;
-  /** Responses with 429. */
+  /** The number of 429 responses. */
   rejectedRequests: number;
-  /** Log lines of the clients, except those of single responses. */
+  /** The log lines of the clients, except the lines for single responses. */
   lines: string[];
   seconds: number;
 }
@@ -47,7 +47,7 @@ export async function benchPacing(options: PacingOptions): Promise<{ table: stri
   }
 }
 
-/** Runs the same calls on a separate server process. */
+/** Runs the calls against a server in a separate process. */
 export async function createConcurrently(
   baseUrl: string,
   apiKey: string,

@@ -9,12 +9,12 @@ import type { AddressInfo } from 'node:net';
  */
 export type Delay = number | 'never' | 'failing';
 
-/** A received delivery: its `webhook-id` and its time in milliseconds since 1970. */
+/** A received delivery: its `webhook-id` and its time of arrival in milliseconds since 1970. */
 type Receipt = [eventId: string, at: number];
 
 /** Receivers in their own process, so that they don't use the CPU time of the measuring process. */
 export interface Receivers {
-  /** Opens an endpoint per delay, each on its own port. Returns the URLs. */
+  /** Opens one endpoint per delay, each on its own port. Returns the URLs. */
   open(delays: Delay[]): Promise<string[]>;
   /** Returns the deliveries since the last call. */
   take(): Promise<Receipt[]>;
@@ -39,7 +39,7 @@ export function startReceivers(): Receivers {
   };
 }
 
-/** The child process, forked from this file. */
+/** Serves the endpoints in the child process, which executes this file. */
 function serve(): void {
   let receipts: Receipt[] = [];
 

@@ -7,40 +7,40 @@ import pg from 'pg';
 import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
 import { type Percentiles, percentiles } from '../support/percentiles.ts';
 
-/** The cost of deleting expired idempotent responses while others are stored. */
+/** The cost of deleting expired idempotency responses while the server stores new responses. */
 export interface RetentionResult {
   keys: number;
   deleted: number;
   seconds: number;
   deletedPerSecond: number;
-  /** Each batch is a transaction, which locks its deleted rows until it ends. Milliseconds. */
+  /** The durations of batches, in milliseconds. A batch is a transaction that locks its deleted rows until it ends. */
   batches: Percentiles;
   storedPerSecond: { alone: number; beside: number };
-  /** Milliseconds. */
+  /** The latency of storing a response without and during the deletion, in milliseconds. */
   store: { alone: Percentiles; beside: Percentiles };
   /** The maximum share of dead tuples in the statistics of PostgreSQL, and the share after a minute for autovacuum. */
   deadShare: { most: number; after: number };
-  /** How the table was scanned during the deletion. */
+  /** The number of sequential scans and index scans of the table during the deletion. */
   scans: { sequential: number; index: number };
-  /** A round directly after the deletion, which finds no rows but skips dead tuples. Milliseconds. */
+  /** The duration of a round directly after the deletion, in milliseconds. It finds no rows but reads dead tuples. */
   emptyRound: number;
 }
 
 interface RetentionOptions {
   dataDir: string;
-  /** The number of expired responses of one workspace, plus a tenth as many current ones. */
+  /** The number of expired responses of one workspace. It also has a tenth as many current responses. */
   keys: number;
   perSecond: number;
   onProgress: (text: string) => void;
 }
 
-/** How long responses are stored before the deletion, in milliseconds. */
+/** The time for which the benchmark stores responses before the deletion, in milliseconds. */
 const aloneMs = 20_000;
 const afterMs = 60_000;
 const batchLoaded = 200_000;
 const writers = 8;
 
-/** Fills a table with responses, and deletes the expired ones while others are stored at a constant rate. */
+/** Fills a table with responses, and deletes the expired responses while it stores new ones at a constant rate. */
 export async function benchRetention(options: RetentionOptions): Promise<{ table: string; result: RetentionResult }> {
   const { dataDir, keys, perSecond, onProgress } = options;
   const runtime = await openRuntime(readSettings({ DATA_DIR: dataDir }), {
@@ -82,13 +82,13 @@ export async function benchRetention(options: RetentionOptions): Promise<{ table
   }
 }
 
-/** The response of a ticket, about 900 bytes. */
+/** A stored response with a ticket, of about 900 bytes. */
 const response = JSON.stringify({
   success: true,
   data: { id: 48_211, ticketNumber: 'INC-48211', title: 'VPN drops every ten minutes', description: 'x'.repeat(780) },
 });
 
-/** Inserts responses from two days to one day ago, and a tenth as many of the last day, in chronological order. */
+/** Inserts responses that are one to two days old, then a tenth as many of the last day, in chronological order. */
 async function load(
   client: pg.Client,
   { tenantId, context }: Workspace,
@@ -116,7 +116,7 @@ interface Storing {
   stop(): Promise<void>;
 }
 
-/** Stores responses at a constant rate like requests do, without waiting for earlier ones. */
+/** Stores responses at a constant rate with the SQL of requests, without waiting for earlier responses. */
 async function startStoring(
   databaseUrl: string,
   { tenantId, context }: Workspace,
@@ -162,7 +162,7 @@ async function startStoring(
   };
 }
 
-/** Deletes expired responses and measures the statements. */
+/** Deletes expired responses and measures the SQL statements. */
 async function timedPrune({ prisma }: Runtime) {
   const batches: number[] = [];
   const timed = new Proxy(prisma, {
@@ -191,7 +191,7 @@ async function readTable(client: pg.Client) {
   return { deadShare: dead / Math.max(1, dead + live), sequential, index };
 }
 
-/** Samples the number of dead tuples every second. Returns how the table was scanned in this time. */
+/** Samples the number of dead tuples every second. Returns a function that stops this and returns the results. */
 function watchTable(client: pg.Client, onProgress: (text: string) => void) {
   let most = 0;
   let stopped = false;

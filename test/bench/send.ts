@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 
-/** Sends a request and reads the whole response. @throws if it is an error */
+/** Sends a request and reads the whole response. @throws if the response is an error */
 export function send(url: URL, options: Parameters<typeof request>[1] & object, body?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     request(url, options, (response) => {

@@ -8,17 +8,17 @@ import { measuredPaths } from './api/paths.ts';
 import { type Measured, startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 
-/** Requests per second of a path with few and with many tickets. Medians of the rounds. */
+/** The requests per second of a path with few and with many tickets, as medians of the rounds. */
 export interface SizeResult {
   path: string;
   few: number;
   many: number;
-  /** The ratio of many to few, in the same rounds. */
+  /** The ratio of the rate with many tickets to the rate with few tickets, in the same rounds. */
   ratio: number;
 }
 
 interface SizesOptions {
-  /** The folder with many tickets, kept by `pnpm bench --data`. */
+  /** The data folder with many tickets, which `pnpm bench --data` keeps. */
   manyDir: string;
   fewDir: string;
   few: number;

@@ -7,8 +7,8 @@ import type { Subscription } from '../faults/workspaces.ts';
 import { loadDeliveries, sampleBody } from './load.ts';
 
 /**
- * Creates pending deliveries. Returns the recorded deliveries per second, from the first attempt until no delivery of
- * `healthy` is pending. Cancels the pending ones of other subscriptions afterwards.
+ * Creates pending deliveries. Returns the deliveries per second from the first attempt until no delivery of
+ * `healthy` is pending. Then cancels the pending deliveries of other subscriptions.
  */
 export async function measureThroughput(
   databaseUrl: string,
@@ -51,7 +51,10 @@ async function untilDelivered(client: pg.Client, subscriptions: Subscription[], 
   }
 }
 
-/** Sends POST requests with the same client and signatures from this process only. Returns the rate per second. */
+/**
+ * Sends POST requests with the HTTP client and signatures of the worker, without a database. Returns the rate per
+ * second.
+ */
 export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
   const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, refusedNetworks: [] }) });
   const targets = urls.map((url) => new URL(url));

@@ -23,17 +23,17 @@ import { startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { cpuOf } from './api/usage.ts';
 
-/** The cost of recording usage, and of the queries on it. */
+/** The cost of recording usage, and of the queries on the recorded usage. */
 export interface UsageResult {
-  /** CPU time of the server per request by id in microseconds. Median of the rounds. */
+  /** The CPU time of the server per request for a row by id, in microseconds. The median of the rounds. */
   countedUs: number;
   uncountedUs: number;
   /** The median of the ratios of the rounds. */
   ratio: number;
-  /** CPU time of PostgreSQL to write a thousand counts. */
+  /** The CPU time of PostgreSQL to write a thousand counts, in milliseconds. */
   writeMs: number;
   bytesPerRow: number;
-  /** CPU time of PostgreSQL per query over a full week of a hundred keys. */
+  /** The CPU time of PostgreSQL per query over the usage of 100 API keys in a week, in milliseconds. */
   queriesMs: Record<string, number>;
 }
 
@@ -80,7 +80,7 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   for (const server of [counted, uncounted]) await cpuPerRequest(server, 10);
   const taken: { counted: number; uncounted: number }[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Alternates which server is first.
+    // Alternates which of the two servers is measured first.
     const first = round % 2 === 0 ? await cpuPerRequest(counted, seconds) : undefined;
     const off = await cpuPerRequest(uncounted, seconds);
     const on = first ?? (await cpuPerRequest(counted, seconds));
@@ -96,10 +96,10 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   };
 }
 
-/** The kernel measures CPU time in hundredths of a second. */
+/** The number of repetitions. Many are needed because the kernel measures CPU time in hundredths of a second. */
 const turns = 50;
 const keys = 100;
-/** The usage of a key in an hour: several endpoints, each with two outcomes. */
+/** The number of endpoints that an API key uses in an hour, each with two outcomes. */
 const endpoints = 8;
 
 /**
@@ -136,7 +136,7 @@ async function measureQueries(url: string) {
 
   const databases = openDatabases({
     url,
-    // Runs all statements on one backend.
+    // Runs all statements on one PostgreSQL backend, so that its CPU time can be measured.
     requestConnections: 1,
     timeouts: { statementMs: 60_000, lockMs: 5000 },
     worker: false,

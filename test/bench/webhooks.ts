@@ -12,7 +12,7 @@ import { type Delay, type Receivers, startReceivers } from './receiver.ts';
 import { measureCeiling, measureThroughput } from './throughput.ts';
 
 interface BenchOptions {
-  /** The parts to run, by default all. */
+  /** The parts of the benchmark to run, by default all parts. */
   only: string[] | undefined;
   /** The folder for CPU profiles of the server processes. */
   profile: string | undefined;
@@ -24,7 +24,7 @@ interface BenchResult {
   result: Result;
 }
 
-/** Medians, with the results of each run. */
+/** The results of the benchmark: medians, with the values of each run. */
 interface Result {
   cores: number;
   node: string;
@@ -50,7 +50,7 @@ interface LatencySeries {
   runs: Percentiles[];
 }
 
-/** The environment: PostgreSQL, one worker, one API and the receivers, each in its own process. */
+/** The environment of the benchmark: PostgreSQL, one worker, one API and the receivers, each in its own process. */
 interface Bench {
   databaseUrl: string;
   runtime: Runtime;
@@ -64,12 +64,12 @@ const tenants = 10;
 const subscriptionsPerTenant = 5;
 const backlog = 100_000;
 const pendingAtDelete = 500_000;
-/** Fewer than in the latency benchmark, because loading and cancelling take half of the CPU time. */
+/** The rate is lower than in the latency benchmark, because loading and cancelling take half of the CPU time. */
 const eventsPerSecondBeside = 50;
 const eventsPerSecond = 200;
 const latencySeconds = 12;
 
-/** The maximum number of deliveries in flight here: the limit per tenant times the number of tenants. */
+/** The maximum number of concurrent deliveries in this benchmark: the limit per tenant times the number of tenants. */
 const concurrency = tenants * 64;
 
 /** All receivers share one host, so the default limit per host would be too low. */
@@ -105,7 +105,7 @@ async function startBench({ profile, onProgress }: BenchOptions, stops: (() => P
     const server = spawnServer({ ...env, ROLES: role }, nodeOptions);
     stops.push(async () => {
       await stopServer(server);
-      // Only errors, usually none.
+      // Prints the errors that the server logged.
       const output = server.output().replace(/^[^{]*/, '');
       if (output !== '') onProgress(`Output of the ${role}: ${output}`);
     });
@@ -126,7 +126,7 @@ async function readVersion({ prisma }: Runtime): Promise<string> {
   return row?.server_version ?? 'unknown';
 }
 
-/** Deliveries per second with all receivers fast, with one of fifty slow, and of a bare HTTP client. */
+/** Measures deliveries per second with fast receivers, with one of fifty slow, and with a bare HTTP client. */
 async function throughput(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, receivers } = bench;
   const healthy = await subscribeTenants(bench, 'quick', 0);
@@ -136,7 +136,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   for (let run = 1; run <= runs; run++) {
     const quick = { healthy, slow: [], count: deliveries };
     measured.throughput.push(await measureThroughput(databaseUrl, quick));
-    // Replaces a healthy one, so that it is one of fifty.
+    // Replaces a healthy subscription, so that one of fifty is slow.
     const mixed = { healthy: healthy.slice(1), slow: slow === undefined ? [] : [slow], count: deliveries };
     measured.throughputWithSlow.push(await measureThroughput(databaseUrl, mixed));
     measured.ceiling.push(await measureCeiling(urls, deliveries, concurrency));
@@ -149,7 +149,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   }
 }
 
-/** The latency from commit to receipt, alone and during a large backlog of a tenant with a dead endpoint. */
+/** Measures the latency from commit to receipt, alone and during a large backlog of a tenant with a dead endpoint. */
 async function latency(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers } = bench;
   const workspaces: Workspace[] = [];
@@ -175,7 +175,7 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   result.latencyWithHangingEndpoint = await measure('latency with a dead endpoint that hangs');
 }
 
-/** The cost of a DELETE with many pending deliveries, and its effect on other deliveries. */
+/** Measures the cost of a DELETE with many pending deliveries, and its effect on other deliveries. */
 async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers, runtime } = bench;
   const workspaces: Workspace[] = [];

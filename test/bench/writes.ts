@@ -10,13 +10,13 @@ import { type Measured, startServer } from './api/servers.ts';
 import { cpuOf, cpuOfFamily } from './api/usage.ts';
 import { send } from './send.ts';
 
-/** Throughput of a method of writing tickets, and the cost per ticket. Medians of the rounds. */
+/** The throughput of a method of writing tickets and its cost per ticket, as medians of the rounds. */
 export interface WriteCost {
   way: string;
   rowsPerSecond: number;
-  /** CPU time of the API process and of PostgreSQL together, in microseconds. */
+  /** The CPU time of the API process and PostgreSQL per ticket, in microseconds. */
   cpuUs: number;
-  /** The ratio of rows per second to single requests without a key, in the same rounds. */
+  /** The ratio of rows per second to the rate of the method `than`, in the same rounds. */
   ratio: number;
 }
 
@@ -36,7 +36,7 @@ const perBulk = 100;
 /** A method of writing: a request, and the number of tickets that it writes. */
 interface Way {
   way: string;
-  /** The method to compare with. */
+  /** The name of the method to compare with. */
   than: string;
   rows: number;
   ask(place: number): { method: string; path: string; body: object; headers?: Record<string, string> };
@@ -46,8 +46,8 @@ const ticket = { title: 'VPN drops', description: 'Every ten minutes.', type: 'I
 const several = <Item>(make: (index: number) => Item) => Array.from({ length: perBulk }, (_, index) => make(index));
 
 /**
- * Uses another ticket each time, since concurrent updates of one ticket wait for each other, and a new text, so that
- * each is a change: in a field without full-text search, or in one whose words are all replaced.
+ * Returns methods that change a different ticket each time, because concurrent updates of one ticket wait, with a new
+ * text, so that each update is a change. The field either has no full-text search, or all of its words are replaced.
  */
 function patchesOf({ ticketIds }: Data, field: 'resolution' | 'title'): Way[] {
   const change = (place: number) => ({ id: ticketIds[place % ticketIds.length], [field]: `Cable, ${randomUUID()}` });
@@ -87,7 +87,7 @@ function waysFor(data: Data): Way[] {
   ];
 }
 
-/** Writes tickets one by one, with idempotency keys and in bulk, method by method and round by round. */
+/** Measures each method of writing tickets in each round: single, with idempotency keys, and in bulk. */
 export async function benchWrites(options: WritesOptions): Promise<{ table: string; result: WriteCost[] }> {
   const { dataDir, tickets, onProgress } = options;
   const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
@@ -118,7 +118,7 @@ async function measure(
   { rounds, onProgress }: Pick<WritesOptions, 'rounds' | 'onProgress'>,
 ): Promise<WriteCost[]> {
   const measured = waysFor(measurement.data).map((way) => ({ ...way, rates: [] as number[], costs: [] as number[] }));
-  // The first round is the warm-up.
+  // The first round is a warm-up, which the results exclude.
   for (let round = 0; round <= rounds; round++) {
     onProgress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
     for (const each of measured) {

@@ -99,7 +99,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   return { hasFailed: world.findings.length > 0, delivered };
 }
 
-/** Resolves when requests to all API processes succeed again. */
+/** Resolves when the first API process responds to requests again. */
 async function isUp({ servers }: System): Promise<void> {
   const path = '/api/public/v1/users';
   while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401) await sleep(50);

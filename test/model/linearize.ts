@@ -52,7 +52,7 @@ export function linearize<State>(
 
 interface Search<State> {
   numbers: ReadonlyMap<Step<State>, number>;
-  /** The number of tries of the search. */
+  /** The number of dead ends that the search has found. */
   tried: number;
 }
 

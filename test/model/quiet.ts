@@ -188,7 +188,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
   }
 }
 
-/** Adds the rows of create requests without a response. Reports a request that created only some of its rows. */
+/** Reports each create request without a response that created only some of its rows. */
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
   const made = Map.groupBy(tickets.creations, ({ request }) => request);
   for (const [request, creations] of made) {

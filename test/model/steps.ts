@@ -70,7 +70,7 @@ function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, '
   };
 }
 
-/** Returns the step of a GET with If-None-Match. The response is 304 only if an ETag matches. */
+/** Returns the step of a GET with If-None-Match. The response is 304 if and only if the ETag matches. */
 export function conditionalReadStep<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
   const { answer } = sent;
   if (answer?.status === 200) {

@@ -174,7 +174,7 @@ export class World {
     this.findings.push({ what, history });
   }
 
-  /** Reports a finding with the given requests if a response is not as expected. */
+  /** Reports a finding with the given requests unless `isAsExpected` is true. */
   expect(isAsExpected: boolean, what: string, ...sents: (Sent | undefined)[]): void {
     if (!isAsExpected)
       this.find(

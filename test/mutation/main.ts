@@ -30,7 +30,7 @@ if (values.help || selected.length === 0) {
   console.log(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  // Stryker copies the working directory.
+  // Stryker copies the working directory, so it must be the root of the repository.
   process.chdir(join(import.meta.dirname, '../..'));
   Object.assign(process.env, compiled);
   process.exitCode = (await testAll(selected)) ? 0 : 1;
@@ -41,7 +41,7 @@ if (values.help || selected.length === 0) {
  * high enough.
  */
 async function testAll(selected: Subject[]): Promise<boolean> {
-  // One server for all subjects. Each test process creates its databases in it.
+  // All subjects use one PostgreSQL server. Each test process creates its own databases on the server.
   const postgres = process.env.TEST_DATABASE_URL ? undefined : await openTemporary();
   if (postgres !== undefined) process.env.TEST_DATABASE_URL = postgres.url;
   try {
@@ -69,7 +69,7 @@ async function runMutants(subject: Subject): Promise<MutantResult[]> {
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false, pool: 'forks' },
     concurrency: Number(values.concurrency),
-    // The timeout ends hanging mutants, but not slow tests on a busy machine.
+    // The timeout stops mutants that hang, but allows for slow tests on a busy machine.
     dryRunTimeoutMinutes: 20,
     timeoutMS: 30_000,
     disableTypeChecks: false,
@@ -77,7 +77,7 @@ async function runMutants(subject: Subject): Promise<MutantResult[]> {
     logLevel: 'warn' as LogLevel,
   });
   const mutants = await stryker.runMutationTest();
-  // Other mutants don't compile or can't be loaded, so they don't count.
+  // Excludes other mutants, because they don't compile or can't be loaded.
   return mutants.filter((mutant) => isUndetected(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
 }
 

@@ -15,13 +15,13 @@ import { type Measured, serverNames, startServer } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 import { cpuOf, cpuOfFamily } from './usage.ts';
 
-/** The results of one path. Times are those of the API. */
+/** The results of one path. Latencies are those of the API. */
 interface PathResult {
   path: string;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** CPU time of the API process and of PostgreSQL per request. */
+  /** The CPU time of the API process and of PostgreSQL per request, in microseconds. */
   cpuUs: { process: number; postgres: number };
   /** The ratio of requests per second to the reference server, or null if the reference had no responses in a round. */
   ratioToBarePg: number | null;
@@ -43,7 +43,7 @@ export interface ApiBenchOptions {
   /** The duration of one path in one round. */
   seconds: number;
   rounds: number;
-  /** The folder of PostgreSQL. A kept folder is loaded once. */
+  /** The folder of the PostgreSQL data. If the folder already has data, the benchmark uses it. */
   dataDir: string;
   onProgress(text: string): void;
 }
@@ -52,7 +52,7 @@ const connections = 16;
 
 /**
  * Compares the API with the reference servers on one PostgreSQL and the same data. Each round measures every path on
- * every server, so that other load on the machine affects all of them. Returns the medians of the rounds.
+ * every server, so that other load on the machine affects all servers. Returns the medians of the rounds.
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '150' };

@@ -4,11 +4,11 @@ import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 
-/** The tenants of the tickets. The first has half of them. */
+/** The number of tenants. The first tenant has half of all tickets. */
 const tenants = 21;
 const usersPerTenant = 200;
 const keyCount = 64;
-/** A user who watches one in five hundred tickets of the large tenant, including its first ticket. */
+/** The id of a user who watches one in 500 tickets of the large tenant, including its first ticket. */
 export const watcherId = 9;
 export const firstTicketId = 2;
 
@@ -18,13 +18,13 @@ const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
 const categories = ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER', '\\N'];
 const description = 'Since this morning the connection is lost every few minutes, on all floors. '.repeat(3);
 
-/** Values of the data that benchmarks need: the keys, a user and a ticket of the large tenant. */
+/** The ids and API keys of the data that benchmarks need. */
 export interface Data {
   tenantId: number;
   userId: number;
   keys: string[];
   tickets: number;
-  /** Returns the id of the tenant's ticket with an ordinal number. */
+  /** The ids of tickets of the large tenant. */
   ticketIds: number[];
 }
 
@@ -54,7 +54,7 @@ export async function loadData(
   }
 }
 
-/** Creates the keys that a benchmark uses in turn for the first user of a tenant. */
+/** Creates API keys for the first user of a tenant. A benchmark uses the keys in turn. */
 export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<string[]> {
   const keys = Array.from({ length: keyCount }, newKey);
   for (const key of keys) {
@@ -67,12 +67,12 @@ export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<
   return keys;
 }
 
-/** User ids are assigned tenant by tenant. */
+/** Returns the id of the first user of a tenant. User ids are assigned tenant by tenant. */
 function firstUserOf(tenantId: number): number {
   return (tenantId - 1) * usersPerTenant + 1;
 }
 
-/** Drops indexes and foreign keys during the load and creates them at the end. */
+/** Loads the tickets. Drops indexes and foreign keys before the load and creates them again at the end. */
 async function loadTickets(client: pg.Client, count: number, onProgress: (text: string) => void): Promise<void> {
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -149,7 +149,7 @@ function ticketLine(id: number, ordinals: number[]): string {
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
   const status = pick(statuses);
-  // One pair of values that no ticket has.
+  // No ticket has this pair of status and priority, so the filters can measure a list without matches.
   const priority = status === 'CANCELLED' ? pick(priorities.slice(0, -1)) : pick(priorities);
   // One in a thousand tickets has a unique word, and five thousand are children of the first one.
   const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;

@@ -9,7 +9,7 @@ export interface FilterResult {
   p99Ms: number;
 }
 
-/** The values of each filter: a frequent one, and several frequent ones. */
+/** The values of each filter: one frequent value, and several frequent values. */
 export const filterValues = {
   status: ['OPEN', 'OPEN,PENDING,RESOLVED'],
   priority: ['LOW', 'LOW,HIGH'],
@@ -18,13 +18,13 @@ export const filterValues = {
   assigneeId: ['5', '5,6,7'],
 } as const;
 
-/** Values that no ticket of the tenant has, alone or combined. */
+/** Filter values that match no ticket of the tenant, alone or combined. */
 const withoutMatch: Record<string, string>[] = [
   { assigneeId: '999999999' },
   { status: 'CANCELLED', priority: 'CRITICAL' },
 ];
 
-/** Lists with every combination of filters: one value each, several values, and without matches if possible. */
+/** Measures lists with every combination of filters: with one value each, with several values, and without matches. */
 export async function measureFilters(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },

@@ -8,11 +8,11 @@ export interface FindingResult {
   request: string;
   p50Ms: number;
   p99Ms: number;
-  /** The total of the response and whether there are more rows. Absent if the response has no total. */
+  /** The total in the response and whether more rows exist, or undefined if the response has no total. */
   found: string | undefined;
 }
 
-/** Queries of typical integrations: the day of the middle ticket, and values that many, few and no tickets have. */
+/** Returns queries of typical integrations: by date, and with values that many, few and no tickets have. */
 function requestsFor({ tickets }: Data): string[] {
   const middle = Date.UTC(2020, 0, 1) + (tickets / 2) * 15_000;
   const day = (days: number) => new Date(middle + days * 86_400_000).toISOString();
@@ -42,12 +42,12 @@ function requestsFor({ tickets }: Data): string[] {
   ];
 }
 
-/** Creates a few rows of the other resources, and requests for them and for related rows of tickets. */
+/** Creates a few rows of other resources. Returns requests for these rows and for related rows of tickets. */
 async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   const make = async (path: string, body: object) =>
     (await ask<{ id: number }>(server, data, path, { method: 'POST', body: JSON.stringify(body) })).data.id;
   const ticket = `tickets/${firstTicketId}`;
-  // A kept folder can contain rows of an earlier run.
+  // The data can contain rows of an earlier run, so the new rows need unique values.
   const run = Date.now();
   let asset = 0;
   for (let made = 0; made < 500; made++) {
@@ -67,7 +67,7 @@ async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   ];
 }
 
-/** The number of rounds, so that other load on the machine affects only some of them. */
+/** The number of rounds. Other load on the machine then affects only some of the rounds. */
 const rounds = 3;
 
 /** Measures searches, filters and the change feed from its start, middle and end. Returns the medians of the rounds. */

@@ -1,6 +1,6 @@
 import type { Data } from './data.ts';
 
-/** A type of measured request. */
+/** A kind of request that the benchmark measures. */
 export interface MeasuredPath {
   name: string;
   method: 'GET' | 'POST' | 'PATCH';
@@ -9,7 +9,7 @@ export interface MeasuredPath {
   /** The bodies to send in turn. Each `[<id>]` becomes a unique text, so that every request is a change. */
   bodies?: object[];
   headers?: Record<string, string>;
-  /** The measured API, if it is not the one without a concurrency limit per tenant. */
+  /** The API server to measure, by default the server without a concurrency limit per tenant. */
   server?: 'apiDefaultShare';
 }
 

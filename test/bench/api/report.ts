@@ -12,7 +12,7 @@ export async function writeReport(result: ApiResult): Promise<void> {
   await writeFile(new URL('performance.md', docs), `${markdown(result)}\n${changes}`);
 }
 
-/** Formats the figures for a terminal. */
+/** Formats the results for a terminal. */
 export function tablesOf(result: ApiResult): string {
   return `${pathTable(result)}\n${filterTable(result)}\n${findingTable(result)}`;
 }
@@ -60,7 +60,7 @@ function findingTable({ finding }: ApiResult): string {
   ]);
 }
 
-/** Formats an aligned Markdown table. The first row is its head. */
+/** Formats an aligned Markdown table. The first row is the header. */
 function aligned(rows: string[][]): string {
   const [heads = [], ...others] = rows;
   const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -110,7 +110,7 @@ const series = [
   { name: 'to the plain stack', ratio: 'ratioToPlainStack', color: '#16a34a' },
 ] as const;
 
-/** Draws the throughput of the API per path as a multiple of each reference server's. */
+/** Draws the throughput of the API per path, relative to the throughput of each reference server. */
 function chart({ paths }: ApiResult): string {
   const [left, top, row, bar] = [220, 64, 40, 14];
   const height = top + paths.length * row;

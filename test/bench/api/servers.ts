@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
 
-/** A measured server. */
+/** A running server that the benchmark measures. */
 export interface Measured {
   name: Name;
   url: string;
@@ -15,7 +15,7 @@ export interface Measured {
 }
 
 const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
-  // Raises the concurrency limit, since one tenant sends all requests.
+  // Raises the concurrency limit, because one tenant sends all requests.
   api: { file: '../../../server/src/main.ts', env: { TENANT_CONCURRENCY_SHARE: '1' } },
   apiDefaultShare: { file: '../../../server/src/main.ts' },
   barePg: { file: './bare.ts' },
@@ -25,12 +25,12 @@ const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
 export const serverNames = Object.keys(programs) as Name[];
 
 interface ServerOptions {
-  /** Additional or replaced settings. */
+  /** Environment variables that extend or replace the default settings. */
   env?: Record<string, string>;
   nodeOptions?: string[];
 }
 
-/** Starts the API as in production, with limits effectively off, or one of the reference servers. */
+/** Starts the API in production mode with limits that are too high to reach, or a reference server. */
 export async function startServer(
   name: Name,
   databaseUrl: string,
@@ -69,7 +69,7 @@ export async function startServer(
   };
 }
 
-/** Resolves when the server of the process responds. @throws if the process ends before */
+/** Resolves when the server process responds. @throws if the process exits before it responds */
 export async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A measured server exited with ${child.exitCode}.`);

@@ -2,7 +2,7 @@ import autocannon, { type Result } from 'autocannon';
 import { percentiles } from '../../support/percentiles.ts';
 import type { Job, Shot } from './shots.ts';
 
-/* The load generator in its own process. Reads a job as JSON from its first argument and prints the results. */
+/* The load generator. Reads a job as JSON from the first argument of its process and prints the results. */
 async function run({ seconds, amount, ...load }: Job): Promise<Shot> {
   if (amount !== undefined) return fire({ ...load, amount });
   // Warm-up of this process, without measurements.
@@ -14,7 +14,8 @@ async function run({ seconds, amount, ...load }: Job): Promise<Shot> {
 async function fire({ requests, connections, ...load }: Omit<Job, 'seconds'> & { duration?: number }): Promise<Shot> {
   const times: number[] = [];
   let clients = 0;
-  // Each connection starts at another path. Otherwise all would request the same at the same time.
+  // Each connection starts with a different path. Otherwise, all connections would send the same request
+  // simultaneously.
   const setupClient = (client: autocannon.Client) => {
     const first = Math.floor((clients++ * requests.length) / connections);
     client.setRequests([...requests.slice(first), ...requests.slice(0, first)]);

@@ -5,7 +5,7 @@ import type { Data } from './data.ts';
 import type { MeasuredPath } from './paths.ts';
 import type { Measured } from './servers.ts';
 
-/** The job of the load generator. */
+/** The input of the load generator. */
 export interface Job {
   url: string;
   connections: number;
@@ -15,18 +15,18 @@ export interface Job {
   requests: { method: MeasuredPath['method']; path: string; headers: Record<string, string>; body?: string }[];
 }
 
-/** The results. */
+/** The results of the load generator. */
 export interface Shot {
-  /** Successful requests. If the shot has a duration, the other results exclude the first seconds. */
+  /** The number of successful requests. If the job has a duration, the other results exclude the first seconds. */
   requests: number;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** Responses with an error. */
+  /** The number of error responses. */
   failed: number;
 }
 
-/** Returns the requests of a path, with the tenant's keys in turn. */
+/** Returns the requests of a path. They use the API keys of the tenant in turn. */
 export function requestsOf(
   { method, paths, bodies, headers }: Omit<MeasuredPath, 'name'>,
   data: Data,
@@ -47,7 +47,7 @@ export function requestsOf(
 
 /**
  * Runs the load generator in its own process.
- * @throws if a response is an error. Responses of the plain stack may time out where it counts many rows.
+ * @throws if a response is an error. Requests to the plain server may time out, because it counts many rows.
  */
 export async function shoot({ name, url }: Measured, job: Omit<Job, 'url'>): Promise<Shot> {
   const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));

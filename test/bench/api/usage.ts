@@ -18,10 +18,10 @@ export function cpuOfFamily(pid: number): number {
   return own + children.reduce((sum, name) => sum + cpuOf(Number(name)), 0);
 }
 
-/** Ticks in user and system mode, with those of exited children. */
+/** Returns the CPU ticks of a process in user and system mode, and those of its exited children. */
 function timesOf(pid: number): number[] {
   try {
-    // The name can contain spaces and parentheses. The fields after it can't.
+    // The name of the process can contain spaces and parentheses. The fields after the name can't.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return fields.slice(11, 15).map(Number);
   } catch {

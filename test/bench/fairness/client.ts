@@ -7,7 +7,7 @@ import { percentiles } from '../../support/percentiles.ts';
 /** The requests and the duration of a client. */
 export interface ClientJob {
   url: string;
-  /** Sent in turn. */
+  /** The requests that the client sends in turn. */
   requests: ClientRequest[];
   connections: number;
   /**
@@ -20,12 +20,12 @@ export interface ClientJob {
 interface ClientRequest {
   method: 'GET' | 'POST';
   path: string;
-  /** The keys, used in turn. */
+  /** The API keys that the client uses in turn. */
   keys: string[];
   body?: string;
 }
 
-/** The responses. Times are milliseconds from the scheduled start of a request. */
+/** The results of a client. Latencies are in milliseconds from the scheduled start of a request. */
 export interface ClientResult {
   /** The number of responses per status. `none` counts requests without a response. */
   statuses: Record<string, number>;
@@ -41,7 +41,7 @@ export async function runClient(job: ClientJob): Promise<ClientResult> {
   return JSON.parse((await child).stdout) as ClientResult;
 }
 
-/** The child process, started from this file. */
+/** Runs a job in the child process, which executes this file. */
 async function run({ url, requests, connections, perSecond, seconds }: ClientJob): Promise<ClientResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];

@@ -10,13 +10,13 @@ import { type ClientJob, type ClientResult, runClient } from './client.ts';
 import { type ExpensiveList, findExpensiveLists } from './lists.ts';
 
 export interface FairnessOptions {
-  /** The connections of the greedy tenant. The other tenants have as many together. */
+  /** The number of tickets of the greedy tenant. The other tenants together have as many. */
   tickets: number;
   rounds: number;
-  /** The duration of each part of a round. */
+  /** The duration of each measurement in a round, in seconds. */
   seconds: number;
   dataDir: string;
-  /** The loads to measure, by default all. */
+  /** The loads to measure, by default all loads. */
   only: string[] | undefined;
   /** The folder for CPU profiles of the server. */
   profile: string | undefined;
@@ -31,24 +31,24 @@ interface Beside {
   p99Runs: number[];
   /** The ratio to the p99 without load. */
   ratio: number;
-  /** Whether the p99 is at most three times the p99 without load, or 50 ms. */
+  /** Whether the p99 is at most three times the p99 without load, or at most 50 ms. */
   holds: boolean;
-  /** Failed requests of all rounds. None is allowed. */
+  /** The number of failed requests in all rounds, by status. No request may fail. */
   failed: Record<string, number>;
-  /** The responses to the load in all rounds. */
+  /** The number of responses to the load in all rounds, by status. */
   loadResponses: Record<string, number>;
 }
 
 export interface FairnessResult {
   tickets: number;
-  /** The requests of the greedy tenant. */
+  /** The slow lists that the greedy tenant requests. */
   lists: ExpensiveList[];
-  /** The response and the latency of a body with 500,000 values without other load. */
+  /** The response to a body with 500,000 values, and its latency without other load. */
   largeBody: { status: string; ms: number } | null;
   beside: Beside[];
 }
 
-/** Of each tenant, in the order of `api/data.ts`. */
+/** The number of the other tenant in the data of `api/data.ts`. */
 const otherTenant = 2;
 
 const allowedRatio = 3;
@@ -60,7 +60,7 @@ interface Fairness {
   server: Measured;
   greedy: Data;
   lists: ExpensiveList[];
-  /** The constant requests of the other tenant. */
+  /** The requests that the other tenant sends at a constant rate. */
   other: Omit<ClientJob, 'seconds'>;
 }
 
@@ -92,10 +92,10 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
   }
 }
 
-/** The page of 100 large tickets, which is not on the first, middle and last pages that the slow lists return. */
+/** Returns the number of the page with 100 large tickets. The slow lists return only first, middle and last pages. */
 const largePage = (tickets: number) => Math.round((0.7 * tickets) / 100);
 
-/** Gives a page of the greedy tenant's tickets descriptions of nearly the maximum of 65,535 bytes. */
+/** Sets descriptions of nearly 65,535 bytes, the maximum, for one page of the greedy tenant's tickets. */
 async function addLargeTickets(databaseUrl: string, tickets: number): Promise<void> {
   const before = tickets - 100 * largePage(tickets);
   await withClient(databaseUrl, (client) =>
@@ -106,7 +106,7 @@ async function addLargeTickets(databaseUrl: string, tickets: number): Promise<vo
   );
 }
 
-/** Requests single tickets of the other tenant with its own keys. */
+/** Returns requests for single tickets of the other tenant, with new API keys of the tenant. */
 async function readsOf(databaseUrl: string): Promise<ClientJob['requests']> {
   return withClient(databaseUrl, async (client) => {
     const keys = await addKeys(client, otherTenant);
@@ -171,7 +171,7 @@ interface Load extends Omit<ClientJob, 'url' | 'seconds'> {
   name: 'lists' | 'large-lists' | 'bodies' | 'keys';
 }
 
-/** The loads that run during the other tenant's requests. */
+/** Returns the loads that run while the other tenant sends requests. */
 function loadsOf({ greedy: { keys }, lists }: Fairness, tickets: number): Load[] {
   const get = (path: string) => ({ method: 'GET' as const, path, keys });
   const body = `{"watcherUserIds":[${'0,'.repeat(499_999)}0]}`;

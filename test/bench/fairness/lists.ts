@@ -24,7 +24,7 @@ export async function findExpensiveLists(url: string, key: string): Promise<Expe
     const last = Math.max(1, Math.ceil(totalCount / perPage));
     for (const page of new Set([1, Math.ceil(last / 2), last])) {
       const path = `/tickets?${query}perPage=${perPage}&page=${page}`;
-      // The first request prepares the statement.
+      // The first request is not measured, because it prepares the statement.
       await list(url, key, path);
       const times = [await list(url, key, path), await list(url, key, path)].map(({ ms }) => ms);
       tried.push({ path, ms: Math.round(Math.min(...times)) });

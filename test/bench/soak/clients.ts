@@ -23,12 +23,12 @@ interface ClientOptions {
 }
 
 /**
- * The endpoints of each tenant. None is dead, because permanently pending deliveries keep index pages in use, much more
- * than in production, where rows are kept for a month.
+ * The webhook endpoints of each tenant. None fails permanently, because pending deliveries keep index pages in use,
+ * much more than in production, where rows are kept for a month.
  */
 const endpoints: Delay[] = [0, 0, 2000, 'failing'];
 
-/** Creates clients of the first loaded tenants: keys, rows beside tickets, subscriptions and a session. */
+/** Creates clients for the first loaded tenants, each with API keys, rows, subscriptions and a session. */
 export async function createClients({ tenants, ...options }: ClientOptions): Promise<Client[]> {
   const clients: Client[] = [];
   for (let tenantId = 1; tenantId <= tenants; tenantId++) clients.push(await createClient(options, tenantId));
@@ -68,7 +68,7 @@ async function createClient(
   };
 }
 
-/** Returns the id of a subscription with a healthy endpoint. */
+/** Creates the subscriptions of a tenant. Returns the id of a subscription with a healthy endpoint. */
 async function subscribeAll(context: Context, receivers: Receivers): Promise<number> {
   const secret = 'a secret, long enough for all';
   const urls = await receivers.open(endpoints);

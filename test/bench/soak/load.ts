@@ -5,10 +5,10 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Answer } from '../../support/api.ts';
 import { type Asked, type Client, kinds, pick } from './requests.ts';
 
-/** The results since the last read. */
+/** The results since the last call of `take`. */
 interface Taken {
   requests: number;
-  /** Milliseconds, each from the scheduled start. */
+  /** The latencies in milliseconds, each from the scheduled start of the request. */
   took: number[];
 }
 
@@ -40,7 +40,7 @@ interface LoadOptions {
 const patience = 30_000;
 const maxConnections = 64;
 
-/** Sends requests of all kinds by all clients. */
+/** Sends requests of all kinds for all clients. */
 export function startLoad({ url, clients, pace }: LoadOptions): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
   const unexpected: Record<string, number> = {};
@@ -102,16 +102,16 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
   };
 }
 
-/** Lists every kind as often as its share in tenths. */
+/** Contains each kind of request in proportion to its share. */
 const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
 
-/** MCP responses have status 200 even if the tool failed. */
+/** Returns whether a response is as expected. MCP responses have status 200 even if the tool failed. */
 function isExpected({ rejected }: Asked, { status, text }: Answer): boolean {
   if (rejected !== undefined) return status === rejected;
   return status >= 200 && status < 300 && !text.includes('"isError":true');
 }
 
-/** Sends the request with an API key, unless it has other credentials. */
+/** Sends the request with an API key, unless the request has other credentials. */
 export async function ask(agent: Agent, url: string, sent: Asked, key = ''): Promise<Answer> {
   const { method, path, elsewhere, body, headers } = sent;
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -3,21 +3,21 @@ import type { Visitor } from '../../support/visitor.ts';
 
 /** A client, and the ids of its rows that requests use. */
 export interface Client {
-  /** Used in turn. */
+  /** The API keys that the client uses in turn. */
   keys: string[];
   users: number[];
   tickets: number[];
-  /** OPEN tickets, each to be updated once. */
+  /** The ids of OPEN tickets. The client updates each ticket once. */
   open: number[];
   assets: number[];
   projectId: number;
   tasks: number[];
   webhookId: number;
-  /** The cursor of its change feed. */
+  /** The cursor of the client in the change feed. */
   cursor: string | undefined;
-  /** A completed POST with an Idempotency-Key. */
+  /** A completed POST request with an Idempotency-Key, which the client can repeat. */
   response: Pick<Asked, 'body' | 'headers'> | undefined;
-  /** Signed in to the developer area. */
+  /** A browser that is signed in to the developer area. */
   visitor: Visitor;
 }
 
@@ -26,12 +26,12 @@ export interface Asked {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
   elsewhere?: true;
-  /** Sent as JSON. Strings are sent unchanged. */
+  /** The request body. Objects are sent as JSON, strings unchanged. */
   body?: object | string;
   headers?: Record<string, string>;
   /** The expected error status, if the request must fail. */
   rejected?: number;
-  /** Called with the data and the meta of a successful response. */
+  /** Called with `data` and `meta` of a successful response. */
   learn?(data: Data, meta: { nextCursor: string }): void;
 }
 
@@ -105,14 +105,14 @@ const words = ['printer', 'network', 'connection', 'nowhere', 'vpn drops', 'tick
 const comment = { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' };
 const sitePages = ['/', '/docs/', '/docs/guides/first-request', '/llms.txt', '/openapi.json', '/docs/webhooks'];
 const areaPages = ['keys', 'usage', 'webhooks', 'deliveries', 'users', 'assets', 'audit'];
-/** The maximum number of known ids per kind. */
+/** The maximum number of ids that a client stores per resource. */
 const maxKnown = 1000;
 
 function get(path: string, headers?: Record<string, string>): Asked {
   return { method: 'GET', path, headers };
 }
 
-/** Accepts compressed responses. */
+/** Returns a GET request for a list that accepts compressed responses. */
 const list = (path: string) => get(path, { 'accept-encoding': 'gzip' });
 
 function post(path: string, body: object): Asked {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { residentOf } from '../api/usage.ts';
 
-/** A process of the server and its metrics. */
+/** A server process and the URL of its metrics. */
 export interface Watched {
   name: string;
   pid: number;
@@ -13,7 +13,7 @@ export interface Watched {
 /** Sampled values by name. `verdict.ts` defines the limits per unit. */
 export type Sample = Record<string, number>;
 
-/** A sampled metric of a process, and its divisor. */
+/** The sampled metrics of a process by name, each with its divisor. */
 const metrics: Record<string, [metric: string, by: number]> = {
   'heap MB': ['nodejs_heap_size_used_bytes', 2 ** 20],
   'buffers MB': ['nodejs_external_memory_bytes', 2 ** 20],
@@ -22,7 +22,7 @@ const metrics: Record<string, [metric: string, by: number]> = {
 
 const connectionMetrics = ['itsm_database_connections_in_use', 'itsm_database_connections_idle'];
 
-/** The sampled metrics of a process, from its `/metrics` and from Linux. */
+/** Samples the metrics of a process from its `/metrics` and from Linux. */
 export async function sampleProcess({ name, pid, operationsUrl }: Watched): Promise<Sample> {
   const values = await (await fetch(`${operationsUrl}/metrics`)).text();
   const sumOf = (metric: string) =>
@@ -41,7 +41,10 @@ export async function sampleProcess({ name, pid, operationsUrl }: Watched): Prom
   return named(name, sample);
 }
 
-/** Tables whose rows expire, and tables whose rows stay. The tables of pg-boss count as one more of the first kind. */
+/**
+ * Tables whose rows expire, and tables whose rows stay. The tables of pg-boss together count as one more table whose
+ * rows expire.
+ */
 const tables = {
   kept: ['deliveries', 'delivery_attempts', 'events', 'idempotency_keys', 'usage_minutes'],
   growing: ['ticket_counts', 'tickets', 'comments', 'activities', 'changes', 'texts'],

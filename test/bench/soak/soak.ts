@@ -17,7 +17,7 @@ import { type Course, formatCourses, judge } from './verdict.ts';
 export interface SoakOptions {
   /** The duration of the load at half of the capacity, including the warm-up. */
   minutes: number;
-  /** The requests per second instead of half of the capacity. */
+  /** The requests per second, by default half of the capacity. */
   perSecond: number | undefined;
   tickets: number;
   onProgress: (text: string) => void;
@@ -29,9 +29,9 @@ export interface SoakResult {
   rate: number;
   requests: number;
   deliveries: number;
-  /** Requests rejected by the concurrency limit. */
+  /** The number of requests that the concurrency limit rejected. */
   rejected: number;
-  /** Unexpected responses and their number. None is allowed. */
+  /** The number of unexpected responses by kind and status. No response may be unexpected. */
   unexpected: Record<string, number>;
   /** Errors that the processes logged. */
   logged: string[];
@@ -41,11 +41,11 @@ export interface SoakResult {
   /** The CPU time of each process per request, and of the worker per delivery, in microseconds. */
   cpuUs: { api: number; worker: number; postgres: number };
   courses: Course[];
-  /** Samples after the warm-up. */
+  /** The samples that were taken after the warm-up. */
   samples: Sample[];
 }
 
-/** The processes under load and their monitoring. */
+/** The server processes under load, and the means to monitor them. */
 interface Soaked {
   watched: Watched[];
   client: pg.Client;
@@ -147,7 +147,7 @@ interface Carrying extends Pick<SoakOptions, 'onProgress'> {
   seconds: number;
 }
 
-/** Measures the requests per second with concurrent senders without pauses. Ignores the first half. */
+/** Measures the requests per second of concurrent senders that never pause. Ignores the first half of the time. */
 async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
   onProgress(`Measuring the capacity for ${seconds} seconds`);
   const load = startLoad({ url, clients, pace: { senders } });
@@ -160,7 +160,7 @@ async function measureCarried({ url, clients, seconds, onProgress }: Carrying): 
   return Math.round(requests / (seconds / 2));
 }
 
-/** Samples everything every ten seconds. */
+/** Samples the processes and PostgreSQL every ten seconds. */
 async function watch(
   soaked: Soaked,
   load: Load,
@@ -230,7 +230,7 @@ async function endAll(servers: Started[]): Promise<SoakResult['ended']> {
   return Object.fromEntries(await Promise.all(ends));
 }
 
-/** Skips the lines of the start and of the shutdown. */
+/** Returns the log lines of a process without the lines of the start and the shutdown. */
 function errorsOf({ output }: ServerProcess): string {
   return output()
     .split('\n')

@@ -4,14 +4,14 @@ import type { Sample } from './samples.ts';
 /** The trend of one metric. */
 export interface Course {
   figure: string;
-  /** The medians of the first and the last part. */
+  /** The medians of the first and the last part of the run. */
   first: number;
   last: number;
   lowest: number;
   highest: number;
   /** The growth per hour: the median of the slopes between samples (Theil-Sen estimator). */
   perHour: number;
-  /** Undefined for metrics that are not judged because they grow with the stored data. */
+  /** Whether the metric stays within its limit, or undefined for metrics that grow with the stored data. */
   isFlat: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ const allowed: [unit: string, allowed: Allowed][] = [
   ['per connection', { share: 0.05, always: 2 }],
   ['size MB', { share: 0.05, always: 1 }],
   ['bytes per row', { share: 0.05, always: 0 }],
-  // These values change with each vacuum.
+  // These values change with each VACUUM of PostgreSQL.
   ['dead rows', { share: 0.5, always: 2000 }],
   // Other load on the machine affects these values.
   ['ms', { share: 0.5, always: 10 }],
@@ -44,7 +44,9 @@ const allowed: [unit: string, allowed: Allowed][] = [
 /** The used heap is measured after the garbage collection that runs once a minute. */
 const collected = 'heap MB';
 
-/** Compares the last part of a run with the first one. In a run shorter than three parts, each part is a third. */
+/**
+ * Compares the last part of a run with the first part. In a run that is shorter than three parts, a part is a third.
+ */
 export function judge(samples: Sample[], { everySeconds, partSeconds }: { everySeconds: number; partSeconds: number }) {
   const part = Math.max(1, Math.min(Math.round(partSeconds / everySeconds), Math.floor(samples.length / 3)));
   const figures = Object.keys(samples[0] ?? {});
