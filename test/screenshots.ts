@@ -9,7 +9,7 @@ import { startReceiver } from './support/receiver.ts';
 import { ticket } from './support/workspace.ts';
 
 /*
- * Makes pictures of the site and of the developer area, light and dark, wide and on a phone, to be looked at:
+ * Saves screenshots of the site and the developer area for a review, in both themes, on a desktop and on a phone:
  * `pnpm screenshots [folder] [page]`.
  */
 const [folder = 'screenshots', only] = process.argv.slice(2);
