@@ -11,8 +11,16 @@ describe('the import check', () => {
     ['the database by a handler', 'server/src/resources/tickets/handlers.ts', '../../database/client/tenant-client.ts'],
     ['queries by the HTTP layer', 'server/src/http/auth/guard.ts', '../../resources/tickets/queries.ts'],
     ['the context by webhooks', 'server/src/webhooks/delivery/delivery-worker.ts', '../../resources/shared/context.ts'],
-    ['a resource by the database', 'server/src/database/jobs/job-queue.ts', '../../resources/tickets/counters-check.ts'],
-    ['the database by the embedded server', 'server/src/embedded-postgres/cluster.ts', '../database/migrations/migration-runner.ts'],
+    [
+      'a resource by the database',
+      'server/src/database/jobs/job-queue.ts',
+      '../../resources/tickets/counters-check.ts',
+    ],
+    [
+      'the database by the embedded server',
+      'server/src/embedded-postgres/cluster.ts',
+      '../database/migrations/migration-runner.ts',
+    ],
     ['the contract by the client', 'client/src/send.ts', '@itsm-api/contract'],
     ['the environment by a file outside all layers', 'server/src/helpers.ts', './env.ts'],
   ])('rejects a value import and a type import of %s', (_, file, target) => {
@@ -21,7 +29,8 @@ describe('the import check', () => {
   });
 
   it('allows imports in the direction that the architecture permits', () => {
-    const source = "import { contract } from '@itsm-api/contract';\nimport { emit } from '../../webhooks/outbox/emit.ts';";
+    const source =
+      "import { contract } from '@itsm-api/contract';\nimport { emit } from '../../webhooks/outbox/emit.ts';";
     expect(faultsOf(queries, source)).toEqual([]);
   });
 
