@@ -1,6 +1,7 @@
 import { errorCode } from '../shared/pg-errors.ts';
-import { Connection, type Timeouts } from './client/connection.ts';
+import { Connection } from './client/connection.ts';
 import { ConnectionWatchdog } from './client/connection-watchdog.ts';
+import type { Timeouts } from './client/statement-timeout.ts';
 import { receivesNotifications } from './listener.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { PgBoss } from 'pg-boss';
 import { type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
-import type { Timeouts } from '../database/client/connection.ts';
 import { type Databases, openDatabases } from '../database/client/databases.ts';
 import type { Pool } from '../database/client/pool.ts';
 import type { PrismaClient } from '../database/client/prisma.ts';
+import type { Timeouts } from '../database/client/statement-timeout.ts';
 import { JobFailed, openJobs } from '../database/jobs/job-queue.ts';
 import type { OutageTracker } from '../database/outage-tracker.ts';
 import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/embedded.ts';

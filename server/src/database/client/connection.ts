@@ -3,16 +3,9 @@ import type { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, type systemRole } from '../roles.ts';
 import type { ConnectionWatchdog, WatchedConnection } from './connection-watchdog.ts';
 import { wireOf } from './pg-internals.ts';
+import { setTimeouts, type Timeouts } from './statement-timeout.ts';
 import { type StatementTracer, traceStatement } from './statement-tracer.ts';
 import { currentScope } from './tenant-context.ts';
-
-/** The timeouts of a session, in milliseconds. */
-export interface Timeouts {
-  /** The `statement_timeout`: PostgreSQL cancels a statement that takes longer. */
-  statementMs: number;
-  /** The `lock_timeout`: PostgreSQL cancels a statement that waits longer for a lock. */
-  lockMs: number;
-}
 
 export interface ConnectionOptions {
   connectionString: string;
@@ -91,9 +84,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     const { role, timeouts } = this.#options;
     const opened: Promise<pg.QueryResult[]> = this.query(
       [
-        `SET statement_timeout = ${timeouts.statementMs}`,
-        `SET lock_timeout = ${timeouts.lockMs}`,
-        `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
+        ...setTimeouts(timeouts),
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
         // Planning the query for a page of tickets takes longer than executing it (docs/decisions/pagination.md).

@@ -2,10 +2,10 @@ import { endsWithin } from '../../shared/timeout.ts';
 import { connectionsFor } from '../connection-budget.ts';
 import { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, systemRole } from '../roles.ts';
-import type { Timeouts } from './connection.ts';
 import { ConnectionWatchdog } from './connection-watchdog.ts';
 import { Pool } from './pool.ts';
 import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
+import type { Timeouts } from './statement-timeout.ts';
 import type { StatementTracer } from './statement-tracer.ts';
 
 export interface DatabasesOptions {

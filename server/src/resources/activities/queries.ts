@@ -5,7 +5,7 @@ import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
-import { resolveTicketId } from '../tickets/ticket-number.ts';
+import { resolveTicketId } from '../tickets/ticket-reference.ts';
 import type { Recorded } from './record.ts';
 
 /** The response type of the activities of each resource. */

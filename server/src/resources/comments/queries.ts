@@ -9,7 +9,7 @@ import { type Context, transaction, type UserContext } from '../shared/context.t
 import type { Page } from '../shared/lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
 import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
-import { resolveTicketId } from '../tickets/ticket-number.ts';
+import { resolveTicketId } from '../tickets/ticket-reference.ts';
 
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';

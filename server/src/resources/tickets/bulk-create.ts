@@ -25,7 +25,7 @@ import {
   writeNew,
 } from './queries.ts';
 import { lockTickets, selectTicketsByIds } from './sql.ts';
-import { byId, type FindId, findTicketIds } from './ticket-number.ts';
+import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
 
 /*
  * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items before it writes any.

@@ -6,6 +6,7 @@ import type { Acting } from '../../shared/actor.ts';
 import { querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
 import { nextUpdatedAt, ownColumns, type TicketRow } from './sql.ts';
+import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
 
 /*
  * Creates and updates tickets with their watchers and activities. One statement writes one or many tickets.
@@ -32,24 +33,15 @@ export type NewTicketRow = Pick<
  * Builds the statement that inserts tickets. The statement first adds the number of tickets to the tenant's sequence.
  * The ordinals and numbers of the tickets follow the previous values of the sequence.
  *
- * - $1: the tenant
+ * - $1, $3 to $7: the values of `reserveNumbers`
  * - $2: the tickets as JSON, each with its position in the batch and within its type
- * - $3 to $7: the number of tickets, incidents, problems, changes and service requests
  * - $8, $9: the user and the API key that create them, or null
  */
 const buildInsert = ({ watched }: { watched: boolean }) => `
-  WITH sequence AS (
-    INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
-    VALUES ($1::bigint, $3::int, $4::int, $5::int, $6::int, $7::int)
-    ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + EXCLUDED.total, incident = s.incident + EXCLUDED.incident,
-      problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
-      service_request = s.service_request + EXCLUDED.service_request
-    RETURNING s.total - $3::int AS total, s.incident - $4::int AS incident, s.problem - $5::int AS problem,
-      s.change - $6::int AS change, s.service_request - $7::int AS service_request
+  WITH sequence AS (${reserveNumbers}
   ), given AS MATERIALIZED (
     SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
-      "placeOfType" + CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem WHEN 'CHANGE' THEN change
-        ELSE service_request END AS number, given.*
+      ${nextNumber} AS number, given.*
     FROM sequence, json_to_recordset($2::json) AS given (place int, "placeOfType" int, title text, description text,
       type text, priority text, category text, "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint,
       "parentId" bigint, "customFields" jsonb, "createdAt" timestamptz, "watcherUserIds" bigint[])
@@ -92,12 +84,7 @@ export interface Writer extends Acting {
 
 /** Returns the statement that inserts tickets, with its values. */
 function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewTicketRow[]): Statement {
-  const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
-  const positioned = tickets.map((ticket, index) => {
-    ofType[ticket.type] += 1;
-    return { ...ticket, place: index + 1, placeOfType: ofType[ticket.type] };
-  });
-  const counts = [tickets.length, ofType.INCIDENT, ofType.PROBLEM, ofType.CHANGE, ofType.SERVICE_REQUEST];
+  const { positioned, counts } = numberTickets(tickets);
   const values = [db.$tenantId, JSON.stringify(positioned), ...counts, userId ?? null, keyId ?? null];
   const text = tickets.some(({ watcherUserIds }) => watcherUserIds.length > 0) ? insert.watched : insert.unwatched;
   return { text, values };

@@ -23,7 +23,7 @@ import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
 import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
-import { type ById, byId, findTicketIds, resolveTicketId } from './ticket-number.ts';
+import { type ById, byId, findTicketIds, resolveTicketId } from './ticket-reference.ts';
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {

@@ -3,7 +3,7 @@ import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
 import { queryOne, queryPipelined, queryRows, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
-import { conditions, whereReference } from './ticket-number.ts';
+import { conditions, whereReference } from './ticket-reference.ts';
 
 /*
  * Reads tickets in SQL (mutations.ts writes them). Each read is one statement (docs/decisions/pagination.md). Prisma

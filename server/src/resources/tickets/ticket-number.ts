@@ -1,80 +1,35 @@
-import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
-import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
-import { invalidField, notFound } from '../../shared/errors.ts';
-import type { Context } from '../shared/context.ts';
-import { noSuchTicket } from '../shared/foreign-keys.ts';
+import type { TicketType } from '@itsm-api/contract';
 
-/** The largest integer of PostgreSQL, and so the largest possible ticket number. */
-const maxNumber = 2 ** 31 - 1;
-
-/** SQL conditions that select a ticket of the tenant `$1` by id or number from the table tickets as `t`. */
-export const conditions = {
-  id: 't.tenant_id = $1 AND t.id = $2',
-  number: 't.tenant_id = $1 AND t.type = $2 AND t.number = $3',
-};
-
-/** Returns the name of the condition for a reference, and the values of its parameters from `$2`. */
-export function whereReference(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
-  if (typeof reference === 'number') return { by: 'id', values: [reference] };
-  return { by: 'number', values: parseTicketNumber(reference) };
-}
-
-function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | undefined, number: number] {
-  const [prefix, number] = ticketNumber.split('-');
-  const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix);
-  // Replaces numbers that are too large for PostgreSQL with 0, which no ticket has.
-  return [type, Number(number) > maxNumber ? 0 : Number(number)];
-}
-
-const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
+/*
+ * Generates the numbers of new tickets: they count from 1 for each type in a tenant. A tenant's row in ticket_sequences
+ * holds the last ones, and its lock makes concurrent inserts wait for each other.
+ */
 
 /**
- * Returns the id of a ticket from its id or number. For an id, does not check that the ticket exists, because the query
- * that follows does.
- * @throws ApiError NOT_FOUND if no ticket has the number
+ * SQL that adds new tickets to the sequence of the tenant, and returns the values of the sequence before that.
+ *
+ * - $1: the tenant
+ * - $3 to $7: the number of new tickets, incidents, problems, changes and service requests
  */
-export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
-  if (typeof reference === 'number') return reference;
-  const row = await queryOne<{ id: number }>(db, idByNumber, whereReference(reference).values);
-  if (row === undefined) throw notFound('ticket');
-  return row.id;
-}
+export const reserveNumbers = `
+    INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
+    VALUES ($1::bigint, $3::int, $4::int, $5::int, $6::int, $7::int)
+    ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + EXCLUDED.total, incident = s.incident + EXCLUDED.incident,
+      problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
+      service_request = s.service_request + EXCLUDED.service_request
+    RETURNING s.total - $3::int AS total, s.incident - $4::int AS incident, s.problem - $5::int AS problem,
+      s.change - $6::int AS change, s.service_request - $7::int AS service_request`;
 
-/** Returns the id of a ticket from its id or number. Returns undefined if no ticket has the number. */
-export type FindId = (reference: TicketReference | undefined) => number | undefined;
+/** SQL expression for the number of a ticket with `type` and `"placeOfType"`, next to the columns of `reserveNumbers`. */
+export const nextNumber = `"placeOfType" + CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem
+      WHEN 'CHANGE' THEN change ELSE service_request END`;
 
-const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
-  FROM unnest($2::text[], $3::int[]) AS named (type, number)
-  JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
-
-/** Looks up the ids of all references by number in one query. If all references are ids, runs no query. */
-export async function findTicketIds(
-  { db }: Pick<Context, 'db'>,
-  references: readonly (TicketReference | null | undefined)[],
-): Promise<FindId> {
-  const numbers = [...new Set(references.filter((reference) => typeof reference === 'string'))];
-  const ids = new Map<string, number>();
-  if (numbers.length > 0) {
-    const parts = numbers.map(parseTicketNumber);
-    const values = [parts.map(([type]) => type), parts.map(([, number]) => number)];
-    type Found = { tickets: [id: number, type: TicketType, number: number][] | null };
-    const found = await queryOne<Found>(db, selectByNumbers, values);
-    for (const [id, type, number] of found?.tickets ?? []) ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
-  }
-  return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
-}
-
-/** A request body that identifies the parent ticket by id. */
-export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | undefined };
-
-/** Replaces the number of the parent ticket in a body with its id. @throws ApiError INVALID_REFERENCE */
-export function byId<Body extends { parentId?: TicketReference | null | undefined }>(
-  body: Body,
-  findId: FindId,
-): ById<Body> {
-  const { parentId: parent, ...others } = body;
-  if (parent == null) return { ...others, ...('parentId' in body && { parentId: parent }) };
-  const parentId = findId(parent);
-  if (parentId === undefined) throw invalidField('INVALID_REFERENCE', 'parentId', noSuchTicket);
-  return { ...others, parentId };
+/** Returns the tickets with their position in the batch and within their type, and the values of $3 to $7. */
+export function numberTickets<Row extends { type: TicketType }>(tickets: readonly Row[]) {
+  const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
+  const positioned = tickets.map((ticket, index) => {
+    ofType[ticket.type] += 1;
+    return { ...ticket, place: index + 1, placeOfType: ofType[ticket.type] };
+  });
+  return { positioned, counts: [tickets.length, ...Object.values(ofType)] };
 }

@@ -1,0 +1,19 @@
+/** The timeouts of a session, in milliseconds. */
+export interface Timeouts {
+  /** The `statement_timeout`: PostgreSQL cancels a statement that takes longer. */
+  statementMs: number;
+  /** The `lock_timeout`: PostgreSQL cancels a statement that waits longer for a lock. */
+  lockMs: number;
+}
+
+/** How much longer than `statement_timeout` a transaction may wait for its next statement. Milliseconds. */
+const idleMarginMs = 5000;
+
+/** Returns the statements that set the timeouts of a session. */
+export function setTimeouts({ statementMs, lockMs }: Timeouts): string[] {
+  return [
+    `SET statement_timeout = ${statementMs}`,
+    `SET lock_timeout = ${lockMs}`,
+    `SET idle_in_transaction_session_timeout = ${statementMs + idleMarginMs}`,
+  ];
+}

@@ -1,0 +1,80 @@
+import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
+import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
+import { invalidField, notFound } from '../../shared/errors.ts';
+import type { Context } from '../shared/context.ts';
+import { noSuchTicket } from '../shared/foreign-keys.ts';
+
+/** The largest integer of PostgreSQL, and so the largest possible ticket number. */
+const maxNumber = 2 ** 31 - 1;
+
+/** SQL conditions that select a ticket of the tenant `$1` by id or number from the table tickets as `t`. */
+export const conditions = {
+  id: 't.tenant_id = $1 AND t.id = $2',
+  number: 't.tenant_id = $1 AND t.type = $2 AND t.number = $3',
+};
+
+/** Returns the name of the condition for a reference, and the values of its parameters from `$2`. */
+export function whereReference(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
+  if (typeof reference === 'number') return { by: 'id', values: [reference] };
+  return { by: 'number', values: parseTicketNumber(reference) };
+}
+
+function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | undefined, number: number] {
+  const [prefix, number] = ticketNumber.split('-');
+  const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix);
+  // Replaces numbers that are too large for PostgreSQL with 0, which no ticket has.
+  return [type, Number(number) > maxNumber ? 0 : Number(number)];
+}
+
+const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
+
+/**
+ * Returns the id of a ticket from its id or number. For an id, does not check that the ticket exists, because the query
+ * that follows does.
+ * @throws ApiError NOT_FOUND if no ticket has the number
+ */
+export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
+  if (typeof reference === 'number') return reference;
+  const row = await queryOne<{ id: number }>(db, idByNumber, whereReference(reference).values);
+  if (row === undefined) throw notFound('ticket');
+  return row.id;
+}
+
+/** Returns the id of a ticket from its id or number. Returns undefined if no ticket has the number. */
+export type FindId = (reference: TicketReference | undefined) => number | undefined;
+
+const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
+  FROM unnest($2::text[], $3::int[]) AS named (type, number)
+  JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
+
+/** Looks up the ids of all references by number in one query. If all references are ids, runs no query. */
+export async function findTicketIds(
+  { db }: Pick<Context, 'db'>,
+  references: readonly (TicketReference | null | undefined)[],
+): Promise<FindId> {
+  const numbers = [...new Set(references.filter((reference) => typeof reference === 'string'))];
+  const ids = new Map<string, number>();
+  if (numbers.length > 0) {
+    const parts = numbers.map(parseTicketNumber);
+    const values = [parts.map(([type]) => type), parts.map(([, number]) => number)];
+    type Found = { tickets: [id: number, type: TicketType, number: number][] | null };
+    const found = await queryOne<Found>(db, selectByNumbers, values);
+    for (const [id, type, number] of found?.tickets ?? []) ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
+  }
+  return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
+}
+
+/** A request body that identifies the parent ticket by id. */
+export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | undefined };
+
+/** Replaces the number of the parent ticket in a body with its id. @throws ApiError INVALID_REFERENCE */
+export function byId<Body extends { parentId?: TicketReference | null | undefined }>(
+  body: Body,
+  findId: FindId,
+): ById<Body> {
+  const { parentId: parent, ...others } = body;
+  if (parent == null) return { ...others, ...('parentId' in body && { parentId: parent }) };
+  const parentId = findId(parent);
+  if (parentId === undefined) throw invalidField('INVALID_REFERENCE', 'parentId', noSuchTicket);
+  return { ...others, parentId };
+}
