@@ -15,7 +15,7 @@ export default defineConfig({
     maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // Above it a test is named in the output; here most ask a database or start a server.
+    // The output names tests that take longer. Most tests query a database or start a server, so the threshold is high.
     slowTestThreshold: 10_000,
   },
 });

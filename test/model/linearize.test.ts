@@ -34,7 +34,7 @@ describe('linearize', () => {
     expect(order(steps)).toBeUndefined();
   });
 
-  it('orders a model step without a response last, or omits the step, if the other responses require it', () => {
+  it('places a step without a response last, or omits the step, if no other order explains the responses', () => {
     const steps = [
       write('a', 1, 2),
       writeWithoutResponse('b', 3),

@@ -73,7 +73,7 @@ describe('circuit breaker', () => {
     expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
   });
 
-  it('opens the circuit again when a probe fails for which a worker holds the circuit open', () => {
+  it('opens the circuit again after a failed probe, even while a worker holds the lease of the probe', () => {
     const held = { ...failing(5), openUntil: at(30 * second) };
     const now = at(8 * second);
     expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });

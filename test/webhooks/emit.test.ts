@@ -44,7 +44,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('delivers tickets to a subscription that was created while the tickets waited for the sequence', async () => {
+it('delivers tickets to a subscription that was created while the transaction of the tickets waited for the lock on the sequence', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
@@ -55,7 +55,7 @@ it('delivers tickets to a subscription that was created while the tickets waited
   expect(events).toEqual(['ticket.created', 'ticket.created']);
 });
 
-it('delivers a change to a subscription that was created while the change waited for a row lock', async () => {
+it('delivers a change to a subscription that was created while the transaction of the change waited for a row lock', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
@@ -76,7 +76,7 @@ it('delivers a new ticket to a subscription that was created while the ticket wa
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('delivers a change to a subscription that was created while the change waited for a counter', async () => {
+it('delivers a change to a subscription that was created while the transaction of the change waited for the lock on a counter', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [

@@ -44,7 +44,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     await test.advance(hour);
     await expectAllDelivered(test, 10 + waiting);
 
-    // After a success, the circuit opens for the shortest time again.
+    // A success resets the open time: after the next failures, the circuit opens for the shortest time.
     endpoint.status = 500;
     await test.emitOneByOne(5);
     expect(await test.opening()).toBe(5 * second);

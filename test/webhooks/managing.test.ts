@@ -316,7 +316,7 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
-  it('skips events of keys that replaced the key of the webhook, but not of its predecessor', async () => {
+  it('skips changes by a key that replaced the key of the webhook, and delivers changes by the earlier key', async () => {
     const { api } = sender;
     owner = await createWorkspace(api);
     const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];

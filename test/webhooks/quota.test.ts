@@ -10,8 +10,8 @@ useSender();
 const limit = 10;
 
 /**
- * Creates a workspace with two subscriptions, the first of which gets every event. Returns functions that count as
- * workers do.
+ * Creates a workspace with two subscriptions, the first of which gets every event. Returns functions that count
+ * the pending deliveries as a worker does.
  */
 async function startTwo() {
   const test = await start({ worker: false });
