@@ -98,10 +98,11 @@ it('shows results with some of the search words if no page has all words, rare w
   const input = page.getByRole('combobox', { name: 'Search' });
   await input.fill('how do I find my zebra with INVALID_TRANSITION');
   const status = page.getByRole('status');
-  await expect.poll(() => status.textContent()).toContain('some of them');
+  // The first search loads the index.
+  await expect.poll(() => status.textContent(), { timeout: 10_000 }).toContain('some of them');
   expect(await page.getByRole('option').first().textContent()).toContain('INVALID_TRANSITION');
   await input.fill('zebraxyz');
-  await expect.poll(() => status.textContent()).toBe('No results. Try other words.');
+  await expect.poll(() => status.textContent(), { timeout: 10_000 }).toBe('No results. Try other words.');
   expect(await page.getByRole('option').count()).toBe(0);
   await input.fill('rotate signing secret');
   await page.getByRole('option', { name: 'Rotate the signing secret' }).waitFor();
