@@ -96,7 +96,7 @@ it('shows results with some of the search words if no page has all words, rare w
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
   const input = page.getByRole('combobox', { name: 'Search' });
-  await input.fill('how do I find my zebra with INVALID_TRANSITION');
+  await input.fill('zebra client INVALID_TRANSITION');
   const status = page.getByRole('status');
   // The first search loads the index.
   await expect.poll(() => status.textContent(), { timeout: 10_000 }).toContain('some of them');
