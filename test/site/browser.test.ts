@@ -105,7 +105,7 @@ it('shows results with some of the search words if no page has all words, rare w
   await expect.poll(() => status.textContent(), { timeout: 10_000 }).toBe('No results. Try other words.');
   expect(await page.getByRole('option').count()).toBe(0);
   await input.fill('rotate signing secret');
-  await page.getByRole('option', { name: 'Rotate the signing secret' }).waitFor();
+  await page.getByRole('option', { name: /^Rotate the signing secret/ }).waitFor();
   expect(await status.textContent()).toBe('');
   await context.close();
 }, 60_000);
