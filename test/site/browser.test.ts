@@ -100,7 +100,8 @@ it('shows results with some of the search words if no page has all words, rare w
   const status = page.getByRole('status');
   // The first search loads the index.
   await expect.poll(() => status.textContent(), { timeout: 10_000 }).toContain('some of them');
-  expect(await page.getByRole('option').first().textContent()).toContain('INVALID_TRANSITION');
+  const firstResult = async () => (await page.getByRole('option').allTextContents())[0];
+  await expect.poll(firstResult, { timeout: 10_000 }).toContain('INVALID_TRANSITION');
   await input.fill('zebraxyz');
   await expect.poll(() => status.textContent(), { timeout: 10_000 }).toBe('No results. Try other words.');
   expect(await page.getByRole('option').count()).toBe(0);
