@@ -107,7 +107,7 @@ it('shows results with some of the search words if no page has all words, rare w
   expect(await page.getByRole('option').count()).toBe(0);
   await input.fill('rotate signing secret');
   await page.getByRole('option', { name: /^Rotate the signing secret/ }).waitFor();
-  expect(await status.textContent()).toBe('');
+  expect(await page.locator('dialog.search .none').textContent()).toBe('');
   await context.close();
 }, 60_000);
 
