@@ -27,7 +27,7 @@ const repeatable = [
 ];
 
 /** Returns the violations of the layout rules in a list of source files, one line for each. */
-export function layoutFaults(files: readonly string[]): string[] {
+function layoutFaults(files: readonly string[]): string[] {
   const folders = Map.groupBy(files, (file) => dirname(file));
   const crowded = [...folders].filter(([, { length }]) => length > maxFilesPerFolder);
   const misplaced = (folders.get('server/src') ?? []).filter((file) => !/\/(main|app)\.ts$/.test(file));

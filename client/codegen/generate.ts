@@ -1,4 +1,4 @@
-// Measured: @hey-api/openapi-ts 0.95 writes 7,688 lines for this contract, without pages, retries or idempotency keys.
+// Measured: @hey-api/openapi-ts 0.95 generates 7,688 lines for this contract, without pages, retries or idempotency keys.
 
 import { readFileSync } from 'node:fs';
 import {

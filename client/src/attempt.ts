@@ -159,8 +159,7 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    // Replaces `null` by undefined, because the caller reads properties with `?.`. For texts and numbers, these
-    // properties are undefined.
+    // The caller reads properties with `?.`, which fails for `null` but not for other JSON values.
     return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;
@@ -177,8 +176,8 @@ function describeUnexpected(request: string, { status, headers, type }: Response
 }
 
 /**
- * Copies the name and messages of an error, because an error of a custom `fetch` may contain the request with the API
- * key.
+ * Copies the name, message, code and causes of an error without the API key. An error of a custom `fetch` may contain
+ * the request in other properties.
  */
 function copyError(error: unknown, hideKey: (text: string) => string): Error {
   const { name, message, code, cause }: NodeError = error instanceof Error ? error : new Error(String(error));

@@ -34,7 +34,7 @@ export type ReadChanges<Row> = (query: ChangesQuery) => Promise<ApiResponse<Chan
  * @example
  * const changes = client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
  * for await (const ticket of changes) console.log(ticket.ticketNumber, ticket.status);
- * console.log(`Go on from ${changes.cursor}`);
+ * console.log(`Continue from ${changes.cursor}`);
  */
 export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements AsyncIterable<Row> {
   readonly #read: ReadChanges<Row>;

@@ -25,8 +25,8 @@ export interface Failure {
 }
 
 /**
- * The error with which calls reject. Only for invalid arguments, a call rejects with a `TypeError`. Each code has its
- * own class; an unknown code of a newer server is a plain `ItsmError`.
+ * The error with which calls reject. For invalid arguments, a call rejects with a `TypeError` instead. Each code has
+ * its own class. An unknown code of a newer server is a plain `ItsmError`.
  */
 export class ItsmError extends Error {
   /** An error code of the API, or a code of the client itself, such as `TIMEOUT`. */
@@ -86,7 +86,7 @@ export class InvalidJsonError extends ItsmError {
   declare readonly code: 'INVALID_JSON';
 }
 
-/** The content type of the request body is not JSON. */
+/** The body of the request is not JSON in UTF-8, or it is compressed. */
 export class UnsupportedMediaTypeError extends ItsmError {
   declare readonly code: 'UNSUPPORTED_MEDIA_TYPE';
 }
@@ -103,7 +103,7 @@ export class InvalidTransitionError extends ItsmError {
   declare readonly code: 'INVALID_TRANSITION';
 }
 
-/** An id in the body doesn't exist in this workspace. */
+/** An id in the body belongs to no resource of this workspace, or to an inactive user. */
 export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
@@ -209,8 +209,8 @@ const classes = {
 for (const [code, Class] of Object.entries(classes)) Class.prototype.name = toClassName(code);
 
 /**
- * Returns the class name of an error code, such as `NotFoundError` for `NOT_FOUND`. For three codes, the name omits the
- * last word.
+ * Returns the class name of an error code, such as `NotFoundError` for `NOT_FOUND`. The name omits the
+ * endings `_ERROR`, `_EXCEEDED`, `_FAILED` and `ED`.
  */
 function toClassName(code: string): string {
   const words = code.replace(/_ERROR$|(?<=^(RATE_LIMIT|CONNECTION|ABORT)).+/, '').toLowerCase();

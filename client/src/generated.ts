@@ -922,7 +922,7 @@ export interface Webhook {
   active: boolean;
   /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
   health: Open<WebhookHealth>;
-  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed or half-open, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When a delivery last succeeded, or null if no delivery has succeeded yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
@@ -962,7 +962,7 @@ export interface CreatedWebhook {
   active: boolean;
   /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
   health: Open<WebhookHealth>;
-  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed or half-open, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When a delivery last succeeded, or null if no delivery has succeeded yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;

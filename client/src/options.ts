@@ -28,7 +28,7 @@ export interface ClientOptions {
    * object with these two methods.
    */
   logger?: Logger | undefined;
-  /** Name of your program. The client puts it before its own name in the `User-Agent` header. Browsers ignore it. */
+  /** Name of your program. The client puts it before its own name in the `User-Agent` header. In a browser, the client doesn't send it. */
   userAgent?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface RequestOptions extends CallOptions {
   ifNoneMatch?: ApiResponse<unknown> | undefined;
 }
 
-/** Options of a call that creates a resource. */
+/** Options of a call that sends a POST request. */
 export interface PostOptions extends RequestOptions {
   /**
    * Makes the call idempotent: calls with the same key within 24 hours create the resource once. Use a text of at most

@@ -16,7 +16,7 @@ export interface Call {
   path: string;
   /** The rate limit group of the endpoint, or undefined if the endpoint has no rate limit. */
   group?: string | undefined;
-  /** Position of the call in the queue of its rate limit group. A retry keeps the position of its call. */
+  /** Sequence number of the call among all calls of the client. A retry keeps the number of its call. */
   order: number;
   /** The time until which the call may wait, by `performance.now()`. */
   deadline: number;
@@ -73,7 +73,7 @@ export class RateLimitQueue {
     this.#logger = logger;
   }
 
-  /** Returns the queue position for a new call. */
+  /** Returns the sequence number of a new call. */
   nextOrder(): number {
     return this.#calls++;
   }

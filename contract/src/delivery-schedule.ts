@@ -4,8 +4,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Determines when the server sends deliveries, retries them and gives up, in milliseconds unless the name says
- * otherwise. All documents with these figures are generated from this object (docs/decisions/webhook-deliveries.md).
+ * Determines when the server sends deliveries, retries them and gives up. Durations are in milliseconds. All
+ * documents with these figures are generated from this object (docs/decisions/webhook-deliveries.md).
  */
 export const deliverySchedule = {
   /** Timeout of a delivery attempt, including the time to connect. */

@@ -49,8 +49,8 @@ function sizeMessage(origin: string, bound: string, size: number): string {
   return `must be ${bound} ${size}`;
 }
 
-function counted(count: number, one: string, several = `${one}s`): string {
-  return `${count} ${count === 1 ? one : several}`;
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 z.config({ localeError: describe });

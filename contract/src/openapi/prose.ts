@@ -83,7 +83,7 @@ watchers or comments of a ticket also change its \`ETag\`.
 
 Unknown query parameters and unknown fields are errors. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, ${requestLimits.jsonDepth} nested levels and
 ${requestLimits.jsonValues} values (each object and array counts as a value). Text can't contain control characters except tab, line feed and
-carriage return. Descriptions, notes and resolutions have at most 65535 bytes in UTF-8.
+carriage return. Descriptions, notes, resolutions and comments have at most 65535 bytes in UTF-8.
 
 # Rate limits
 

@@ -78,7 +78,7 @@ export const Webhook = z
     health: WebhookHealth,
     nextAttemptAt: Timestamp.nullable().meta({
       description:
-        'The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if ' +
+        'The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed or half-open, or if ' +
         '`paused: true` stops deliveries. Replays and test events are sent earlier.',
     }),
     lastSuccessAt: Timestamp.nullable().meta({

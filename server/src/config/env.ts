@@ -54,10 +54,10 @@ export const Settings = z.object({
     'Maximum PostgreSQL connections for requests. A process needs more in total (docs/operations.md, "Connection budget").',
   ),
   STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe(
-    'Maximum duration of a statement in milliseconds. Longer ones are cancelled.',
+    'Maximum duration of a statement in milliseconds. PostgreSQL cancels longer statements.',
   ),
   LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe(
-    'Maximum wait of a statement for a lock in milliseconds. Then it is cancelled.',
+    'Maximum wait of a statement for a lock in milliseconds. Then PostgreSQL cancels the statement.',
   ),
   TENANT_CONCURRENCY_SHARE: z
     .string()
@@ -76,7 +76,10 @@ export const Settings = z.object({
   TENANT_UNSENT_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
     'Maximum bytes of responses per tenant that its clients have not read yet.',
   ),
-  DATA_DIR: z.string().default('.data').describe('The folder of the embedded PostgreSQL and its encryption key.'),
+  DATA_DIR: z
+    .string()
+    .default('.data')
+    .describe('The folder of the embedded PostgreSQL, its password, and the key that encrypts signing secrets.'),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
     .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')
     .prefault('api,worker')
@@ -127,7 +130,9 @@ export const Settings = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
     .string()
     .optional()
-    .describe('The same as a complete URL with its path, such as http://127.0.0.1:4318/v1/traces.'),
+    .describe(
+      'Overrides OTEL_EXPORTER_OTLP_ENDPOINT for traces: a complete URL with its path, such as http://127.0.0.1:4318/v1/traces.',
+    ),
   OTEL_TRACES_EXPORTER: z
     .string()
     .optional()
@@ -171,7 +176,7 @@ export type Settings = z.output<typeof Settings>;
 
 /**
  * Thrown for invalid settings. The message has one line for each invalid setting. Each line starts with the name of the
- * setting.
+ * setting, with `.env` or with `OTEL_*`.
  */
 export class SettingsError extends Error {
   override name = 'SettingsError';

@@ -35,9 +35,9 @@ import { printBanner } from './startup-banner.ts';
  */
 type Stop = (drainMs: number) => Promise<void>;
 
-/** Builds the API. It is a parameter, so that this folder doesn't import the folders of the API. */
+/** Builds the API. It is a parameter, because only main.ts may import app.ts (tools/check-imports.ts). */
 type BuildApi = (
-  dependencies: Runtime & Omit<Starting, 'stops'> & { metrics: Metrics | undefined; usage: UsageRecorder },
+  dependencies: Runtime & Omit<Starting, 'stops' | 'buildApi'> & { metrics: Metrics | undefined; usage: UsageRecorder },
 ) => Promise<FastifyInstance>;
 
 /** The dependencies of every component of the process. */
@@ -192,12 +192,12 @@ async function startWorker(
 
 /** Builds the API and routes requests of the public port to it. */
 async function startApi(
-  { stops, ...starting }: Starting,
+  { stops, buildApi, ...starting }: Starting,
   { runtime, metrics }: RoleDependencies,
   startupServer: StartupServer,
 ): Promise<void> {
   const usage = createUsageRecorder({ ...runtime, now: runtime.services.now, logger: starting.logger });
-  const api = await starting.buildApi({ ...runtime, ...starting, metrics, usage });
+  const api = await buildApi({ ...runtime, ...starting, metrics, usage });
   stops.push(async (drainMs) => {
     await sleep(drainMs);
     await startupServer.app.close();

@@ -2,7 +2,7 @@ import { type ErrorCode, type ErrorDetail, errors } from '@itsm-api/contract';
 
 /**
  * The error that a handler or query throws. Its `code` determines the HTTP status (contract/src/errors.ts). The message
- * says what is wrong, then what to do. The message never contains an id: the response for an id of another tenant must
+ * says what is wrong, then what to do. The message never contains the rejected id: the response for an id of another tenant must
  * equal the response for an id that doesn't exist (docs/decisions/tickets.md).
  */
 export class ApiError extends Error {

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { backoffMs } from './backoff.ts';
 
-/** Milliseconds between two log entries about a step that is still running. */
+/** Maximum milliseconds of a step. A longer step makes the loop unhealthy, and is logged at this interval. */
 const maxStepMs = 30_000;
 
 export interface Loop {

@@ -13,10 +13,10 @@ const changes: Record<string, [of: string, by: string][]> = {
       Array(8).fill('10 * second').join(', '),
     ],
   ],
-  '/server/src/webhooks/retention.ts': [["interval '1 day'", "interval '10 seconds'"]],
-  '/server/src/resources/idempotency-retention.ts': [["interval '1 hour'", "interval '15 seconds'"]],
-  '/server/src/usage/retention.ts': [["} hours'", "} minutes'"]],
-  '/server/src/database/jobs.ts': [
+  '/server/src/webhooks/maintenance/delivery-retention.ts': [["interval '1 day'", "interval '10 seconds'"]],
+  '/server/src/resources/idempotency/idempotency-retention.ts': [["interval '1 hour'", "interval '15 seconds'"]],
+  '/server/src/usage/usage-retention.ts': [["} hours'", "} minutes'"]],
+  '/server/src/database/jobs/job-queue.ts': [
     ["'17 3 * * *'", "'*/5 * * * *'"],
     ["'43 * * * *'", "'* * * * *'"],
   ],

@@ -37,7 +37,7 @@ const webauthn = lazy(() => import('@simplewebauthn/server'));
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** Returns whether the server sent this challenge to this browser within the last minutes, and marks it as used. */
+/** Returns whether the server sent this challenge to this browser within the last 5 minutes, and marks it as used. */
 export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**

@@ -107,8 +107,8 @@ export async function listSessions(
 }
 
 /**
- * Returns whether a session is active. If so, locks its account until the end of the transaction. Until then, the
- * session stays active, and no other transaction changes the credentials of the account.
+ * Locks the account of a session until the end of the transaction, and returns whether the session has not been ended.
+ * Until then, no other transaction ends the session or changes the credentials of the account.
  */
 export async function lockSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);

@@ -24,7 +24,7 @@ const byId = `
   FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
 
 /**
- * Returns the API key of a request with its tenant. The role for requests can't read these rows.
+ * Returns the API key of a request with its tenant. The role for requests can't read the table `tenants`.
  * @param pool a pool that can read all tenants
  */
 export async function readKeyDetails(

@@ -49,7 +49,7 @@ interface LookupOptions {
   /** Called for each lookup that the queue rejects because too many keys that were not recently valid are waiting. */
   onTurnedAway?: (() => void) | undefined;
   /**
-   * `onAway` is called when the listener loses its connection, and `onBack` when the connection is restored. In the
+   * `onAway` is called after repeated failures of the listener's connection, and `onBack` when the connection is restored. In the
    * meantime, each request queries the database.
    */
   onAway?: ((reason: unknown) => void) | undefined;

@@ -73,7 +73,7 @@ export function createLookupQueue({ concurrency, onTurnedAway }: LookupQueueOpti
   function enqueue<Found>(lookUp: () => Promise<Found>, priority: number): Promise<Found> {
     const controller = new AbortController();
     const timeOut = () => {
-      const message = `No API key lookup completed within ${maxWaitMs / 1000} seconds.`;
+      const message = `The API key lookup did not start within ${maxWaitMs / 1000} seconds.`;
       controller.abort(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
     };
     const timer = setTimeout(timeOut, maxWaitMs);

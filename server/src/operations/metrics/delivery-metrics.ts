@@ -82,7 +82,7 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
 
   gauge(
     'itsm_deliveries_due',
-    'Deliveries that can be sent now, of all workspaces. Counts at most about 100,000.',
+    'Deliveries that can be sent now, of all tenants. Counts at most about 100,000.',
     ({ due }) => due,
   );
   gauge(

@@ -34,7 +34,7 @@ export function createAttemptTracer(): AttemptTracer {
         attempt(({ delivered, status }) => {
           if (status !== null) span.setAttribute('http.response.status_code', status);
           if (!delivered) {
-            span.setAttribute('error.type', status === null ? 'no answer' : String(status));
+            span.setAttribute('error.type', status === null ? 'no response' : String(status));
             span.setStatus({ code: SpanStatusCode.ERROR });
           }
           span.end();

@@ -152,13 +152,15 @@ function readRecords<Given extends object>(
 ): { records: CsvRecord[]; problems: Problem[] } {
   try {
     const records = parseCsv(bytes, max + 2);
+    const header = records[0]?.cells ?? [];
     const messages =
       records.length === 0
         ? ['the file is empty. Add a header and at least one row']
-        : findHeaderProblems(columns, records[0]?.cells ?? []);
+        : findHeaderProblems(columns, header);
     if (records.length === 1) messages.push('the file has no rows below the header. Add at least one row');
     if (records.length > max + 1) messages.push(`the file has more than ${max} ${columns.resource}. Split it`);
-    return messages.length > 0 ? { records: [], problems: messages.map(toFileProblem) } : { records, problems: [] };
+    const checked = header.length > maxColumns ? [] : records.slice(0, max + 1);
+    return { records: checked, problems: messages.map(toFileProblem) };
   } catch (error) {
     if (error instanceof NoCsv) return { records: [], problems: [toFileProblem(error.message)] };
     throw error;

@@ -36,7 +36,7 @@ export interface Context extends Services, Acting {
 
 /** The context of a query that creates rows for a user. Every request has a user. The command line has none. */
 export interface UserContext extends Context {
-  /** The creator of the API key. New rows store this user (docs/decisions/api-keys.md). */
+  /** The user that the API key acts for. New rows store this user (docs/decisions/api-keys.md). */
   userId: bigint;
   /** The id of the API key of the request. */
   keyId: bigint;

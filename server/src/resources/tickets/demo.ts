@@ -33,11 +33,11 @@ const insert = `
       assignee_id, resolution, resolved_at, closed_at, created_at, updated_at)
     SELECT $1::bigint, o, (ARRAY['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'])[1 + (o - 1) % 4], (o - 1) / 4 + 1,
       ($5::text[])[1 + a % cardinality($5::text[])] || ', ' || ($7::text[])[1 + b % cardinality($7::text[])],
-      'Since this morning. It was well yesterday, and a restart has not helped.', status,
+      'Since this morning. It worked yesterday, and a restart did not help.', status,
       (ARRAY['LOW', 'MEDIUM', 'MEDIUM', 'MEDIUM', 'HIGH', 'CRITICAL'])[1 + b % 6],
       ($6::text[])[1 + a % cardinality($6::text[])], ($8::bigint[])[1 + b % cardinality($8::bigint[])],
       CASE WHEN c % 5 > 0 THEN ($8::bigint[])[1 + c % cardinality($8::bigint[])] END,
-      CASE WHEN status IN ('RESOLVED', 'CLOSED') THEN 'Mended, and tried together.' END,
+      CASE WHEN status IN ('RESOLVED', 'CLOSED') THEN 'Fixed, and tested with the requester.' END,
       CASE WHEN status IN ('RESOLVED', 'CLOSED') THEN at + interval '5 hours' END,
       CASE WHEN status = 'CLOSED' THEN at + interval '3 days' END, at,
       CASE status WHEN 'CLOSED' THEN at + interval '3 days' WHEN 'RESOLVED' THEN at + interval '5 hours' ELSE at END

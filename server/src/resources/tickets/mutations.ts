@@ -227,6 +227,6 @@ function toWritten(rows: object[], [subscribers]: object[], count: number): Writ
 }
 
 function toTickets(rows: object[], count: number): TicketRow[] {
-  if (rows.length !== count) throw new Error('Not all tickets were toWritten.');
+  if (rows.length !== count) throw new Error('Not all tickets were written.');
   return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
 }

@@ -1,8 +1,8 @@
 import type { TicketType } from '@itsm-api/contract';
 
 /*
- * Generates the numbers of new tickets: they count from 1 for each type in a tenant. A tenant's row in ticket_sequences
- * holds the last ones, and its lock makes concurrent inserts wait for each other.
+ * Generates ticket numbers, which start at 1 for each type in a tenant. The tenant's row in ticket_sequences stores the
+ * last numbers. The lock of this row makes concurrent inserts wait for each other.
  */
 
 /**

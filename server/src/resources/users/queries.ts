@@ -62,7 +62,7 @@ async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number |
 }
 
 /**
- * Returns the id of the active user with an email address.
+ * Returns the id for a user reference: looks up an email address among active users, and returns an id unchecked. Returns null without a reference.
  * @throws ApiError INVALID_REFERENCE for the field if there is no such user
  */
 export async function findUserId(
