@@ -10,7 +10,6 @@ import {
   type TicketCategory,
   type TicketStatus,
   type TicketType,
-  ticketNumberPrefixes,
 } from '../contract/src/index.ts';
 import type { Prisma } from '../server/generated/prisma/client.ts';
 import { invitationDays } from '../server/src/auth/accounts/invitations.ts';
@@ -20,6 +19,7 @@ import { newKey } from '../server/src/auth/api-keys/key-format.ts';
 import type { PrismaClient } from '../server/src/database/client/prisma.ts';
 import { createUnique } from '../server/src/database/unique-violation.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
+import { formatTicketNumber } from '../server/src/resources/tickets/ticket-number.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
 
 /** The access data of a new demo workspace. The API key can't be read again later. */
@@ -138,7 +138,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
       },
     });
     // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` added tickets before.
-    ids.set(`${ticketNumberPrefixes[type]}-${number - numbered[type]}`, id);
+    ids.set(formatTicketNumber(type, number - numbered[type]), id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });

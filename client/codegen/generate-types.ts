@@ -31,7 +31,7 @@ export class Types {
 
   /** Declares the type of the body of an event, and returns the name of the type. */
   addEvent(type: EventType): string {
-    const name = `${type.split('.').map(capital).join('')}Event`;
+    const name = `${type.split('.').map(capitalize).join('')}Event`;
     this.declare(name, deliveryBody(type), { side: 'response', description: events[type].when });
     return name;
   }
@@ -183,6 +183,6 @@ export function comment(lines: string[], indent: string): string {
   return `${indent}/**\n${body.join('\n')}\n${indent} */\n`;
 }
 
-export function capital(word: string): string {
+export function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -22,7 +22,7 @@ import type * as z from 'zod';
 import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
 import { literal } from '../../contract/src/openapi/literal.ts';
 import { tags } from '../../contract/src/openapi/prose.ts';
-import { capital, comment, lineWidth, Types, union } from './generate-types.ts';
+import { capitalize, comment, lineWidth, Types, union } from './generate-types.ts';
 
 /** An endpoint, with the data from which its client method is generated. */
 interface Operation extends Call {
@@ -81,7 +81,7 @@ function typesSource(resources: Resource[], types: Types): string {
 function resourcesSource(resources: Resource[], types: Types): string {
   const names = [...types.ofMethods].sort().join(',\n  ');
   const fields = resources
-    .map(({ resource }) => `  /** ${tags[resource]} */\n  readonly ${resource}: ${capital(resource)};`)
+    .map(({ resource }) => `  /** ${tags[resource]} */\n  readonly ${resource}: ${capitalize(resource)};`)
     .join('\n');
   return source([
     [
@@ -92,7 +92,9 @@ function resourcesSource(resources: Resource[], types: Types): string {
       "import type { ApiList } from './list.ts';",
       "import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';",
     ].join('\n'),
-    ...resources.map(({ resource, methods }) => `export interface ${capital(resource)} {\n${methods.join('\n\n')}\n}`),
+    ...resources.map(
+      ({ resource, methods }) => `export interface ${capitalize(resource)} {\n${methods.join('\n\n')}\n}`,
+    ),
     `/** The resources of the API, each with its methods. */\nexport interface Resources {\n${fields}\n}`,
   ]);
 }

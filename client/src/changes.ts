@@ -1,6 +1,6 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
 import { checkNumbers } from './attempt.ts';
-import { isItsmError, isPassing } from './errors.ts';
+import { isItsmError, isTransient } from './errors.ts';
 import type { ChangesMeta, ChangesQuery } from './generated.ts';
 import { sleep } from './wait.ts';
 
@@ -83,7 +83,7 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
       for (;;) {
         const from = this.#cursor === undefined ? { since } : { cursor: this.#cursor };
         const page = await this.#read({ ...rest, ...from }).catch((error: unknown) => {
-          if (follow && isItsmError(error) && isPassing(error)) return undefined;
+          if (follow && isItsmError(error) && isTransient(error)) return undefined;
           throw error;
         });
         if (page !== undefined) {

@@ -262,7 +262,7 @@ export function asOutcome(error: unknown): ItsmError {
  * Returns true if a later retry may succeed. Checks the code of rate limit errors, because the client can create them
  * without a response.
  */
-export function isPassing({ code, status = 0 }: ItsmError): boolean {
+export function isTransient({ code, status = 0 }: ItsmError): boolean {
   return (
     /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || status === 408 || status === 429 || status >= 500
   );

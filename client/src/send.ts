@@ -1,6 +1,6 @@
 import type { ApiResponse } from './api-promise.ts';
 import { checkNumbers, createAttempt, type Request } from './attempt.ts';
-import { asOutcome, type ItsmError, isPassing } from './errors.ts';
+import { asOutcome, type ItsmError, isTransient } from './errors.ts';
 import type { ClientOptions } from './options.ts';
 import type { RateLimitQueue } from './pacing.ts';
 import { aborted, backoffMs, sleep } from './wait.ts';
@@ -39,7 +39,7 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
       } else {
         // GET requests change nothing, and the idempotency key deduplicates a POST. Other writes may already have taken
         // effect, so the client doesn't retry them.
-        const isRepeatable = /GET|POST/.test(method) && isPassing(outcome);
+        const isRepeatable = /GET|POST/.test(method) && isTransient(outcome);
         if (!isRepeatable || retries >= maxRetries || retryAfterMs > maxWaitMs) throw outcome;
         retries += 1;
         client.logger?.warn(`${summary}; retrying in ${(wait / 1000).toFixed(1)} s`);

@@ -24,8 +24,8 @@ import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { closeConnectionsGracefully } from './http/server/graceful-close.ts';
 import { createHttpServer } from './http/server/http-server.ts';
-import { countUnsentBytes } from './http/server/response-backpressure.ts';
-import { addAgents } from './mcp/mcp-messages.ts';
+import { countUnreadBytes } from './http/server/response-backpressure.ts';
+import { addMcpServer } from './mcp/mcp-messages.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
 import { measureRequests } from './operations/metrics/request-metrics.ts';
 import type { Traces } from './operations/tracing/traces.ts';
@@ -66,7 +66,7 @@ export interface AppDependencies {
     | 'TENANT_CONCURRENCY_WORK_MS'
     | 'TENANT_CONCURRENCY_QUEUE'
     | 'TENANT_CONCURRENCY_WAIT_MS'
-    | 'TENANT_UNSENT_BYTES'
+    | 'TENANT_UNREAD_BYTES'
   >;
   /** A monotonic clock in milliseconds. */
   clock?: () => number;
@@ -112,8 +112,8 @@ export async function buildApp({
   });
 
   // Tracing registers its hooks first, so that a trace includes the work of all other hooks.
-  traces?.followRequests(app, healthPaths);
-  const { reachability } = databases.options;
+  traces?.traceRequests(app, healthPaths);
+  const { outages } = databases.options;
   // Excludes health checks from the metrics of the API: load balancers send them every second, which would distort the
   // metrics.
   const meters = metrics && measureRequests(app, metrics, healthPaths);
@@ -121,7 +121,7 @@ export async function buildApp({
     prisma: databases.system.prisma,
     now: services.now,
     onError: (err) => {
-      if (!reachability.explains(err, 'uses of keys'))
+      if (!outages.explains(err, 'uses of keys'))
         logger.error({ err }, '`lastUsedAt` of API keys could not be written');
     },
   });
@@ -129,19 +129,22 @@ export async function buildApp({
   const keys = createKeyLookup({
     databases,
     now: services.now,
-    onTurnedAway: () => meters?.onRefused('keys'),
-    onAway: (err) =>
+    onRejected: () => meters?.onRejected('keys'),
+    onUnavailable: (err) =>
       logger.warn(
         { err },
         'Notifications of the database are unavailable. Every request looks up its key in the database.',
       ),
-    onBack: () => logger.warn('Notifications of the database are available again. Keys are cached.'),
+    onAvailable: () => logger.warn('Notifications of the database are available again. Keys are cached.'),
   });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
   // If the listener for changed API keys is disconnected, every request looks up its key in the database.
-  checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
-  checks.push({ name: 'rateLimitStore', look: () => ({ ok: store.state !== 'redis away', state: store.state }) });
+  checks.push({ name: 'keyListener', run: () => ({ ok: keys.listening }) });
+  checks.push({
+    name: 'rateLimitStore',
+    run: () => ({ ok: store.state !== 'redis unreachable', state: store.state }),
+  });
   app.addHook('onClose', async () => {
     await Promise.all([keys.close(), lastUsed.close(), usage?.close(), store.close()]);
   });
@@ -149,7 +152,7 @@ export async function buildApp({
   app.decorate('publicUrl', settings.PUBLIC_URL);
   addDefaultHeaders(app);
   closeConnectionsGracefully(app, lifecycle);
-  const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };
+  const errorSources = { isOutage: (error: unknown) => outages.explains(error, 'requests') };
   addErrorHandler(app, errorSources);
   addRequestLog(app);
   warnAboutUntrustedProxy(app);
@@ -175,8 +178,8 @@ export async function buildApp({
   addConditions(app);
   compressResponses(app);
   const onRejected = ({ tenantId, cause, reason }: Rejection) => {
-    logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'request rejected by the tenant concurrency limit');
-    meters?.onRefused(cause);
+    logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'request rejected by a tenant limit');
+    meters?.onRejected(cause);
   };
   const tenantLimiter = createTenantLimiter({
     maxConcurrent: settings.DATABASE_POOL_SIZE,
@@ -184,8 +187,8 @@ export async function buildApp({
     workMs: settings.TENANT_CONCURRENCY_WORK_MS,
     maxQueued: settings.TENANT_CONCURRENCY_QUEUE,
     waitMs: settings.TENANT_CONCURRENCY_WAIT_MS,
-    maxUnreadBytes: settings.TENANT_UNSENT_BYTES,
-    getUnreadBytes: countUnsentBytes(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
+    maxUnreadBytes: settings.TENANT_UNREAD_BYTES,
+    getUnreadBytes: countUnreadBytes(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
     onRejected,
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,
@@ -193,7 +196,7 @@ export async function buildApp({
   meters?.watchTenantLimiter(tenantLimiter);
   const dataOf = (tenantId: TenantId) => tenantClient(databases.requests, tenantId);
   await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, tenantLimiter, ...errorSources });
-  addAgents(app, { tenantLimiter, settings, ...errorSources });
+  addMcpServer(app, { tenantLimiter, settings, ...errorSources });
   addListSerializer(app);
   await addResources(app, tenantLimiter);
   return app;
@@ -212,8 +215,9 @@ async function openRateLimitStore({
   const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,
-    onAway: (reason) => logger.warn({ reason }, 'Redis is unreachable. Rate limits are counted in this process.'),
-    onBack: () => logger.warn('Redis is reachable again. Rate limits are shared between processes.'),
+    onUnavailable: (reason) =>
+      logger.warn({ reason }, 'Redis is unreachable. Rate limits are counted in this process.'),
+    onAvailable: () => logger.warn('Redis is reachable again. Rate limits are shared between processes.'),
   });
   return new RateLimitStore(memory, redis);
 }

@@ -117,9 +117,9 @@ describe('MCP list tools', () => {
     expect(first.text).toContain(`"INC-25","VPN drops in`);
     expect(first.text).toContain(`"OPEN","MEDIUM","${jonas.id} Jonas Weber"`);
     const second = await callTool(client, 'list_tickets', { page: 2 });
-    expect(second.text).toContain('rows 21 to 25. Last page.');
+    expect(second.text).toContain('rows 21 to 25. No more pages.');
     const none = await callTool(client, 'list_tickets', { status: ['CLOSED'] });
-    expect(none.text).toBe('totalCount 0; no rows on this page. Last page.');
+    expect(none.text).toBe('totalCount 0; no rows on this page. No more pages.');
 
     const blind = await connect({ key: await here.createKey({ scopes: ['tickets:read'] }) });
     expect((await callTool(blind, 'list_tickets')).text).not.toContain('Jonas');

@@ -105,9 +105,9 @@ describe('POST /tickets/bulk', () => {
     for (const [name, fault] of faults) {
       const wrong = await fault();
       const single = asItem(await workspace.call('POST', '/tickets', wrong));
-      const [before, refused, after] = await bulk('POST', [ticket, wrong, ticket]);
-      expect(refused, name).toEqual(single);
-      expect(refused.status, name).toBe(400);
+      const [before, rejected, after] = await bulk('POST', [ticket, wrong, ticket]);
+      expect(rejected, name).toEqual(single);
+      expect(rejected.status, name).toBe(400);
       expect([before.status, after.status]).toEqual([201, 201]);
       expect(after.data.id).toBeGreaterThan(before.data.id);
     }
@@ -119,9 +119,9 @@ describe('POST /tickets/bulk', () => {
     ['a string', 'x'],
     ['an array', []],
   ])('rejects %s as an item of a bulk create, and creates the other tickets', async (_, wrong) => {
-    const [made, refused] = await bulk('POST', [ticket, wrong]);
+    const [made, rejected] = await bulk('POST', [ticket, wrong]);
     expect(made.status).toBe(201);
-    expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
+    expect(rejected).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
   it('returns an error for each item when all 100 items of a bulk create are invalid', async () => {
@@ -236,9 +236,9 @@ describe('PATCH /tickets/bulk', () => {
     [{ id: 0, title: 'x' }],
   ])('rejects the bulk update item %j and updates the other tickets', async (wrong) => {
     const made = await workspace.createTicket();
-    const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
+    const [changed, rejected] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
     expect(changed.status).toBe(200);
-    expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
+    expect(rejected).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
   it('accepts ticket numbers as ids in a bulk update', async () => {

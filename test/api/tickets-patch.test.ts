@@ -121,8 +121,8 @@ describe('PATCH /tickets/:id', () => {
 
   it('rejects a ticket change that leaves neither category nor categoryConfigId', async () => {
     const { id } = await workspace.createTicket();
-    const refused = [{ category: null }, { category: null, categoryConfigId: null }];
-    for (const body of refused) {
+    const rejected = [{ category: null }, { category: null, categoryConfigId: null }];
+    for (const body of rejected) {
       expect(errorOf(await patch(id, body))).toMatchObject({
         code: 'VALIDATION_ERROR',
         details: [{ path: 'category', message: 'is required unless categoryConfigId is given' }],
@@ -241,8 +241,8 @@ describe('PATCH /tickets/:id', () => {
 
     it('checks the limits of ticket customFields after the merge', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
-      const refused = await patch(id, { customFields: { k50: 1 } });
-      expect(errorOf(refused)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'customFields' }] });
+      const rejected = await patch(id, { customFields: { k50: 1 } });
+      expect(errorOf(rejected)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'customFields' }] });
       expect((await patch(id, { customFields: { k50: 1, k0: null } })).status).toBe(200);
 
       const large = await workspace.createTicket({ customFields: bytes(16_384) });
@@ -320,8 +320,8 @@ describe('PATCH /tickets/:id', () => {
       for (let round = 0; round < 10; round++) {
         const ids = (await made(length)).map(({ id }) => id);
         const answers = await Promise.all(ids.map((id, i) => patch(id, { parentId: ids[(i + 1) % length] })));
-        const refused = answers.filter(({ status }) => status !== 200);
-        expect(refused.map((answer) => errorOf(answer).code)).toEqual(['VALIDATION_ERROR']);
+        const rejected = answers.filter(({ status }) => status !== 200);
+        expect(rejected.map((answer) => errorOf(answer).code)).toEqual(['VALIDATION_ERROR']);
         const parents = await Promise.all(ids.map(async (id) => (await read(id)).parentId));
         expect(parents.filter((id) => id === null)).toHaveLength(1);
       }

@@ -283,9 +283,9 @@ describe('POST /webhooks', () => {
     for (let i = 0; i < 19; i++) await Promise.all(Array.from({ length: 5 }, () => owner.createWebhook()));
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({}, owner)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
-    const refused = answers.filter(({ status }) => status !== 201).map(errorOf);
-    expect(refused.map(({ code }) => code)).toEqual(Array(5).fill('VALIDATION_ERROR'));
-    expect(refused[0]?.message).toContain('100');
+    const rejected = answers.filter(({ status }) => status !== 201).map(errorOf);
+    expect(rejected.map(({ code }) => code)).toEqual(Array(5).fill('VALIDATION_ERROR'));
+    expect(rejected[0]?.message).toContain('100');
     const { body } = await list(owner, '?perPage=100');
     expect([body.data.length, body.meta.totalCount]).toEqual([100, 100]);
     expect((await list(owner)).body.data).toEqual(body.data.slice(0, 20));

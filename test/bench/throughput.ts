@@ -56,7 +56,7 @@ async function untilDelivered(client: pg.Client, subscriptions: Subscription[], 
  * second.
  */
 export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
-  const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, refusedNetworks: [] }) });
+  const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, blockedNetworks: [] }) });
   const targets = urls.map((url) => new URL(url));
   let next = 0;
   const post = async () => {

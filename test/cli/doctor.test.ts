@@ -23,7 +23,7 @@ afterEach(() => database.drop());
 interface Finding {
   check: string;
   level: string;
-  says: string;
+  message: string;
   advice?: string;
 }
 
@@ -84,33 +84,33 @@ it('reports each problem of an installation with its solution', { timeout: 60_00
 
   const { ok, findings, of } = await examine({ WEBHOOK_SECRET_KEY: `${firstKey},${secretKey}` });
   expect(ok).toBe(false);
-  expect(of('row-level security')).toMatchObject([{ level: 'wrong', says: expect.stringContaining('assets') }]);
+  expect(of('row-level security')).toMatchObject([{ level: 'wrong', message: expect.stringContaining('assets') }]);
   expect(of('WEBHOOK_SECRET_KEY')).toMatchObject([
-    { level: 'ok', says: 'Key 1 encrypts 0 webhook secrets.' },
+    { level: 'ok', message: 'Key 1 encrypts 0 webhook secrets.' },
     {
       level: 'note',
-      says: 'Key 2 still encrypts 1 webhook secrets.',
+      message: 'Key 2 still encrypts 1 webhook secrets.',
       advice: expect.stringContaining('itsm secrets re-encrypt'),
     },
-    { level: 'wrong', says: expect.stringContaining('encrypts 1 webhook secrets, 1 of active subscriptions') },
+    { level: 'wrong', message: expect.stringContaining('encrypts 1 webhook secrets, 1 of active subscriptions') },
   ]);
   expect(of('deliveries')).toMatchObject([
     {
       level: 'wrong',
-      says: expect.stringMatching(/has been due for 36\d\d s\.$/),
+      message: expect.stringMatching(/has been due for 36\d\d s\.$/),
       advice: expect.stringContaining('ROLES=worker'),
     },
   ]);
   expect(of('circuits')).toMatchObject([
-    { level: 'note', says: expect.stringMatching(/^1 subscription .* subscription \d+ of tenant \d+\.$/) },
+    { level: 'note', message: expect.stringMatching(/^1 subscription .* subscription \d+ of tenant \d+\.$/) },
   ]);
   expect(of('quota')).toMatchObject([
-    { level: 'wrong', says: expect.stringMatching(/for subscription \d+ of tenant \d+\.$/) },
+    { level: 'wrong', message: expect.stringMatching(/for subscription \d+ of tenant \d+\.$/) },
   ]);
-  expect(of('totals')).toMatchObject([{ level: 'wrong', says: expect.stringMatching(/stored 2, counted 1\.$/) }]);
+  expect(of('totals')).toMatchObject([{ level: 'wrong', message: expect.stringMatching(/stored 2, counted 1\.$/) }]);
   for (const { level, advice } of findings) expect(advice === undefined).toBe(level === 'ok');
 
-  const [tenantId] = /\d+/.exec(of('totals')[0]?.says ?? '') ?? [''];
+  const [tenantId] = /\d+/.exec(of('totals')[0]?.message ?? '') ?? [''];
 
   // The output without --json contains the same problems.
   const { code, stdout } = await commandLine(database.url)('doctor');
@@ -132,7 +132,7 @@ it('reports missing migrations as a problem and skips all later doctor checks', 
   expect(of('migrations')).toMatchObject([
     {
       level: 'wrong',
-      says: expect.stringMatching(/it lacks \d+_baseline, job queues\.$/),
+      message: expect.stringMatching(/it lacks \d+_baseline, job queues\.$/),
       advice: expect.stringContaining('itsm migrate'),
     },
   ]);
@@ -145,13 +145,13 @@ it('reports a migration of a newer version as a note, not as a failure', { timeo
   );
   const { ok, of } = await examine();
   expect(ok).toBe(true);
-  expect(of('migrations')).toMatchObject([{ level: 'note', says: expect.stringContaining('29990101_later') }]);
+  expect(of('migrations')).toMatchObject([{ level: 'note', message: expect.stringContaining('29990101_later') }]);
 });
 
 it('reports a doctor check that throws as a problem, and runs the other checks', { timeout: 30_000 }, async () => {
   await execute(database.url, `REVOKE ALL ON ticket_counts FROM ${systemRole}`);
   const { of, findings } = await examine();
-  expect(of('totals')).toMatchObject([{ level: 'wrong', says: expect.stringContaining('permission denied') }]);
+  expect(of('totals')).toMatchObject([{ level: 'wrong', message: expect.stringContaining('permission denied') }]);
   expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(all));
 });
 
@@ -166,7 +166,7 @@ it.skipIf(!hasPgBouncer())(
       expect(ok).toBe(mode === 'session');
       if (ok) continue;
       expect(of('listener')).toMatchObject([
-        { level: 'wrong', says: expect.stringContaining('pool_mode=transaction') },
+        { level: 'wrong', message: expect.stringContaining('pool_mode=transaction') },
       ]);
       expect(findings).toHaveLength(1);
     }
@@ -176,7 +176,7 @@ it.skipIf(!hasPgBouncer())(
 it('reports in `itsm doctor` that the database is unreachable', { timeout: 30_000 }, async () => {
   const { findings } = await examine({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await steadyPort()}/itsm` });
   expect(findings).toMatchObject([
-    { check: 'listener', level: 'wrong', says: expect.stringMatching(/^DATABASE_URL: .*ECONNREFUSED/) },
+    { check: 'listener', level: 'wrong', message: expect.stringMatching(/^DATABASE_URL: .*ECONNREFUSED/) },
   ]);
 });
 
@@ -188,24 +188,24 @@ it.skipIf(!hasRedis())('checks in `itsm doctor` that Redis can count requests', 
   };
   expect(await find()).toMatchObject({
     level: 'wrong',
-    says: expect.stringContaining('ECONNREFUSED'),
+    message: expect.stringContaining('ECONNREFUSED'),
     advice: expect.stringContaining('When Redis is away'),
   });
   await redis.start();
   expect(await find()).toMatchObject({
     level: 'ok',
-    says: expect.stringMatching(/: (redis|valkey) \d+\.\d+\.\d+\.$/),
+    message: expect.stringMatching(/: (redis|valkey) \d+\.\d+\.\d+\.$/),
   });
 
   await redis.send('ACL', 'SETUSER', 'itsm', 'on', '>right', ...(await documentedRights()));
   expect(await find(redis.url.replace('//', '//itsm:right@'))).toMatchObject({ level: 'ok' });
   expect(await find(redis.url.replace('//', '//itsm:wrong@'))).toMatchObject({
     level: 'wrong',
-    says: expect.stringContaining('WRONGPASS'),
+    message: expect.stringContaining('WRONGPASS'),
   });
 
   redis.silence();
-  expect(await find()).toMatchObject({ level: 'wrong', says: expect.stringContaining('did not respond') });
+  expect(await find()).toMatchObject({ level: 'wrong', message: expect.stringContaining('did not respond') });
   redis.wake();
   await redis.kill();
 });

@@ -112,7 +112,7 @@ it('re-encrypts current and previous signing secrets of webhooks', async () => {
     batchSize: 2,
     onBatch: (count) => progress.push(count),
   });
-  expect(reencrypted).toEqual({ resealed: 4, damaged: [] });
+  expect(reencrypted).toEqual({ reencrypted: 4, damaged: [] });
   expect(progress).toEqual([2, 3, 4]);
   expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(3));
@@ -220,7 +220,7 @@ it('keeps a secret that changes during re-encryption, and re-encrypts the change
   await untilSessionWaits(api);
   await other.query('COMMIT');
   await other.end();
-  expect(await reencryption).toEqual({ resealed: 3, damaged: [] });
+  expect(await reencryption).toEqual({ reencrypted: 3, damaged: [] });
   expect(progress).toEqual([2, 3]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(['secret 1', 'changed', 'secret 3']);
 });
@@ -230,7 +230,7 @@ it('re-encrypts each secret once if several secrets re-encrypt processes run con
   const tenantId = await insertSecrets(api, 100, oldKey);
   const run = () => reencryptSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });
   const done = await Promise.all([run(), run(), run()]);
-  expect(done.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(100);
+  expect(done.reduce((sum, { reencrypted }) => sum + reencrypted, 0)).toBe(100);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));
 });
 

@@ -1,7 +1,7 @@
 import { listAssets, updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { preview, signIn, stateOf, upload, type Visitor } from '../support/visitor.ts';
+import { etagOf, preview, signIn, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 import { fileOn, sendAbout } from './importing.ts';
 
@@ -48,8 +48,8 @@ describe('/developer/assets', () => {
 
     // The form shows only custom fields that are strings, and must keep other values unchanged.
     await updateAsset(workspace.context, asset?.id ?? 0, { customFields: { cost: 4711, tags: ['a'] } });
-    const state = await stateOf(admin, here);
-    const change = { ...typed, state, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
+    const etag = await etagOf(admin, here);
+    const change = { ...typed, etag, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
     const changed = await admin.submitAndFollow(here, 'change', change);
     expect(changed.text).toMatch(/<code>assignedToId<\/code> from none to \d+/);
     expect((await listAssets(workspace.context, page)).data[0]).toMatchObject({
@@ -66,7 +66,7 @@ describe('/developer/assets', () => {
     const at = `/developer/assets/${id}`;
     const { text } = await admin.get(at);
     const customFields = /<textarea name="customFields"[^>]*>\n([^<]*)</.exec(text)?.[1] ?? '';
-    const change = { ...typed, status: 'IN_STOCK', state: await stateOf(admin, at) };
+    const change = { ...typed, status: 'IN_STOCK', etag: await etagOf(admin, at) };
     const saved = await admin.submit(at, 'change', { ...change, customFields: `${customFields}\r\nfloor = 3` });
     expect(saved.status).toBe(303);
     const found = (await listAssets(workspace.context, page)).data.find((asset) => asset.id === id);
@@ -152,7 +152,7 @@ describe('/developer/assets/import', () => {
     expect(late.text).toContain('T-1 is already used by another asset');
     expect(await tagsOf(own)).toEqual(['T-1']);
     const next = (await visitor.get(path)).text;
-    expect([next.includes('Check the file'), next.includes('T-1 is taken')]).toEqual([true, false]);
+    expect([next.includes('Check the file'), next.includes('T-1 is already used')]).toEqual([true, false]);
   });
 
   it('reports all errors of an import file on the page with the upload form', async () => {

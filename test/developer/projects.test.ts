@@ -1,7 +1,7 @@
 import { getProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { type Fields, preview, signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { etagOf, type Fields, preview, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 import { sendAbout } from './importing.ts';
 
@@ -38,8 +38,8 @@ describe('/developer/projects', () => {
     expect(text).toContain(`${here}"`);
     expect((await admin.get(`/developer/projects?q=${key}&status=ACTIVE`)).text).not.toContain(`${here}"`);
 
-    const state = await stateOf(admin, here);
-    const change = { ...typed, ...dates, state, status: 'ACTIVE', description: '<script>alert(1)</script>' };
+    const etag = await etagOf(admin, here);
+    const change = { ...typed, ...dates, etag, status: 'ACTIVE', description: '<script>alert(1)</script>' };
     const changed = await admin.submitAndFollow(here, 'change', change);
     expect(changed.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(await getProject(workspace.context, id)).toMatchObject({ status: 'ACTIVE', managerId: null, endDate: null });
@@ -104,7 +104,7 @@ describe('/developer/projects/import', () => {
     await preview(visitor, path, 'key,name\nP1,A\nP2,B\n');
     await own.createProject({ key: 'P2' });
     expect((await sendAbout(visitor, path, 'import')).text).toContain('P2 is already used by another project');
-    expect((await visitor.get(path)).text).not.toContain('P2 is taken');
+    expect((await visitor.get(path)).text).not.toContain('P2 is already used');
     expect(await projectsOf(own)).toMatchObject([{ key: 'P2' }]);
   });
 

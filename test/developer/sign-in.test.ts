@@ -137,7 +137,7 @@ describe('invitations', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('Skip for now');
   });
 
-  it('rejects an invitation link of a user with the role REQUESTER', async () => {
+  it('rejects the creation of an invitation link for a user with the role REQUESTER', async () => {
     const { id } = await mine.createUser({ role: 'REQUESTER' });
     await expect(invite(mine, id)).rejects.toThrow(
       "which can't use the developer area. Change the role to AGENT or ADMIN first.",

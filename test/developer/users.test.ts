@@ -5,7 +5,7 @@ import { deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { type Fields, openBrowser, signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { etagOf, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
@@ -96,8 +96,8 @@ describe('/developer/users/:id', () => {
   it('changes, invites, deactivates and activates a user in the developer area', async () => {
     const user = await workspace.createUser({ name: 'Ada' });
     const path = `/developer/users/${user.id}`;
-    const state = await stateOf(admin, path);
-    const change = { ...details, state, role: 'ADMIN' };
+    const etag = await etagOf(admin, path);
+    const change = { ...details, etag, role: 'ADMIN' };
     const { text } = await admin.submitAndFollow(path, 'change', {
       ...{ ...change, jobTitle: 'Lead', timeZone: 'Europe/Berlin' },
     });
@@ -122,7 +122,7 @@ describe('/developer/users/:id', () => {
     const works = async (key: string) =>
       (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status === 200;
     const demote = async (id: number, role: UserRole, more: Fields = {}) =>
-      admin.submit(path(id), 'change', { ...details, state: await stateOf(admin, path(id)), role, ...more });
+      admin.submit(path(id), 'change', { ...details, etag: await etagOf(admin, path(id)), role, ...more });
     const demoted = await createUserWithKey('ADMIN');
     const demotedAndKept = await createUserWithKey('ADMIN');
     const promoted = await createUserWithKey('AGENT');
@@ -165,8 +165,8 @@ describe('/developer/users/:id', () => {
     const visitor = await signIn(api, own);
     const path = `/developer/users/${own.userId}`;
     const message = 'This is the last active administrator of the workspace';
-    const state = await stateOf(visitor, path);
-    const demoted = await visitor.submit(path, 'change', { ...details, state, role: 'AGENT' });
+    const etag = await etagOf(visitor, path);
+    const demoted = await visitor.submit(path, 'change', { ...details, etag, role: 'AGENT' });
     expect(demoted).toMatchObject({ status: 400, text: expect.stringContaining(message) });
     const deactivated = await visitor.submit(path, 'deactivate');
     expect(deactivated).toMatchObject({ status: 400, text: expect.stringContaining(message) });
@@ -187,7 +187,7 @@ describe('/developer/users/:id', () => {
           ...details,
           role: 'AGENT',
           _csrf: await visitor.tokenOf(path),
-          state: await stateOf(visitor, path),
+          etag: await etagOf(visitor, path),
         };
         const headers = { 'content-type': 'application/x-www-form-urlencoded' };
         return () => visitor.post(`${path}?form=change`, new URLSearchParams(fields).toString(), headers);

@@ -144,8 +144,8 @@ describe('/developer/webhooks/:id', () => {
     const { text } = await admin.get(path);
     // The page shows filter values that contain a comma as JSON.
     expect(text).toContain('&quot;a, b&quot;');
-    const version = /name="version" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
-    const fields = { url: 'https://hooks.example.com/new', events: 'ticket.updated', version };
+    const etag = /name="etag" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    const fields = { url: 'https://hooks.example.com/new', events: 'ticket.updated', etag };
     const changed = await admin.submitAndFollow(path, 'change', {
       ...fields,
       filter: 'priority=HIGH,CRITICAL\r\nassigneeId=null',
@@ -242,7 +242,7 @@ describe('permissions', () => {
       const [there, absent] = [await stranger.get(address), await stranger.get(missing)];
       expect([there.status, there.text], address).toEqual([404, absent.text]);
     }
-    const changes = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', version: '"x"' };
+    const changes = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', etag: '"x"' };
     const forms: Record<string, Fields> = {
       ...{ test: {}, pause: {}, resume: {}, activate: {}, change: changes, delete: { sure: 'yes' } },
       ...{ secret: { secret: '' }, replay: { since: '2020-01-01T00:00' } },

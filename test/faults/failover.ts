@@ -250,7 +250,7 @@ ${row('First read after the promotion, ms', ({ firstRead }) => firstRead)}\
 ${row('First write after the promotion, ms', ({ firstWrite }) => firstWrite)}\
 ${row('All requests succeed after, ms', ({ recoveredAfter }) => recoveredAfter)}\
 ${row('Longest response time, ms', ({ maxWaitMs }) => maxWaitMs)}\
-${row('Requests that failed, and were not progress when to come back', ({ withoutRetryAfter }) => withoutRetryAfter)}\
+${row('Failed requests without Retry-After', ({ withoutRetryAfter }) => withoutRetryAfter)}\
 ${[lost, createdTwice, report.falseDeliveries, report.unsigned, missed, extra]
   .flat()
   .map((each) => `\n  ${each}`)

@@ -251,7 +251,7 @@ export function formatIdempotency(report: IdempotencyReport): string {
   More than once    ${repeated.length}
   Miscounted        ${miscounted.length}   totals, texts, changes, activities, deliveries, stored responses
   Unexpected        ${unexpected.length}   responses
-  Result again    ${report.replayed}
+  Replayed          ${report.replayed}
   In progress       ${report.inProgress}
 ${[...missing, ...repeated, ...miscounted, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
 }

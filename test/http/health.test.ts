@@ -74,9 +74,9 @@ describe('health endpoints on the operations port', () => {
 
   it('reports the details of failed checks on the operations port, and stays ready', async () => {
     const checks = [
-      { name: 'fine', look: () => ({ ok: true, milliseconds: 1 }) },
-      { name: 'absent', look: () => Promise.reject(new Error('unreachable')) },
-      { name: 'silent', look: () => new Promise<never>(() => undefined) },
+      { name: 'fine', run: () => ({ ok: true, milliseconds: 1 }) },
+      { name: 'absent', run: () => Promise.reject(new Error('unreachable')) },
+      { name: 'silent', run: () => new Promise<never>(() => undefined) },
     ];
     const app = openOperationsServer({ logger, lifecycle: new Lifecycle('ready'), checks });
     const answer = await app.inject('/readyz');

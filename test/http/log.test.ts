@@ -65,10 +65,10 @@ it('logs every request with its id, but without API key, secret, body and query'
   await workspace.call('GET', '/tickets', undefined, { 'x-api-key': workspace.key, 'x-request-id': 'my-own-id' });
   // The error message of PostgreSQL contains the rejected row, and so the secret title.
   await api.prisma.$executeRaw`ALTER TABLE tickets ADD CHECK (title <> 'a title of this test') NOT VALID`;
-  const refused = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
-  expect(refused.status).toBe(500);
+  const rejected = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
+  expect(rejected.status).toBe(500);
   // A retry of this request would fail again, so the response has no Retry-After.
-  expect(refused.headers).not.toHaveProperty('retry-after');
+  expect(rejected.headers).not.toHaveProperty('retry-after');
   await database.drop();
   const failed = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   expect(failed.status).toBe(500);

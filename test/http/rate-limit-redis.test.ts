@@ -33,7 +33,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   const max = 3;
 
   async function openStore(overrides: Partial<Parameters<typeof openRedisCounter>[0]> = {}) {
-    const options = { url: redis.url, onAway: () => undefined, onBack: () => undefined };
+    const options = { url: redis.url, onUnavailable: () => undefined, onAvailable: () => undefined };
     const counter = await openRedisCounter({ ...options, ...overrides });
     const store = new RateLimitStore(
       createMemoryCounter(() => performance.now()),
@@ -108,7 +108,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   it('uses one Redis connection at a time and reconnects after a lost connection', async () => {
     await expect.poll(connections).toBe(0);
     const reported: string[] = [];
-    const { store, count } = await openStore({ onBack: () => void reported.push('back') });
+    const { store, count } = await openStore({ onAvailable: () => void reported.push('back') });
     await sleep(1200);
     expect([await connections(), reported]).toEqual([1, []]);
     await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
@@ -125,14 +125,14 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
 
   it('reports the reason once while Redis is unavailable', async () => {
     const reported: string[] = [];
-    const onAway = (reason: string) => void reported.push(reason);
-    const { store } = await openStore({ onAway });
+    const onUnavailable = (reason: string) => void reported.push(reason);
+    const { store } = await openStore({ onUnavailable });
     await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
     await expect.poll(() => reported).toEqual(['Redis has closed the connection.']);
     store.close();
     redis.silence();
-    const { store: other } = await openStore({ onAway });
-    expect(other.state).toBe('redis away');
+    const { store: other } = await openStore({ onUnavailable });
+    expect(other.state).toBe('redis unreachable');
     await sleep(1200);
     expect(reported.slice(1)).toEqual(['Redis did not respond within 1000 ms.']);
   });
@@ -144,18 +144,18 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     const counted = await Promise.all(Array.from({ length: 10 }, () => count(`${randomUUID()}:1:users`)));
     expect(performance.now() - began).toBeLessThan(1000);
     expect(counted.map(({ current }) => current)).toEqual(Array(10).fill(1));
-    expect(store.state).toBe('redis away');
+    expect(store.state).toBe('redis unreachable');
   });
 
   it("does not use a Redis server that can't count, until it can count again", async () => {
     const reported: string[] = [];
-    const onAway = (reason: string) => void reported.push(reason);
-    const { store, count } = await openStore({ onAway, onBack: () => void reported.push('back') });
+    const onUnavailable = (reason: string) => void reported.push(reason);
+    const { store, count } = await openStore({ onUnavailable, onAvailable: () => void reported.push('back') });
     const key = `${randomUUID()}:1:tickets`;
     await redis.send('CONFIG', 'SET', 'maxmemory', '1');
     expect((await count(key)).current).toBe(1);
     await sleep(1500);
-    expect(store.state).toBe('redis away');
+    expect(store.state).toBe('redis unreachable');
     await redis.send('CONFIG', 'SET', 'maxmemory', '0');
     await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
     expect(reported).toEqual([expect.stringMatching(/^OOM /), 'back']);
@@ -181,12 +181,14 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const reasons: string[] = [];
-    const onAway = (reason: string) => void reasons.push(reason);
+    const onUnavailable = (reason: string) => void reasons.push(reason);
     for (const host of ['localhost', '127.0.0.1']) {
-      expect((await openStore({ url: `rediss://${host}:${port}`, onAway })).store.state).toBe('redis away');
+      expect((await openStore({ url: `rediss://${host}:${port}`, onUnavailable })).store.state).toBe(
+        'redis unreachable',
+      );
     }
     expect(new Set(names)).toEqual(new Set(['localhost']));
-    await openStore({ url: `redis://[::1]:${await steadyPort()}`, onAway });
+    await openStore({ url: `redis://[::1]:${await steadyPort()}`, onUnavailable });
     expect(reasons).toHaveLength(3);
     expect(reasons[2]).toContain(' ::1:');
   });

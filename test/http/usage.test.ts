@@ -126,8 +126,8 @@ it('records concurrency limit rejections separately from rate limit rejections',
   await lock.end();
   await waiting;
   await api.usage.flush();
-  const refused = (await readRows(api, workspace)).filter(({ endpoint }) => endpoint === 'assets_list');
-  expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['CONCURRENCY_LIMIT']));
+  const rejected = (await readRows(api, workspace)).filter(({ endpoint }) => endpoint === 'assets_list');
+  expect(new Set(rejected.map(({ outcome }) => outcome))).toEqual(new Set(['CONCURRENCY_LIMIT']));
 });
 
 it('adds up the usage counts of concurrent processes', async () => {

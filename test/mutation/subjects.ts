@@ -25,7 +25,7 @@ export const subjects: Subject[] = [
   },
   {
     file: 'server/src/resources/tickets/queries.ts',
-    only: ['merge', 'move'],
+    only: ['merge', 'getStatusTimestamps'],
     tests: ['api/tickets.test.ts', 'api/tickets-patch.test.ts'],
   },
   { file: 'server/src/webhooks/delivery/circuit-breaker.ts', tests: ['webhooks/breaker.test.ts'] },
@@ -37,7 +37,7 @@ export const subjects: Subject[] = [
   },
   {
     file: 'server/src/webhooks/delivery/record-results.ts',
-    only: ['recordResults', 'judge', 'signOf'],
+    only: ['recordResults', 'toRecordedResults', 'toSignal'],
     tests: ['webhooks/claims.test.ts'],
   },
   { file: 'server/src/webhooks/delivery/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },

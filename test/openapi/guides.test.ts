@@ -135,6 +135,7 @@ async function freePort(): Promise<number> {
 const withoutCode = ['client-examples.md', 'limitations.md'];
 
 it('runs the code samples of every guide that has code', async () => {
+  for (const name of withoutCode) expect((await readGuide(name.replace('.md', ''))).blocks).toEqual([]);
   const names = (await readdir(guides)).filter((name) => !withoutCode.includes(name));
   expect(names.sort()).toEqual([
     'agents.md',

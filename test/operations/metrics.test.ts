@@ -123,7 +123,7 @@ describe('metrics of requests', () => {
     const { call } = await createWorkspace(api);
     const getRejections = async () => {
       const { value } = await scrape();
-      return ['global', 'group'].map((window) => value('itsm_rate_limit_refusals_total', { window }));
+      return ['global', 'group'].map((window) => value('itsm_rate_limit_rejections_total', { window }));
     };
     expect(await getRejections()).toEqual([0, 0]);
     for (let i = 0; i < 5; i++) await call('GET', '/tickets');

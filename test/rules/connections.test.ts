@@ -55,14 +55,14 @@ it.each([
   ['succeeds', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'],
   ['fails', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01), 1 / (extract(ms FROM clock_timestamp())::int % 2)'],
 ])('keeps a database connection open when its query %s', async (_, text) => {
-  const watch = new ConnectionWatchdog();
+  const watchdog = new ConnectionWatchdog();
   const timeouts = { statementMs: 300, lockMs: 300 };
   const pool = new Pool({
     connectionString: await workerDatabaseUrl(),
     application_name: 'itsm-api wanted',
     max: 1,
     timeouts,
-    watch,
+    watchdog,
     onConnectionError: () => undefined,
   });
   const sessions = new Set<number>();
@@ -78,7 +78,7 @@ it.each([
   await Promise.all(queries);
   expect(sessions.size).toBe(1);
   await pool.end();
-  watch.close();
+  watchdog.close();
 });
 
 it('keeps a database connection open after a failed statement', async () => {

@@ -41,7 +41,7 @@ describe('Redis that is unavailable at startup', () => {
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) statuses.push((await workspace.call('GET', '/users')).status);
     expect(statuses).toEqual([200, 200, 429]);
-    expect(api.app.rateLimitStore.state).toBe('redis away');
+    expect(api.app.rateLimitStore.state).toBe('redis unreachable');
     // The server tries to reconnect, but logs no further failure.
     await sleep(1200);
     expect(lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringContaining('ECONNREFUSED') })]);
@@ -158,7 +158,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
       const running = load([...apis], workspace.key);
       await sleep(500);
       await stopRedis();
-      await expect.poll(states, { timeout: 3000 }).toEqual(['redis away', 'redis away']);
+      await expect.poll(states, { timeout: 3000 }).toEqual(['redis unreachable', 'redis unreachable']);
       // Requests don't wait for Redis while the servers treat it as unavailable.
       const began = performance.now();
       for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');

@@ -83,34 +83,34 @@ it('reports an error when the database connection is lost during the startup che
 
 it("never reports that it is listening if PostgreSQL notifications don't arrive", async () => {
   const url = await workerDatabaseUrl();
-  const watch = new ConnectionWatchdog();
+  const watchdog = new ConnectionWatchdog();
   const proxy = await startProxy(url, { swallowsNotifications: true });
   const listeningStates: boolean[] = [];
   const deaf = listen({
     url: proxy.url,
     channel: 'test',
     timeouts,
-    watch,
+    watchdog,
     onNotify: () => listeningStates.push(deaf.listening),
   });
-  const hearing = listen({ url, channel: 'test', timeouts, watch, onNotify: () => undefined });
+  const hearing = listen({ url, channel: 'test', timeouts, watchdog, onNotify: () => undefined });
   await expect.poll(() => hearing.listening, { timeout: 10_000 }).toBe(true);
   await expect.poll(() => listeningStates.length, { timeout: 10_000 }).toBeGreaterThan(1);
   expect(listeningStates).not.toContain(true);
   await Promise.all([deaf.close(), hearing.close()]);
   await proxy.close();
-  watch.close();
+  watchdog.close();
 });
 
 it('reports once that PostgreSQL notifications stop, and once that they resume', async () => {
   let swallows = false;
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
-  const watch = new ConnectionWatchdog();
+  const watchdog = new ConnectionWatchdog();
   const reported: string[] = [];
   const listener = listen({
-    ...{ url: proxy.url, channel: 'test', timeouts, watch, onNotify: () => undefined },
-    onAway: (reason) => reported.push((reason as Error).name),
-    onBack: () => reported.push('back'),
+    ...{ url: proxy.url, channel: 'test', timeouts, watchdog, onNotify: () => undefined },
+    onUnavailable: (reason) => reported.push((reason as Error).name),
+    onAvailable: () => reported.push('back'),
   });
   await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
   swallows = true;
@@ -121,18 +121,18 @@ it('reports once that PostgreSQL notifications stop, and once that they resume',
   expect(reported).toEqual(['TimeoutError', 'back']);
   await listener.close();
   await proxy.close();
-  watch.close();
+  watchdog.close();
 }, 60_000);
 
 it('calls onNotify for a PostgreSQL notification', async () => {
   const url = await workerDatabaseUrl();
-  const watch = new ConnectionWatchdog();
+  const watchdog = new ConnectionWatchdog();
   let notifications = 0;
-  const listener = listen({ url, channel: 'test', timeouts, watch, onNotify: () => notifications++ });
+  const listener = listen({ url, channel: 'test', timeouts, watchdog, onNotify: () => notifications++ });
   await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
   const before = notifications;
   await execute(url, 'NOTIFY test');
   await expect.poll(() => notifications, { timeout: 5000 }).toBeGreaterThan(before);
   await listener.close();
-  watch.close();
+  watchdog.close();
 });

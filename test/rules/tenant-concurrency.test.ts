@@ -25,7 +25,7 @@ beforeAll(async () => {
       TENANT_CONCURRENCY_SHARE: '0.25',
       TENANT_CONCURRENCY_QUEUE: '3',
       TENANT_CONCURRENCY_WAIT_MS: '1500',
-      TENANT_UNSENT_BYTES: '1000000',
+      TENANT_UNREAD_BYTES: '1000000',
     },
     logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
   });
@@ -220,7 +220,7 @@ it('returns 429 if the queue of the tenant is full or a request waits too long',
     );
   }
   expect((await Promise.all(answers.first)).map(({ status }) => status)).toEqual([201, 201]);
-  const refusals = logged.filter(({ msg }) => String(msg).includes('rejected by the tenant concurrency limit'));
+  const refusals = logged.filter(({ msg }) => String(msg).includes('rejected by a tenant limit'));
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 
@@ -313,7 +313,7 @@ it('returns 429 while the clients of a tenant have too many unread response byte
 });
 
 it('counts unread pages of the developer area in the limit of unread response bytes', async () => {
-  const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNSENT_BYTES: '1000000' };
+  const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   // The page is four times as long as this text, because the server escapes each character.
@@ -330,7 +330,7 @@ it('counts unread pages of the developer area in the limit of unread response by
 }, 60_000);
 
 it('counts unread bytes of a CSV export until the client reads them or disconnects', async () => {
-  const env = { TENANT_UNSENT_BYTES: '1000000' };
+  const env = { TENANT_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   const description = 'x'.repeat(60_000);
@@ -362,7 +362,7 @@ it('counts unread bytes of a CSV export until the client reads them or disconnec
 }, 60_000);
 
 it('returns 429 while a client does not read many concurrent large responses', async () => {
-  const env = { DATABASE_POOL_SIZE: '8', TENANT_CONCURRENCY_SHARE: '0.25', TENANT_UNSENT_BYTES: '1000000' };
+  const env = { DATABASE_POOL_SIZE: '8', TENANT_CONCURRENCY_SHARE: '0.25', TENANT_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   for (let i = 0; i < 40; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });

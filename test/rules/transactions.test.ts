@@ -103,8 +103,8 @@ describe('opening and closing statements', () => {
     ['no statement', async () => undefined],
   ])('rolls back the writes by %s when the opening condition of the transaction is false', async (_, work) => {
     const before = await readState();
-    const edges = { opening: [requiring(true), requiring(false)], closing: () => [note('Never')] };
-    await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(ConditionNotMet);
+    const boundaries = { opening: [requiring(true), requiring(false)], closing: () => [note('Never')] };
+    await expect(inTransaction(db, work, boundaries)).rejects.toBeInstanceOf(ConditionNotMet);
     expect(await readState()).toEqual(before);
   });
 

@@ -52,11 +52,11 @@ describe('the settings', () => {
     ['TRUST_PROXY', 'proxy'],
     ['WEBHOOK_SECRET_KEY', 'short'],
     ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'yes'],
-    ['WEBHOOK_REFUSED_NETWORKS', '10.0.0.0/33'],
-    ['WEBHOOK_REFUSED_NETWORKS', '10.0.0.0/8,10.1'],
-    ['WEBHOOK_REFUSED_NETWORKS', 'fe80::1%eth0/64'],
-    ['WEBHOOK_REFUSED_NETWORKS', '2001:db8::/32/1'],
-    ['WEBHOOK_REFUSED_NETWORKS', 'internal'],
+    ['WEBHOOK_BLOCKED_NETWORKS', '10.0.0.0/33'],
+    ['WEBHOOK_BLOCKED_NETWORKS', '10.0.0.0/8,10.1'],
+    ['WEBHOOK_BLOCKED_NETWORKS', 'fe80::1%eth0/64'],
+    ['WEBHOOK_BLOCKED_NETWORKS', '2001:db8::/32/1'],
+    ['WEBHOOK_BLOCKED_NETWORKS', 'internal'],
   ])('rejects the setting %s=%s with one line that names the setting', (name, value) => {
     const read = () =>
       readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: secretKey, [name]: value });

@@ -184,14 +184,14 @@ describe('start', () => {
 
     const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
     const health = async () => (await fetch(`${operations}/readyz`)).json();
-    const says = expect.stringMatching(/^Pages of its files are damaged: \d+ reads failed, the last at 20\S+Z\.$/);
+    const message = expect.stringMatching(/^Pages of its files are damaged: \d+ reads failed, the last at 20\S+Z\.$/);
     await expect.poll(health, { timeout: 10_000 }).toMatchObject({
       status: 'degraded',
-      checks: { database: { ok: false, error: says } },
+      checks: { database: { ok: false, error: message } },
     });
     const { stdout } = await commandLine('', { DATA_DIR })('doctor --json');
     expect(JSON.parse(stdout).findings).toContainEqual(
-      expect.objectContaining({ check: 'data files', level: 'wrong', says }),
+      expect.objectContaining({ check: 'data files', level: 'wrong', message }),
     );
   });
 
@@ -283,7 +283,7 @@ describe('start', () => {
     });
     const address = await server.ready;
     expect(server.output()).toContain(
-      '"uses":"at most 19 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key look-up (ROLES), ' +
+      '"uses":"at most 19 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key lookup (ROLES), ' +
         '2 for signing in (ROLES), 8 for deliveries and jobs (ROLES), 2 for listening (ROLES), 1 for the nightly check (ROLES)"',
     );
 
@@ -337,7 +337,11 @@ describe('start', () => {
       expect(server.output()).toContain('Search is case-sensitive beyond ASCII. The database has LC_CTYPE C.');
       const { stdout } = await commandLine(DATABASE_URL, { WEBHOOK_SECRET_KEY })('doctor --json');
       expect(JSON.parse(stdout).findings).toContainEqual(
-        expect.objectContaining({ check: 'PostgreSQL', level: 'note', says: 'Search is case-sensitive beyond ASCII.' }),
+        expect.objectContaining({
+          check: 'PostgreSQL',
+          level: 'note',
+          message: 'Search is case-sensitive beyond ASCII.',
+        }),
       );
       server.process.kill('SIGTERM');
       await server.exited;

@@ -105,7 +105,7 @@ export async function startApi({
     application_name: 'itsm-api test',
     max: 5,
     timeouts,
-    watch: databases.options.watch,
+    watchdog: databases.options.watchdog,
     onConnectionError,
   });
   const { prisma } = owner;
@@ -118,7 +118,7 @@ export async function startApi({
     secretCipher: createSecretCipher(secretKeys),
     targets: createTargetPolicy({
       allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
-      refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,
+      blockedNetworks: settings.WEBHOOK_BLOCKED_NETWORKS,
     }),
     hostLimits: readHostLimits(settings),
     publicUrl: settings.PUBLIC_URL,

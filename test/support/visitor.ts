@@ -71,15 +71,15 @@ export async function signIn(
   const visitor = openBrowser(api);
   const db = tenantClient(api.databases.system, tenantId);
   const token = await createInvitation({ db }, userId, { demo: true });
-  const response = await visitor.submit(`/developer/join?token=${token}`, 'look');
+  const response = await visitor.submit(`/developer/join?token=${token}`, 'skip');
   if (response.status !== 303) throw new Error(`Signing in returned ${response.status}:\n${response.text}`);
   return visitor;
 }
 
-/** Returns the value of the hidden field `state` in the form of a page. */
-export async function stateOf(visitor: Visitor, path: string): Promise<string> {
+/** Returns the value of the hidden field `etag` in the form of a page. */
+export async function etagOf(visitor: Visitor, path: string): Promise<string> {
   const { text } = await visitor.get(path);
-  return /name="state" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+  return /name="etag" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
 }
 
 /** Uploads a file to a page like a browser (RFC 7578). */

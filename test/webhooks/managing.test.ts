@@ -103,7 +103,7 @@ describe('PATCH /webhooks/:id', () => {
     expect((await owner.call('POST', `/webhooks/${id}/replay`, { since: '2026-11-20T10:00:00Z' })).status).toBe(404);
   });
 
-  it('sends pending deliveries to the new URL of a webhook and resets the failure count', async () => {
+  it('sends pending deliveries to the new URL of a webhook and ends its automatic pause', async () => {
     const { id, receiver } = await subscribe({}, answer(410));
     await owner.createTicket({ title: 'waits' });
     await eventually(async () => {
@@ -287,7 +287,9 @@ describe('POST /webhooks/:id/test', () => {
       await expect.poll(async () => (await waiting()).length + patched).toBe(2);
       return [test, patch];
     });
-    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([201, 200]);
+    const [test, patch] = await Promise.all(requests);
+    expect([test?.status, patch?.status]).toEqual([201, 200]);
+    expect(test?.body.data).toMatchObject({ event: 'ticket.created' });
   });
 
   it('reports failures of a test delivery without the response of a private network', async () => {

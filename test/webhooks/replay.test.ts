@@ -84,8 +84,8 @@ describe('replayDeliveries', () => {
     const replay = await replayWebhook(context, id, { since: '2026-01-01T00:00:00Z' }).finally(() =>
       vi.useRealTimers(),
     );
-    const { askedAt } = await getReplay(context, id, replay.id);
-    expect(Math.abs(Date.parse(askedAt) - Date.now())).toBeLessThan(60_000);
+    const { requestedAt } = await getReplay(context, id, replay.id);
+    expect(Math.abs(Date.parse(requestedAt) - Date.now())).toBeLessThan(60_000);
   });
 
   it('replays more deliveries than a statement allows parameters, in separately committed batches', {

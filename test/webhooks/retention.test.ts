@@ -92,7 +92,7 @@ describe('pruning of deliveries', () => {
     await eventually(async () => expect(await api.prisma.delivery.count()).toBe(0));
   });
 
-  it('logs a failed job that prunes deliveries', async () => {
+  it('emits an error event for a failed job that prunes deliveries', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);

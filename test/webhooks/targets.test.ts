@@ -297,7 +297,7 @@ describe('targets that are always blocked', () => {
   const why = 'has a host that this server blocks for webhooks. Use another host.';
 
   it.each(never)('blocks the webhook target %s even if private targets are allowed', (host) => {
-    const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
+    const policy = createTargetPolicy({ allowPrivate: true, blockedNetworks: [] });
     expect(() => policy.checkUrl(`http://${host}/latest/meta-data`)).toThrow(why);
   });
 
@@ -336,15 +336,15 @@ it.each([
   ['2001:0:a9fe:a9fe::', 'a Teredo server'],
   ['2001:0:808:808:0:0:5601:5601', 'a Teredo client'],
 ])('blocks the metadata service of cloud providers as %s: %s', (address) => {
-  const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
+  const policy = createTargetPolicy({ allowPrivate: true, blockedNetworks: [] });
   expect(policy.findBlockReason(address)).toBe('is blocked for webhooks');
 });
 
-describe('WEBHOOK_REFUSED_NETWORKS', () => {
+describe('WEBHOOK_BLOCKED_NETWORKS', () => {
   const networks = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
 
-  it('blocks addresses in WEBHOOK_REFUSED_NETWORKS, also as NAT64, but not adjacent addresses', () => {
-    const policy = createTargetPolicy({ allowPrivate: false, refusedNetworks: networks });
+  it('blocks addresses in WEBHOOK_BLOCKED_NETWORKS, also as NAT64, but not adjacent addresses', () => {
+    const policy = createTargetPolicy({ allowPrivate: false, blockedNetworks: networks });
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
     const why = 'has a host that this server blocks for webhooks. Use another host.';
     for (const host of ['198.41.0.4', '[64:ff9b::c629:4]', '[2600:1f18::1]', '9.9.9.9', '[::ffff:9.9.9.9]']) {
@@ -359,10 +359,10 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     );
   });
 
-  it('blocks IPv4-in-IPv6 forms of addresses in WEBHOOK_REFUSED_NETWORKS', () => {
+  it('blocks IPv4-in-IPv6 forms of addresses in WEBHOOK_BLOCKED_NETWORKS', () => {
     const policy = createTargetPolicy({
       allowPrivate: true,
-      refusedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
+      blockedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
     });
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '9.9.9.9']) {
       expect(policy.findBlockReason(address), address).toBe('is blocked for webhooks');
@@ -370,8 +370,8 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     expect(policy.findBlockReason('10.2.0.1')).toBeUndefined();
   });
 
-  it('blocks names that resolve to WEBHOOK_REFUSED_NETWORKS, and connections to these networks', async () => {
-    const targets = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.0/8'] });
+  it('blocks names that resolve to WEBHOOK_BLOCKED_NETWORKS, and connections to these networks', async () => {
+    const targets = createTargetPolicy({ allowPrivate: true, blockedNetworks: ['127.0.0.0/8'] });
     const attempt = async (url: string, policy = targets) => {
       const agent = createAgent({ targets: policy, lookup });
       try {
@@ -388,7 +388,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     expect(await attempt(`http://loopback.example.com:${canary.port}`)).toBe(`loopback.example.com resolves to ${why}`);
     expect(await attempt(`http://127.0.0.1:${canary.port}`)).toBe(`the server connected to ${why}`);
     expect(canary.received).toHaveLength(before);
-    const open = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.2/32'] });
+    const open = createTargetPolicy({ allowPrivate: true, blockedNetworks: ['127.0.0.2/32'] });
     expect(await attempt(`http://127.0.0.1:${canary.port}`, open)).toBe(200);
   });
 });

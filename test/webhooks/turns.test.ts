@@ -1,5 +1,5 @@
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { InFlight } from '@itsm-api/server/webhooks/delivery/host-limits.ts';
+import { InFlight } from '@itsm-api/server/webhooks/delivery/in-flight.ts';
 import { RoundRobin } from '@itsm-api/server/webhooks/delivery/round-robin.ts';
 import type { SubscriptionRef } from '@itsm-api/server/webhooks/subscription-ref.ts';
 import { describe, expect, it } from 'vitest';

@@ -14,7 +14,7 @@ import type { Parameter, Reference } from './types.ts';
 export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
   return Object.entries((headers ?? {}) as Record<string, z.ZodType>).map(([name, header]) => {
     const { description = '', ...schema } = toSchema(header, 'input', schemas);
-    const written = name.split('-').map(capitalised).join('-');
+    const written = name.split('-').map(capitalize).join('-');
     return { name: written, in: 'header', required: false, description: String(description), schema };
   });
 }
@@ -48,14 +48,14 @@ function named(
   }
   if (where === 'header') return [name, { name, in: where, required: false, description, schema }];
   if (path.endsWith('/changes')) {
-    return [`Changes${capitalised(name)}`, { name, in: where, required: false, description, schema }];
+    return [`Changes${capitalize(name)}`, { name, in: where, required: false, description, schema }];
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
     // The API reference page would send the example as the default value, so the example is omitted.
     const { examples, ...withoutExamples } = schema;
     const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
-    return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
+    return [key + capitalize(name), { name, in: where, required: false, description, schema: shown }];
   }
   const filtered =
     name === 'watcherUserId'
@@ -63,7 +63,7 @@ function named(
       : `Returns only items whose \`${name}\` is one of these values.`;
   const words = `${filtered} Repeat the parameter, or separate the values with commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
-  return [`${singular(resource)}${capitalised(name)}Filter`, filter];
+  return [`${singular(resource)}${capitalize(name)}Filter`, filter];
 }
 
 /** The headers for conditional requests (RFC 9110 §13). */
@@ -113,9 +113,9 @@ function ownerOf(path: string, parameter: string): string {
 }
 
 function singular(resource: string): string {
-  return capitalised(resource.replace(/ies$/, 'y').replace(/s$/, ''));
+  return capitalize(resource.replace(/ies$/, 'y').replace(/s$/, ''));
 }
 
-function capitalised(word: string): string {
+function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -5,7 +5,7 @@ import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Content, Schema } from './types.ts';
 
 /** A schema of an endpoint and the position where it is used, as ts-rest passes them. */
-interface Place {
+interface SchemaContext {
   schema: unknown;
   type: 'path' | 'query' | 'header' | 'body' | 'response';
   appRoute: unknown;
@@ -18,7 +18,7 @@ type Described = Schema & { mediaExamples?: Content['application/json']['example
  * Returns the JSON Schema of a body, query, path, header or response. Returns null if the position has no object
  * schema, and for errors, which have a description per error code.
  */
-export function describeSchema({ schema, type, appRoute }: Place, schemas: Schemas): Described | null {
+export function describeSchema({ schema, type, appRoute }: SchemaContext, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
   if (type === 'response') return describeEnvelope(schema, appRoute as Endpoint, schemas);
   const described = toSchema(schema, 'input', schemas);

@@ -505,7 +505,7 @@ CREATE TABLE webhook_replays (
   since timestamptz(3) NOT NULL,
   states text[],
   after_id bigint NOT NULL DEFAULT 0,
-  asked_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  requested_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   worked_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   matching integer,
   sent integer NOT NULL DEFAULT 0,

@@ -73,7 +73,7 @@ export const Settings = z.object({
   TENANT_CONCURRENCY_WAIT_MS: wholeNumber(1, 600_000, 5000).describe(
     'Maximum milliseconds that a request waits in this queue.',
   ),
-  TENANT_UNSENT_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
+  TENANT_UNREAD_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
     'Maximum bytes of responses per tenant that its clients have not read yet.',
   ),
   DATA_DIR: z
@@ -164,7 +164,7 @@ export const Settings = z.object({
   WEBHOOK_HOST_PER_SECOND: wholeNumber(1, 1_000_000, 500).describe(
     'Maximum webhook requests per second to one host, per tenant and worker.',
   ),
-  WEBHOOK_REFUSED_NETWORKS: commaSeparated(
+  WEBHOOK_BLOCKED_NETWORKS: commaSeparated(
     isNetwork,
     'must be networks such as 203.0.113.0/24 or 2001:db8::/32, separated by commas',
   ).describe(

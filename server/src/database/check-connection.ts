@@ -1,4 +1,4 @@
-import { errorCode } from '../shared/pg-errors.ts';
+import { errorCode } from '../shared/error-codes.ts';
 import { Connection } from './client/connection.ts';
 import { ConnectionWatchdog } from './client/connection-watchdog.ts';
 import type { Timeouts } from './client/statement-timeout.ts';
@@ -28,10 +28,10 @@ export class PoolerError extends Error {
  * @throws PoolerError, or Error if the server is unreachable; the message is one line that names `DATABASE_URL`
  */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
-  const watch = new ConnectionWatchdog();
+  const watchdog = new ConnectionWatchdog();
   const opened: Connection[] = [];
   const newConnection = () => {
-    const options = { connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watch };
+    const options = { connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watchdog };
     const connection = new Connection(options);
     opened.push(connection);
     return connection;
@@ -43,7 +43,7 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
     throw new PoolerError();
   } finally {
     for (const each of opened) each.sever('The connection check has finished.');
-    watch.close();
+    watchdog.close();
   }
 }
 

@@ -30,7 +30,7 @@ export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: Co
   const uses: ConnectionUse[] = [
     // At start, a process without the role `api` opens one connection to check row-level security.
     { purpose: 'requests', max: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
-    { purpose: 'key look-up', max: api ? keyLookups : 0, setting: 'ROLES' },
+    { purpose: 'key lookup', max: api ? keyLookups : 0, setting: 'ROLES' },
     { purpose: 'signing in', max: api ? accounts : 0, setting: 'ROLES' },
     { purpose: 'deliveries and jobs', max: worker ? system.worker : system.api, setting: 'ROLES' },
     { purpose: 'listening', max: (Number(api) + Number(worker)) * listener, setting: 'ROLES' },

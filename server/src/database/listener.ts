@@ -16,7 +16,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' | 'reachability'> {
+interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watchdog' | 'outages'> {
   url: string;
   channel: string;
   /**
@@ -27,13 +27,13 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' |
   /**
    * Called once with the reason after `maxFailures` failed attempts to listen, unless a database outage explains them.
    */
-  onAway?: ((reason: unknown) => void) | undefined;
-  /** Called when notifications arrive again after `onAway`. */
-  onBack?: (() => void) | undefined;
+  onUnavailable?: ((reason: unknown) => void) | undefined;
+  /** Called when notifications arrive again after `onUnavailable`. */
+  onAvailable?: (() => void) | undefined;
 }
 
 /**
- * Failed attempts to listen before `onAway` is called. A restart of PostgreSQL causes fewer failures, so the listener
+ * Failed attempts to listen before `onUnavailable` is called. A restart of PostgreSQL causes fewer failures, so the listener
  * doesn't report it.
  */
 const maxFailures = 4;
@@ -43,14 +43,14 @@ const maxFailures = 4;
  * Heartbeats through the channel prove that notifications arrive, because some poolers accept LISTEN but deliver no
  * notifications.
  */
-export function listen({ url, channel, onNotify, onAway, onBack, ...options }: ListenerOptions): Listener {
+export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...options }: ListenerOptions): Listener {
   const stop = new AbortController();
   let listening = false;
   let failures = 0;
-  let isAway = false;
+  let isUnavailable = false;
 
   function isExplained(reason: unknown): boolean {
-    return stop.signal.aborted || options.reachability?.explains(reason, 'notifications') === true;
+    return stop.signal.aborted || options.outages?.explains(reason, 'notifications') === true;
   }
 
   async function listenUntilLost(): Promise<void> {
@@ -76,8 +76,8 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
         if (!listening) {
           listening = true;
           failures = 0;
-          if (isAway) onBack?.();
-          isAway = false;
+          if (isUnavailable) onAvailable?.();
+          isUnavailable = false;
           onNotify();
         }
         await sleep(heartbeatMs, undefined, { signal: until });
@@ -93,9 +93,9 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
   const done = (async () => {
     while (!stop.signal.aborted) {
       const reason = await listenUntilLost().catch((error: unknown) => error);
-      if (++failures >= maxFailures && !isAway && !isExplained(reason)) {
-        isAway = true;
-        onAway?.(reason);
+      if (++failures >= maxFailures && !isUnavailable && !isExplained(reason)) {
+        isUnavailable = true;
+        onUnavailable?.(reason);
       }
       await sleep(backoffMs(failures - 1), undefined, { signal: stop.signal }).catch(() => undefined);
     }

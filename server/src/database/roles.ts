@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
+import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 
 /**
  * The roles that connections set with SET ROLE, so that row-level security doesn't depend on the role of `DATABASE_URL`
@@ -66,12 +66,12 @@ export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
     user: string;
     version: number;
   }>(
-    `SELECT wanted.role, found.oid IS NOT NULL AS exists, session_user AS user, server.version,
+    `SELECT required.role, found.oid IS NOT NULL AS exists, session_user AS user, server.version,
        COALESCE(pg_has_role(session_user, found.oid, CASE WHEN server.version >= 160000 THEN 'SET' ELSE 'MEMBER' END),
          (SELECT rolsuper FROM pg_roles WHERE rolname = session_user)) AS member
-     FROM unnest($1::text[]) AS wanted (role) LEFT JOIN pg_roles AS found ON found.rolname = wanted.role,
+     FROM unnest($1::text[]) AS required (role) LEFT JOIN pg_roles AS found ON found.rolname = required.role,
        (SELECT current_setting('server_version_num')::int AS version) AS server
-     ORDER BY wanted.role`,
+     ORDER BY required.role`,
     [[requestRole, systemRole]],
   );
   return rows.flatMap(({ role, exists, member, user, version }) => [

@@ -32,15 +32,15 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
  * The number of each advisory lock, by the data that it protects. A transaction holds the lock of its tenant until the
  * transaction ends.
  */
-const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
+const advisoryLocks = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
 /** Acquires an advisory lock of the tenant. Transactions acquire it one at a time, in the order of their arrival. */
-export async function lockTenant(db: TenantClient, guard: keyof typeof guards): Promise<void> {
-  await queryRows(db, guardOf(db, guard));
+export async function lockTenant(db: TenantClient, lock: keyof typeof advisoryLocks): Promise<void> {
+  await queryRows(db, tenantLockStatement(db, lock));
 }
 
 /** Returns the statement of `lockTenant`, for a pipeline. */
-export function guardOf(db: TenantClient, guard: keyof typeof guards): Statement {
+export function tenantLockStatement(db: TenantClient, lock: keyof typeof advisoryLocks): Statement {
   const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
-  return { text, values: [`${guard}:${db.$tenantId}`, guards[guard]] };
+  return { text, values: [`${lock}:${db.$tenantId}`, advisoryLocks[lock]] };
 }

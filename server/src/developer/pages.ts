@@ -12,7 +12,7 @@ import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
 import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
-import { ticket } from './pages/tickets/list.ts';
+import { ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/overview.ts';
 import { newUser, user } from './pages/users/detail.ts';
 import { users } from './pages/users/list.ts';

@@ -153,7 +153,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
     const visit = request.visit as RequestContext;
     const submission = { visit, request, errors: options };
-    const runAuthorized = (response: () => Promise<ReceivedForm>) =>
+    const runAuthorized = (handle: () => Promise<ReceivedForm>) =>
       runLimited(visit, async () => {
         if (visit.user !== undefined) {
           // While the server received the body, the session may have ended or the role of the user may have changed.
@@ -161,7 +161,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
           if (user === undefined) return { response: { redirect: getSignInUrl(getPath(request)) }, status: 303 };
           assertRole(findForm(page, request).form.roles ?? page.roles, { ...visit, user });
         }
-        return response();
+        return handle();
       });
     const { response, status, retryAfterSeconds } = await runAuthorized(() => handleForm(page, submission)).catch(
       async (error: unknown) => {

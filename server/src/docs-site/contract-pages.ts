@@ -27,7 +27,7 @@ export function describeEvents({ tags, webhooks = {}, components }: OpenApi): st
   return `# Webhook events
 
 Subscribe a URL to event types with \`POST /webhooks\`. The server then delivers each event of these types to the URL.
-[Verify signatures](/docs/guides/verify-signatures) has a receiver. [Manage webhooks](/docs/guides/manage-webhooks) describes
+[Verify signatures](/docs/guides/verify-signatures) shows the code of a receiver. [Manage webhooks](/docs/guides/manage-webhooks) describes
 tests, pauses and replays.
 
 ## Deliveries

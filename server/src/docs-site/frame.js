@@ -1,5 +1,5 @@
 // Script that the documentation site and the developer area share: color theme and copy buttons.
-// biome-ignore lint/correctness/noUnusedVariables: script.js, which follows it in the same script, uses it.
+// biome-ignore lint/correctness/noUnusedVariables: docs.js or ui/script.js, which follows it in the same script, uses it.
 const frame = (() => {
   const root = document.documentElement;
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');

@@ -8,7 +8,7 @@ import { renderLayout } from './site-layout.ts';
 import { linkToMarkdown, reference } from './site-pages.ts';
 
 /** The server replaces this placeholder with the nonce of each response, because the HTML of the page is cached. */
-const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
+const noncePlaceholder = 'NONCE-OF-THIS-RESPONSE';
 
 /**
  * Adds the API reference. It is Scalar, served from this host. The configuration disables its requests to other hosts,

@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../shared/pg-errors.ts';
+import { errorCode } from '../shared/error-codes.ts';
 import { readOrCreateSecret } from '../shared/secret-file.ts';
 import {
   type Binaries,

@@ -2,7 +2,7 @@ import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { backoffMs } from '../shared/backoff.ts';
-import { errorCode } from '../shared/pg-errors.ts';
+import { errorCode } from '../shared/error-codes.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 

@@ -9,16 +9,16 @@ const minBytes = 1024;
 /**
  * Compresses successful responses without an `ETag`, which are mainly lists. Responses with a single resource are not
  * compressed: their strong ETag would have to differ for each encoding (docs/decisions/api-conventions.md). Call this
- * function before `countUnsentBytes`, so that the compressed bytes are counted.
+ * function before `countUnreadBytes`, so that the compressed bytes are counted.
  */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!isCompressible(reply, payload)) return done(null, payload);
     varyByEncoding(reply);
-    const coding = encodingFor(request);
-    if (coding === 'identity') return done(null, payload);
-    reply.header('content-encoding', coding);
-    fastEncoders[coding](payload).then((bytes) => done(null, bytes), done);
+    const encoding = encodingFor(request);
+    if (encoding === 'identity') return done(null, payload);
+    reply.header('content-encoding', encoding);
+    fastEncoders[encoding](payload).then((bytes) => done(null, bytes), done);
   });
 }
 

@@ -1,7 +1,7 @@
 import { acceptsIfMatch, type Endpoint } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../shared/errors.ts';
-import { names, parseEtags } from '../shared/etag.ts';
+import { includesEtag, parseEtags } from '../shared/etag.ts';
 
 /**
  * Adds conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). Reads with a matching
@@ -38,7 +38,7 @@ export function notModifiedUnlessChanged(
 ): unknown {
   const { method, headers } = request;
   if (method !== 'GET' && method !== 'HEAD') return payload;
-  if (!names(headers['if-none-match'] ?? '', etag)) return payload;
+  if (!includesEtag(headers['if-none-match'] ?? '', etag)) return payload;
   reply.code(304);
   return method === 'HEAD' ? payload : null;
 }

@@ -3,21 +3,21 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import negotiate from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const codings = ['br', 'gzip', 'identity'] as const;
+const encodings = ['br', 'gzip', 'identity'] as const;
 
-export type Encoding = (typeof codings)[number];
+export type Encoding = (typeof encodings)[number];
 
 /** Returns the supported encoding that the request prefers (RFC 9110 §12.5.3). */
 export function encodingFor(request: FastifyRequest): Encoding {
   const accepted = (request.headers['accept-encoding'] ?? '').toLowerCase();
   // In `Accept-Encoding`, `*` doesn't allow encodings that the client rejects by name, such as `br;q=0`. The negotiator
   // ignores that rule.
-  const others = codings.filter((coding) => !rejections[coding].test(accepted));
+  const others = encodings.filter((encoding) => !rejections[encoding].test(accepted));
   return negotiate(accepted, others) ?? 'identity';
 }
 
-const createRejectionPattern = (coding: Encoding) =>
-  new RegExp(`(?:^|,)\\s*${coding}\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$)`);
+const createRejectionPattern = (encoding: Encoding) =>
+  new RegExp(`(?:^|,)\\s*${encoding}\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$)`);
 const rejections = {
   br: createRejectionPattern('br'),
   gzip: createRejectionPattern('gzip'),

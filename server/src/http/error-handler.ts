@@ -3,8 +3,8 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasErrorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
-import { hasPgCode, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { TenantLimitExceeded } from '../shared/tenant-limiter.ts';
 import { defaultHeadersOf, setDefaultHeaders } from './default-headers.ts';
@@ -46,7 +46,7 @@ export interface ErrorSources {
 /** Adds the error handler, which sends all error responses (spec §7). Handlers and hooks only throw errors. */
 export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
   app.setErrorHandler(async (thrown, request, reply) => {
-    if (thrown instanceof TenantLimitExceeded) await request.giveBack(reply);
+    if (thrown instanceof TenantLimitExceeded) await request.refundRateLimit(reply);
     sendError(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
@@ -184,7 +184,7 @@ function lockTimeoutError(): ApiError {
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (hasPgCode(thrown, LOCK_NOT_AVAILABLE)) return lockTimeoutError();
+  if (hasErrorCode(thrown, LOCK_NOT_AVAILABLE)) return lockTimeoutError();
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpectedErrorMessage);
 }

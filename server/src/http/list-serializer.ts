@@ -15,11 +15,11 @@ interface List {
  * 64 KB in one call would block the process for 30 ms per response (docs/decisions/rate-and-concurrency-limits.md).
  */
 export function addListSerializer(app: FastifyInstance): void {
-  let turn = Promise.resolve();
+  let lastYield = Promise.resolve();
   // All lists share one promise chain. In each iteration of the event loop, at most one waiting list continues.
   const yieldToEventLoop = () => {
-    turn = turn.then(() => setImmediate());
-    return turn;
+    lastYield = lastYield.then(() => setImmediate());
+    return lastYield;
   };
 
   app.addHook('preSerialization', (_request, reply, payload, done) => {

@@ -4,7 +4,7 @@ import type { Settings } from '../config/env.ts';
 import { standardOutput } from './log-destination.ts';
 
 /** Returns whether standard output is a terminal. If not, each log line is JSON. */
-export function isWatched(): boolean {
+export function isTerminal(): boolean {
   return process.stdout.isTTY;
 }
 
@@ -26,7 +26,7 @@ export function createLogger(
     serializers: { err: serializeError },
   };
   if (destination !== undefined) return pino(options, destination);
-  if (isWatched()) return pino(options, pretty({ sync: true, singleLine: true }));
+  if (isTerminal()) return pino(options, pretty({ sync: true, singleLine: true }));
   return pino(options, standardOutput());
 }
 

@@ -26,16 +26,16 @@ export function serveSharedFiles(scope: FastifyInstance, cacheControl: string): 
     };
     files.set(text, file);
 
-    const coding = encodingFor(request);
-    const etag = `"${file.tag}-${coding}"`;
+    const encoding = encodingFor(request);
+    const etag = `"${file.tag}-${encoding}"`;
     varyByEncoding(reply);
     reply.headers({ etag, 'cache-control': cacheControl });
-    file.bytes[coding] ??= bestEncoders[coding](text).catch((error: unknown) => {
-      delete file.bytes[coding];
+    file.bytes[encoding] ??= bestEncoders[encoding](text).catch((error: unknown) => {
+      delete file.bytes[encoding];
       throw error;
     });
-    const payload = notModifiedUnlessChanged(request, reply, await file.bytes[coding], etag);
-    if (coding !== 'identity' && payload !== null) reply.header('content-encoding', coding);
+    const payload = notModifiedUnlessChanged(request, reply, await file.bytes[encoding], etag);
+    if (encoding !== 'identity' && payload !== null) reply.header('content-encoding', encoding);
     return payload;
   });
 }

@@ -39,7 +39,7 @@ const resources: readonly Resource[] = [
 ];
 
 /** Adds the handlers of the MCP server that list and read the resources. */
-export function offerResources(server: Server): void {
+export function addResourceHandlers(server: Server): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ read, ...described }) => described),
   }));

@@ -10,7 +10,7 @@ export type InternalRequest = (options: InjectOptions) => Promise<{ headers: Out
  * that nothing parses the JSON again. Call this function before you register the endpoints and any hook that serializes
  * responses.
  */
-export function internalRequest(app: FastifyInstance): InternalRequest {
+export function createInternalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
 
   app.addHook('preSerialization', ({ raw }, _reply, body, done) => {

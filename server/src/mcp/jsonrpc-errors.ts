@@ -28,7 +28,7 @@ export function jsonRpcError(message: string, code: number = serverError): JsonR
 }
 
 /** Returns an error handler that responds with JSON-RPC errors. Their `data` contains the error of the API. */
-export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
+export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
     const { message, ...data } = envelopeOf(error, request.id, request.server.publicUrl).error;
@@ -64,7 +64,7 @@ function getMessageId({ body }: FastifyRequest): string | number | null {
  * on a local server. Requests without `Origin` are accepted, because only browsers send this header.
  * @param publicUrl the URL at which browsers reach the server
  */
-export function refuseForeignPages(publicUrl: string | undefined) {
+export function createOriginCheck(publicUrl: string | undefined) {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   const allowed = [...localhostAllowedOrigins(), ...own];
   return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {

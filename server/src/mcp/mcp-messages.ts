@@ -7,16 +7,16 @@ import { requestIdHeader } from '../http/request-id.ts';
 import { findNames, type Names } from '../resources/shared/display-names.ts';
 import { formatSeconds } from '../shared/errors.ts';
 import type { TenantLimiter } from '../shared/tenant-limiter.ts';
-import { offerResources } from './guide-resources.ts';
-import { type InternalRequest, internalRequest } from './internal-request.ts';
-import { jsonRpcError, refuseByProtocol, refuseForeignPages } from './jsonrpc-errors.ts';
-import { protocolResponseOf } from './protocol.ts';
-import { referredIn } from './reference-names.ts';
+import { addResourceHandlers } from './guide-resources.ts';
+import { createInternalRequest, type InternalRequest } from './internal-request.ts';
+import { createJsonRpcErrorHandler, createOriginCheck, jsonRpcError } from './jsonrpc-errors.ts';
+import { processMessage } from './protocol.ts';
+import { findReferencedIds } from './reference-names.ts';
 import { type Arguments, requestOf } from './tool-request.ts';
 import { errorText, type Success, shortened, textOf } from './tool-result.ts';
 import { type Tool, tools } from './tools.ts';
 
-export interface AgentOptions extends ErrorSources {
+export interface McpOptions extends ErrorSources {
   tenantLimiter: TenantLimiter;
   settings: Pick<Settings, 'PUBLIC_URL'>;
 }
@@ -26,7 +26,7 @@ interface Exchange {
   send: InternalRequest;
   request: FastifyRequest;
   reply: FastifyReply;
-  options: AgentOptions;
+  options: McpOptions;
   /** The tools that this URL of the MCP server offers. */
   offered: readonly Tool[];
   /** Whether the API endpoint has counted the message in the rate limits of the API key. */
@@ -42,23 +42,23 @@ const instructions =
  * (docs/decisions/mcp-server.md). The server is stateless, and returns one JSON response per message. Call this
  * function before you register the endpoints.
  */
-export function addAgents(app: FastifyInstance, options: AgentOptions): void {
-  const send = internalRequest(app);
+export function addMcpServer(app: FastifyInstance, options: McpOptions): void {
+  const send = createInternalRequest(app);
   const addresses = { '/mcp': tools, '/mcp/readonly': tools.filter(({ isRead }) => isRead) };
-  const errorHandler = refuseByProtocol(options);
-  const refuseForeign = refuseForeignPages(options.settings.PUBLIC_URL);
+  const errorHandler = createJsonRpcErrorHandler(options);
+  const checkOrigin = createOriginCheck(options.settings.PUBLIC_URL);
   for (const [url, offered] of Object.entries(addresses)) {
     app.route({
       method: 'POST',
       url,
-      onRequest: [refuseForeign, (request) => request.identify()],
+      onRequest: [checkOrigin, (request) => request.identify()],
       errorHandler,
       handler: (request, reply) => serve({ send, request, reply, options, offered, isCounted: false }),
     });
     app.route({
       method: ['GET', 'DELETE'],
       url,
-      onRequest: refuseForeign,
+      onRequest: checkOrigin,
       errorHandler,
       handler: (_request, reply) =>
         reply
@@ -80,7 +80,7 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
         jsonRpcError('Batches are not supported. Send one message in each request.', ProtocolErrorCode.InvalidRequest),
       );
   }
-  const { status, text } = await protocolResponseOf(request, (revisions) => serverOf(exchange, revisions));
+  const { status, text } = await processMessage(request, (revisions) => serverOf(exchange, revisions));
   // Counts a tool call that reached no endpoint in the rate limits, like all other messages.
   if (isCall && !exchange.isCounted) await request.takeRequest(reply);
   reply.code(status);
@@ -105,7 +105,7 @@ function serverOf(exchange: Exchange, supportedProtocolVersions: string[]): Serv
     }
     return call(tool, params.arguments ?? {}, exchange);
   });
-  offerResources(server);
+  addResourceHandlers(server);
   return server;
 }
 
@@ -167,7 +167,7 @@ function getForwardedHeaders({ headers, id }: FastifyRequest): Record<string, st
  */
 async function loadNames(data: unknown, { request, options }: Exchange): Promise<Names> {
   const { identity, ctx } = request;
-  const referred = referredIn(data);
+  const referred = findReferencedIds(data);
   const ids = {
     users: identity.scopes.has('users:read') ? [...referred.users] : [],
     tickets: identity.scopes.has('tickets:read') ? [...referred.tickets] : [],

@@ -30,7 +30,7 @@ export interface ProtocolResponse {
 }
 
 /** Processes an MCP message. @param serverOf creates the MCP server that supports the given revisions */
-export async function protocolResponseOf(
+export async function processMessage(
   request: FastifyRequest,
   serverOf: (revisions: string[]) => Server,
 ): Promise<ProtocolResponse> {
@@ -82,14 +82,14 @@ async function runCall(
   serverOf: (revisions: string[]) => Server,
 ): Promise<ProtocolResponse> {
   const isModern = route.kind === 'modern';
-  const exchange = new Exchange({ classification: isModern ? route.classification : { era: 'legacy' } });
-  await serverOf(isModern ? newestRevisions : legacyRevisions).connect(exchange);
-  exchange.onmessage?.(body as JSONRPCMessage, isModern ? { classification: route.classification } : {});
-  return { status: 200, text: JSON.stringify(await exchange.response.promise) };
+  const transport = new DirectTransport({ classification: isModern ? route.classification : { era: 'legacy' } });
+  await serverOf(isModern ? newestRevisions : legacyRevisions).connect(transport);
+  transport.onmessage?.(body as JSONRPCMessage, isModern ? { classification: route.classification } : {});
+  return { status: 200, text: JSON.stringify(await transport.response.promise) };
 }
 
 /** Transports one tool call and its response without HTTP. */
-class Exchange extends PerRequestHTTPServerTransport {
+class DirectTransport extends PerRequestHTTPServerTransport {
   readonly response = Promise.withResolvers<JSONRPCMessage>();
 
   override async send(message: JSONRPCMessage): Promise<void> {

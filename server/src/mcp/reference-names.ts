@@ -23,7 +23,7 @@ export interface ReferencedIds {
 }
 
 /** Returns the user ids and ticket ids in a response at any depth. */
-export function referredIn(response: unknown): ReferencedIds {
+export function findReferencedIds(response: unknown): ReferencedIds {
   const ids: ReferencedIds = { users: new Set(), tickets: new Set() };
   mapIds('', response, (kind, id) => ids[kind].add(id));
   return ids;

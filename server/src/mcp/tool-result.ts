@@ -90,7 +90,7 @@ function listText(rows: Row[], meta: PageMeta, result: ToolResult): string {
   const total = `${totalCount}${meta.totalCountCapped ? ' or more' : ''}`;
   const size = shown < lines.length ? shown : perPage;
   const ended = offset + shown >= totalCount;
-  const next = ended ? 'Last page.' : `Next: page ${offset / size + 2}, perPage ${size}.`;
+  const next = ended ? 'No more pages.' : `Next: page ${offset / size + 2}, perPage ${size}.`;
   const head = `totalCount ${total}; ${rows.length === 0 ? 'no rows on this page' : `rows ${offset + 1} to ${offset + shown}`}. ${next}`;
   if (rows.length === 0) return head;
   const truncationNote =

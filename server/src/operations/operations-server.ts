@@ -37,9 +37,9 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
 }
 
 /** Runs a health check. Returns a failure if the check throws or takes longer than 1 second. */
-export async function runCheck({ look }: HealthCheck): Promise<Health> {
+export async function runCheck({ run }: HealthCheck): Promise<Health> {
   try {
-    const check = Promise.resolve(look());
+    const check = Promise.resolve(run());
     if (await endsWithin(maxCheckMs, check)) return await check;
     return { ok: false, error: `no response within ${maxCheckMs} ms` };
   } catch (error) {

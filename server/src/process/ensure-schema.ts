@@ -12,7 +12,7 @@ import { type ApplyOptions, applyMigrations } from '../database/migrations/migra
 import { ensureRoles, missingRoles, systemRole } from '../database/roles.ts';
 import { idempotencyRetentionQueue } from '../resources/idempotency/idempotency-retention.ts';
 import { totalsQueue } from '../resources/tickets/counters-check.ts';
-import { errorCode, QUERY_CANCELED } from '../shared/pg-errors.ts';
+import { errorCode, QUERY_CANCELED } from '../shared/error-codes.ts';
 import { usageRetentionQueue } from '../usage/usage-retention.ts';
 import { retentionQueue } from '../webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
@@ -43,14 +43,14 @@ const maxCheckMs = 30_000;
  */
 export class SchemaOutdatedError extends Error {
   override name = 'SchemaOutdatedError';
-  readonly says: string;
+  readonly summary: string;
   readonly advice: string;
 
   constructor(missingParts: string[]) {
-    const says = `The database is older than this version of the program: it lacks ${missingParts.join(', ')}.`;
+    const summary = `The database is older than this version of the program: it lacks ${missingParts.join(', ')}.`;
     const advice = 'Run `itsm migrate` or start the server.';
-    super(`${says} ${advice}`);
-    this.says = says;
+    super(`${summary} ${advice}`);
+    this.summary = summary;
     this.advice = advice;
   }
 }

@@ -42,7 +42,7 @@ interface RuntimeOptions {
   /** Called when a nightly or hourly job has failed. */
   onJobFailed?: (error: Error) => void;
   /** Detects database outages. Default: a tracker that logs nothing. */
-  reachability?: OutageTracker;
+  outages?: OutageTracker;
   /** The tracing of the process, or undefined if tracing is off. */
   traces?: Traces | undefined;
 }
@@ -54,7 +54,7 @@ const maxWakeMs = 500;
 
 /** Opens the database of `DATABASE_URL` or the embedded PostgreSQL, and the services that use it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError, onJobFailed, reachability, traces } = options;
+  const { holder, worker, prepare, onConnectionError, onJobFailed, outages, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -65,14 +65,14 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     timeouts,
     worker,
     onConnectionError,
-    reachability,
+    outages,
     tracer: traces?.statements,
   });
   const { prisma } = databases.system;
   let boss: Promise<PgBoss> | undefined;
   const openBoss = () => {
     const onError = (error: Error) => {
-      if (databases.options.reachability.explains(error, 'jobs')) return;
+      if (databases.options.outages.explains(error, 'jobs')) return;
       if (error instanceof JobFailed) onJobFailed?.(error);
       else onConnectionError(error);
     };

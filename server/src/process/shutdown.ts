@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import { createLogger, isWatched } from '../http/logger.ts';
+import { createLogger, isTerminal } from '../http/logger.ts';
 import { onLauncherExit } from './launcher-watch.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -61,6 +61,6 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
 
 /** Writes to stderr if stdout is a terminal. Otherwise, logs the message, regardless of LOG_LEVEL. */
 function report(level: 'info' | 'error', message: string, err?: Error): void {
-  if (isWatched()) process.stderr.write(`\n${message}\n${err === undefined ? '' : `${err.stack}\n`}`);
+  if (isTerminal()) process.stderr.write(`\n${message}\n${err === undefined ? '' : `${err.stack}\n`}`);
   else createLogger('info')[level]({ err }, message);
 }

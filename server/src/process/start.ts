@@ -8,7 +8,7 @@ import { tenantClient } from '../database/client/tenant-client.ts';
 import { OutageTracker } from '../database/outage-tracker.ts';
 import { assertTenantIsolation } from '../database/roles.ts';
 import { caseAdvice, findDamage, readServerInfo } from '../database/server-info.ts';
-import { createLogger, isWatched } from '../http/logger.ts';
+import { createLogger, isTerminal } from '../http/logger.ts';
 import { openStartupServer, type StartupServer } from '../http/server/startup-server.ts';
 import { measureChanges } from '../operations/metrics/change-metrics.ts';
 import { measureDatabases } from '../operations/metrics/database-metrics.ts';
@@ -18,8 +18,8 @@ import { openOperationsServer } from '../operations/operations-server.ts';
 import { openTraces, type Traces } from '../operations/tracing/traces.ts';
 import { scheduleIdempotencyRetention } from '../resources/idempotency/idempotency-retention.ts';
 import { scheduleTotalsCheck, type WrongTotal } from '../resources/tickets/counters-check.ts';
+import { errorCode } from '../shared/error-codes.ts';
 import type { Health, HealthCheck, Lifecycle } from '../shared/lifecycle.ts';
-import { errorCode } from '../shared/pg-errors.ts';
 import { toTenantId } from '../shared/tenant-id.ts';
 import { endsWithin } from '../shared/timeout.ts';
 import { createUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.ts';
@@ -137,14 +137,15 @@ async function openServices(
     },
     worker: settings.ROLES.includes('worker'),
     prepare: (url) => migrate(url, starting),
-    onConnectionError: (err) => logger.warn({ err }, 'an idle connection to PostgreSQL was lost'),
+    onConnectionError: (err) =>
+      logger.warn({ err }, 'an idle connection to PostgreSQL was lost, or the job queue failed'),
     onJobFailed: (err) => logger.error({ err }, 'a scheduled job failed'),
-    reachability: new OutageTracker(logger),
+    outages: new OutageTracker(logger),
     traces,
   });
   stops.push(runtime.close);
   const { requests, system } = runtime.databases;
-  checks.unshift({ name: 'database', look: () => checkDatabase(system.pool, runtime.databases.options.reachability) });
+  checks.unshift({ name: 'database', run: () => checkDatabase(system.pool, runtime.databases.options.outages) });
   await requests.pool.lend(assertTenantIsolation);
   const { ignoresCase } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
@@ -204,7 +205,7 @@ async function startApi(
     await endsWithin(maxFlushMs, api.close());
   });
   await api.ready();
-  startupServer.lead(api);
+  startupServer.routeTo(api);
 }
 
 /** Maximum milliseconds at shutdown for writing `lastUsedAt` and the usage statistics of API keys. */
@@ -213,9 +214,9 @@ const maxFlushMs = 1500;
 /** Migrates the database, and reports its progress. */
 async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
   // On the first start in a terminal, dozens of log entries would hide the banner.
-  const level = isWatched() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
+  const level = isTerminal() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
   let applied: string[] | undefined;
-  checks.push({ name: 'migrations', look: () => ({ ok: applied !== undefined, applied }) });
+  checks.push({ name: 'migrations', run: () => ({ ok: applied !== undefined, applied }) });
   applied = await migrateDatabase(url, {
     onProgress(message) {
       lifecycle.enter('migrating');

@@ -5,7 +5,7 @@ import { invitationLink } from '../auth/accounts/invitations.ts';
 import type { Settings } from '../config/env.ts';
 import { isLocalOnly } from '../config/is-local-only.ts';
 import { connectionBudget, describeBudget } from '../database/connection-budget.ts';
-import { isWatched } from '../http/logger.ts';
+import { isTerminal } from '../http/logger.ts';
 
 interface BannerOptions {
   /** The origin of the API, or undefined in a process that only delivers webhooks. */
@@ -25,7 +25,7 @@ interface BannerOptions {
  * LOG_LEVEL.
  */
 export function printBanner(options: BannerOptions, logger: Logger): void {
-  if (isWatched()) {
+  if (isTerminal()) {
     process.stdout.write(banner(options));
     logger.debug(describeBudget(connectionBudget(options.settings)));
   } else logger.child({}, { level: 'info' }).info(logLine(options), headline(options));

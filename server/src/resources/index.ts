@@ -16,7 +16,7 @@ import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
-import { keptNewTickets } from './tickets/bulk-create.ts';
+import { keptNewTickets } from './tickets/bulk-write.ts';
 import { tickets } from './tickets/handlers.ts';
 import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';

@@ -8,21 +8,21 @@ interface Version {
   /** The version of the row, which each change by a client increments. */
   version: number;
   /** Timestamps that the server updates without incrementing the version. */
-  noted: readonly (string | null)[];
+  touched: readonly (string | null)[];
 }
 
 const versions = new WeakMap<object, Version>();
 
 /**
  * Attaches the version of the row to a resource, for its ETag.
- * @param noted the values of timestamp fields that the server updates without incrementing the version
+ * @param touched the values of timestamp fields that the server updates without incrementing the version
  */
 export function withVersion<Resource extends { updatedAt: string }>(
   version: number,
   resource: Resource,
-  noted: Version['noted'] = [],
+  touched: Version['touched'] = [],
 ): Resource {
-  versions.set(resource, { version, noted });
+  versions.set(resource, { version, touched });
   return resource;
 }
 
@@ -33,18 +33,18 @@ export function withVersion<Resource extends { updatedAt: string }>(
  */
 export function etagOf(resource: object): string | undefined {
   const parts = getTagParts(resource);
-  return parts && `"${[parts.written, ...parts.noted].join('-')}"`;
+  return parts && `"${[parts.written, ...parts.touched].join('-')}"`;
 }
 
 /**
  * Returns the parts of the entity tag. `If-Match` compares only `written`, which changes with every write by a client.
  */
-function getTagParts(resource: object): { written: string; noted: string[] } | undefined {
+function getTagParts(resource: object): { written: string; touched: string[] } | undefined {
   const known = versions.get(resource);
   if (known === undefined) return undefined;
   const inBase36 = (time: string | null) => (time === null ? '' : Date.parse(time).toString(36));
   const { updatedAt } = resource as { updatedAt: string };
-  return { written: `${known.version}-${inBase36(updatedAt)}`, noted: known.noted.map(inBase36) };
+  return { written: `${known.version}-${inBase36(updatedAt)}`, touched: known.touched.map(inBase36) };
 }
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -60,7 +60,7 @@ export function parseEtags(header: string): Etags | undefined {
 }
 
 /** Returns true if a header contains the entity tag, by weak comparison. Returns false for an invalid header. */
-export function names(header: string, entityTag: string): boolean {
+export function includesEtag(header: string, entityTag: string): boolean {
   const tags = parseEtags(header) ?? [];
   return tags === '*' || tags.some((each) => each === entityTag || each === `W/${entityTag}`);
 }
@@ -72,8 +72,8 @@ export function names(header: string, entityTag: string): boolean {
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: object): void {
   if (ifMatch === undefined || ifMatch === '*') return;
-  const { written, noted } = getTagParts(resource) ?? { noted: [] };
-  const prefix = noted.length > 0 ? `"${written}-` : `"${written}"`;
+  const { written, touched } = getTagParts(resource) ?? { touched: [] };
+  const prefix = touched.length > 0 ? `"${written}-` : `"${written}"`;
   if (ifMatch.some((each) => each.startsWith(prefix))) return;
   throw new ApiError(
     'PRECONDITION_FAILED',

@@ -1,7 +1,7 @@
 /** The phases of a process, in order. A process skips `migrating` if the database is up to date. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'stopping';
 
-/** Holds the phase of a process. main.ts and start.ts set it; health checks and the servers read it. */
+/** Holds the phase of a process. main.ts, start.ts and graceful-close.ts set it; health checks and the servers read it. */
 export class Lifecycle {
   #phase: Phase;
 
@@ -27,9 +27,9 @@ export interface HealthCheck {
   /** The name of the check in the response of `/readyz`, in camel case. */
   name: string;
   /**
-   * Returns the health of the dependency. If `look` throws or takes longer than 1 second, the dependency is unhealthy.
+   * Returns the health of the dependency. If `run` throws or takes longer than 1 second, the dependency is unhealthy.
    */
-  look(): Health | Promise<Health>;
+  run(): Health | Promise<Health>;
 }
 
 /** The result of a health check, with details for operators. It contains no ids, keys or personal data. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
-import { errorCode } from './pg-errors.ts';
+import { errorCode } from './error-codes.ts';
 
 /**
  * Reads a secret from a file. If the file is missing, creates it with a new secret, readable only by its owner. If

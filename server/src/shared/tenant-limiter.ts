@@ -31,17 +31,17 @@ export interface TenantLimiterOptions {
  * The limit that the request exceeds: queued requests (`queue`), wait in the queue (`wait`), or unread bytes of
  * responses (`unread`).
  */
-export type RejectionReason = 'queue' | 'wait' | 'unread';
+export type RejectionCause = 'queue' | 'wait' | 'unread';
 
 export interface Rejection {
   tenantId: TenantId;
-  cause: RejectionReason;
+  cause: RejectionCause;
   /** The reason in the error message and in the log entry. */
   reason: string;
 }
 
 /**
- * The error of a request that exceeds one of the limits in `RejectionReason`. The request doesn't count against the
+ * The error of a request that exceeds one of the limits in `RejectionCause`. The request doesn't count against the
  * rate limits.
  */
 export class TenantLimitExceeded extends ApiError {

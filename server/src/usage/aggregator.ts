@@ -13,7 +13,7 @@ export interface Counts {
 }
 
 /** The dimensions of requests that are counted together. */
-export interface Place {
+export interface UsageKey {
   tenantId: TenantId;
   /** The id of the API key, or 0 for the sum of all keys. */
   keyId: bigint;
@@ -31,7 +31,7 @@ export function kindOf(endpoint: number, outcome: number): number {
 }
 
 /** Returns the endpoint id and the outcome of a number that `kindOf` returned. */
-export function namesOf(kind: number): { endpoint: string; outcome: string } {
+export function decodeKind(kind: number): { endpoint: string; outcome: string } {
   const endpoint = keyedEndpoints[Math.floor(kind / outcomes.length)];
   const outcome = outcomes[kind % outcomes.length];
   if (endpoint === undefined || outcome === undefined) throw new Error(`Unknown usage kind: ${kind}.`);
@@ -52,19 +52,19 @@ export function addCounts(counts: Counts, added: Counts): void {
 export class UsageAggregator {
   readonly #counts = new Map<TenantId, Map<bigint, Map<number, Counts>>>();
 
-  find({ tenantId, keyId, kind }: Place): Counts | undefined {
+  find({ tenantId, keyId, kind }: UsageKey): Counts | undefined {
     return this.#counts.get(tenantId)?.get(keyId)?.get(kind);
   }
 
   /** Adds counts of zero, and returns them. */
-  begin({ tenantId, keyId, kind }: Place): Counts {
+  begin({ tenantId, keyId, kind }: UsageKey): Counts {
     const counts = { requests: 0, latencies: Array<number>(latencyBuckets).fill(0), globalPeak: 0, groupPeak: 0 };
     getOrCreate(getOrCreate(this.#counts, tenantId), keyId).set(kind, counts);
     return counts;
   }
 
   /** Yields all counts in a fixed order, so that processes that write the same rows don't deadlock. */
-  *[Symbol.iterator](): Generator<[Place, Counts]> {
+  *[Symbol.iterator](): Generator<[UsageKey, Counts]> {
     for (const [tenantId, keys] of sorted(this.#counts)) {
       for (const [keyId, kinds] of sorted(keys)) {
         for (const [kind, counts] of sorted(kinds)) yield [{ tenantId, keyId, kind }, counts];

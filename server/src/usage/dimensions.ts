@@ -37,9 +37,9 @@ export const outcomes = [
 export type Outcome = (typeof outcomes)[number];
 
 /** The outcomes of requests that a limit rejected. */
-export const refusals = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIMIT'] as const satisfies Outcome[];
+export const rejectedOutcomes = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIMIT'] as const satisfies Outcome[];
 
-export type Refusal = (typeof refusals)[number];
+export type RejectedOutcome = (typeof rejectedOutcomes)[number];
 
 /**
  * The used share of a window, in percent, from which a key counts as near its limit. The indexes of the usage tables

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Databases } from '../database/client/databases.ts';
-import { addCounts, type Counts, type Place, UsageAggregator } from './aggregator.ts';
+import { addCounts, type Counts, UsageAggregator, type UsageKey } from './aggregator.ts';
 import { bucketOf } from './dimensions.ts';
 import { writeUsage } from './usage-store.ts';
 
@@ -14,7 +14,7 @@ const flushIntervalMs = 5000;
 const maxPendingCounts = 10_000;
 
 /** A completed request with an API key. */
-export interface Served extends Place {
+export interface Served extends UsageKey {
   milliseconds: number;
   /** The used share of the key's global rate limit window after this request, in percent. */
   globalShare: number;
@@ -51,7 +51,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
   let lost = 0;
 
   /** Returns the counts for a minute, or undefined if there are already `maxPendingCounts` counts. */
-  function countsAt(minute: number, place: Place): Counts | undefined {
+  function countsAt(minute: number, place: UsageKey): Counts | undefined {
     const existing = pending.get(minute)?.find(place);
     if (existing !== undefined || size >= maxPendingCounts) return existing;
     const aggregator = pending.get(minute) ?? new UsageAggregator();
@@ -70,7 +70,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
       for (; batch[0] !== undefined; batch.shift()) await writeUsage(databases.system.pool, ...batch[0]);
     } catch (err) {
       for (const [minute, aggregator] of batch) restore(minute, aggregator);
-      if (!databases.options.reachability.explains(err, 'counts of usage')) logger.error({ err }, 'usage not written');
+      if (!databases.options.outages.explains(err, 'counts of usage')) logger.error({ err }, 'usage not written');
     }
   }
 

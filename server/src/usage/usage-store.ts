@@ -1,7 +1,7 @@
 import type { Pool } from '../database/client/pool.ts';
 import { prepared } from '../database/client/raw-sql.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
-import { addCounts, namesOf, UsageAggregator } from './aggregator.ts';
+import { addCounts, decodeKind, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
 
 /** The key id of the rows that sum all keys of a tenant. */
@@ -32,7 +32,7 @@ function toRows(aggregator: UsageAggregator): object[] {
   return [...aggregator].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
     tenant_id: tenantIdToJson(tenantId),
     key_id: keyId.toString(),
-    ...namesOf(kind),
+    ...decodeKind(kind),
     requests,
     latencies,
     global_peak: globalPeak,

@@ -44,20 +44,20 @@ const maxStopMs = deliverySchedule.attemptTimeout + 1000;
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
-  const isOutage = (error: unknown) => databases.options.reachability.explains(error, 'loop steps');
+  const isOutage = (error: unknown) => databases.options.outages.explains(error, 'loop steps');
   const given = { prisma, agent, logger, isOutage, observer, tracer, maxPendingDeliveries };
   const worker = new Worker({ ...services, ...given });
   const listener = listen({
     ...databases.options,
     channel: wakeChannel,
     onNotify: () => worker.wake(),
-    onAway: (err) => logger.warn({ err }, 'Lost the notification channel. Due deliveries are found by polling.'),
-    onBack: () => logger.warn('Restored the notification channel. Due deliveries are found immediately.'),
+    onUnavailable: (err) => logger.warn({ err }, 'Lost the notification channel. Due deliveries are found by polling.'),
+    onAvailable: () => logger.warn('Restored the notification channel. Due deliveries are found immediately.'),
   });
   checks?.push(
-    { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
+    { name: 'workerLoops', run: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
     // If this check fails, the worker still finds due deliveries by polling.
-    { name: 'wakeListener', look: () => ({ ok: listener.listening }) },
+    { name: 'wakeListener', run: () => ({ ok: listener.listening }) },
   );
   await scheduleRetention(boss, prisma);
   return async () => {

@@ -20,7 +20,7 @@ const pool: pg.Pool = process.env.ROW_LEVEL_SECURITY
       role: requestRole,
       max: 10,
       timeouts: { statementMs: 60_000, lockMs: 60_000 },
-      watch: new ConnectionWatchdog(),
+      watchdog: new ConnectionWatchdog(),
       onConnectionError: () => undefined,
     })
   : new pg.Pool({ connectionString, max: 10 });

@@ -11,7 +11,7 @@ const { prisma } = openSystemDatabase({
   application_name: 'plain stack',
   max: 12,
   timeouts: { statementMs: 60_000, lockMs: 60_000 },
-  watch: new ConnectionWatchdog(),
+  watchdog: new ConnectionWatchdog(),
   onConnectionError: () => undefined,
 });
 const app = Fastify();

@@ -497,7 +497,7 @@ export const WebhookReplayScalarFieldEnum = {
   since: 'since',
   states: 'states',
   afterId: 'afterId',
-  askedAt: 'askedAt',
+  requestedAt: 'requestedAt',
   workedAt: 'workedAt',
   matching: 'matching',
   sent: 'sent',

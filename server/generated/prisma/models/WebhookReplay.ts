@@ -52,7 +52,7 @@ export type WebhookReplayMinAggregateOutputType = {
   subscriptionId: bigint | null
   since: Date | null
   afterId: bigint | null
-  askedAt: Date | null
+  requestedAt: Date | null
   workedAt: Date | null
   matching: number | null
   sent: number | null
@@ -65,7 +65,7 @@ export type WebhookReplayMaxAggregateOutputType = {
   subscriptionId: bigint | null
   since: Date | null
   afterId: bigint | null
-  askedAt: Date | null
+  requestedAt: Date | null
   workedAt: Date | null
   matching: number | null
   sent: number | null
@@ -79,7 +79,7 @@ export type WebhookReplayCountAggregateOutputType = {
   since: number
   states: number
   afterId: number
-  askedAt: number
+  requestedAt: number
   workedAt: number
   matching: number
   sent: number
@@ -112,7 +112,7 @@ export type WebhookReplayMinAggregateInputType = {
   subscriptionId?: true | runtime.Types.Skip
   since?: true | runtime.Types.Skip
   afterId?: true | runtime.Types.Skip
-  askedAt?: true | runtime.Types.Skip
+  requestedAt?: true | runtime.Types.Skip
   workedAt?: true | runtime.Types.Skip
   matching?: true | runtime.Types.Skip
   sent?: true | runtime.Types.Skip
@@ -125,7 +125,7 @@ export type WebhookReplayMaxAggregateInputType = {
   subscriptionId?: true | runtime.Types.Skip
   since?: true | runtime.Types.Skip
   afterId?: true | runtime.Types.Skip
-  askedAt?: true | runtime.Types.Skip
+  requestedAt?: true | runtime.Types.Skip
   workedAt?: true | runtime.Types.Skip
   matching?: true | runtime.Types.Skip
   sent?: true | runtime.Types.Skip
@@ -139,7 +139,7 @@ export type WebhookReplayCountAggregateInputType = {
   since?: true | runtime.Types.Skip
   states?: true | runtime.Types.Skip
   afterId?: true | runtime.Types.Skip
-  askedAt?: true | runtime.Types.Skip
+  requestedAt?: true | runtime.Types.Skip
   workedAt?: true | runtime.Types.Skip
   matching?: true | runtime.Types.Skip
   sent?: true | runtime.Types.Skip
@@ -240,7 +240,7 @@ export type WebhookReplayGroupByOutputType = {
   since: Date
   states: string[]
   afterId: bigint
-  askedAt: Date
+  requestedAt: Date
   workedAt: Date
   matching: number | null
   sent: number
@@ -277,7 +277,7 @@ export type WebhookReplayWhereInput = {
   since?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   states?: Prisma.StringNullableListFilter<"WebhookReplay"> | runtime.Types.Skip
   afterId?: Prisma.BigIntFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   matching?: Prisma.IntNullableFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
   sent?: Prisma.IntFilter<"WebhookReplay"> | number | runtime.Types.Skip
@@ -292,7 +292,7 @@ export type WebhookReplayOrderByWithRelationInput = {
   since?: Prisma.SortOrder | runtime.Types.Skip
   states?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
-  askedAt?: Prisma.SortOrder | runtime.Types.Skip
+  requestedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
   matching?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   sent?: Prisma.SortOrder | runtime.Types.Skip
@@ -311,7 +311,7 @@ export type WebhookReplayWhereUniqueInput = Prisma.AtLeast<{
   since?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   states?: Prisma.StringNullableListFilter<"WebhookReplay"> | runtime.Types.Skip
   afterId?: Prisma.BigIntFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   matching?: Prisma.IntNullableFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
   sent?: Prisma.IntFilter<"WebhookReplay"> | number | runtime.Types.Skip
@@ -326,7 +326,7 @@ export type WebhookReplayOrderByWithAggregationInput = {
   since?: Prisma.SortOrder | runtime.Types.Skip
   states?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
-  askedAt?: Prisma.SortOrder | runtime.Types.Skip
+  requestedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
   matching?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   sent?: Prisma.SortOrder | runtime.Types.Skip
@@ -348,7 +348,7 @@ export type WebhookReplayScalarWhereWithAggregatesInput = {
   since?: Prisma.DateTimeWithAggregatesFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   states?: Prisma.StringNullableListFilter<"WebhookReplay"> | runtime.Types.Skip
   afterId?: Prisma.BigIntWithAggregatesFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   matching?: Prisma.IntNullableWithAggregatesFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
   sent?: Prisma.IntWithAggregatesFilter<"WebhookReplay"> | number | runtime.Types.Skip
@@ -360,7 +360,7 @@ export type WebhookReplayCreateInput = {
   since: Date | string
   states?: Prisma.WebhookReplayCreatestatesInput | string[] | runtime.Types.Skip
   afterId?: bigint | number | runtime.Types.Skip
-  askedAt?: Date | string | runtime.Types.Skip
+  requestedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
   matching?: number | null | runtime.Types.Skip
   sent?: number | runtime.Types.Skip
@@ -375,7 +375,7 @@ export type WebhookReplayUncheckedCreateInput = {
   since: Date | string
   states?: Prisma.WebhookReplayCreatestatesInput | string[] | runtime.Types.Skip
   afterId?: bigint | number | runtime.Types.Skip
-  askedAt?: Date | string | runtime.Types.Skip
+  requestedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
   matching?: number | null | runtime.Types.Skip
   sent?: number | runtime.Types.Skip
@@ -387,7 +387,7 @@ export type WebhookReplayUpdateInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -402,7 +402,7 @@ export type WebhookReplayUncheckedUpdateInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -416,7 +416,7 @@ export type WebhookReplayCreateManyInput = {
   since: Date | string
   states?: Prisma.WebhookReplayCreatestatesInput | string[] | runtime.Types.Skip
   afterId?: bigint | number | runtime.Types.Skip
-  askedAt?: Date | string | runtime.Types.Skip
+  requestedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
   matching?: number | null | runtime.Types.Skip
   sent?: number | runtime.Types.Skip
@@ -428,7 +428,7 @@ export type WebhookReplayUpdateManyMutationInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -442,7 +442,7 @@ export type WebhookReplayUncheckedUpdateManyInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -471,7 +471,7 @@ export type WebhookReplayCountOrderByAggregateInput = {
   since?: Prisma.SortOrder | runtime.Types.Skip
   states?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
-  askedAt?: Prisma.SortOrder | runtime.Types.Skip
+  requestedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
   matching?: Prisma.SortOrder | runtime.Types.Skip
   sent?: Prisma.SortOrder | runtime.Types.Skip
@@ -493,7 +493,7 @@ export type WebhookReplayMaxOrderByAggregateInput = {
   subscriptionId?: Prisma.SortOrder | runtime.Types.Skip
   since?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
-  askedAt?: Prisma.SortOrder | runtime.Types.Skip
+  requestedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
   matching?: Prisma.SortOrder | runtime.Types.Skip
   sent?: Prisma.SortOrder | runtime.Types.Skip
@@ -506,7 +506,7 @@ export type WebhookReplayMinOrderByAggregateInput = {
   subscriptionId?: Prisma.SortOrder | runtime.Types.Skip
   since?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
-  askedAt?: Prisma.SortOrder | runtime.Types.Skip
+  requestedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
   matching?: Prisma.SortOrder | runtime.Types.Skip
   sent?: Prisma.SortOrder | runtime.Types.Skip
@@ -578,7 +578,7 @@ export type WebhookReplayCreateWithoutSubscriptionInput = {
   since: Date | string
   states?: Prisma.WebhookReplayCreatestatesInput | string[] | runtime.Types.Skip
   afterId?: bigint | number | runtime.Types.Skip
-  askedAt?: Date | string | runtime.Types.Skip
+  requestedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
   matching?: number | null | runtime.Types.Skip
   sent?: number | runtime.Types.Skip
@@ -590,7 +590,7 @@ export type WebhookReplayUncheckedCreateWithoutSubscriptionInput = {
   since: Date | string
   states?: Prisma.WebhookReplayCreatestatesInput | string[] | runtime.Types.Skip
   afterId?: bigint | number | runtime.Types.Skip
-  askedAt?: Date | string | runtime.Types.Skip
+  requestedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
   matching?: number | null | runtime.Types.Skip
   sent?: number | runtime.Types.Skip
@@ -633,7 +633,7 @@ export type WebhookReplayScalarWhereInput = {
   since?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   states?: Prisma.StringNullableListFilter<"WebhookReplay"> | runtime.Types.Skip
   afterId?: Prisma.BigIntFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   matching?: Prisma.IntNullableFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
   sent?: Prisma.IntFilter<"WebhookReplay"> | number | runtime.Types.Skip
@@ -645,7 +645,7 @@ export type WebhookReplayCreateManySubscriptionInput = {
   since: Date | string
   states?: Prisma.WebhookReplayCreatestatesInput | string[] | runtime.Types.Skip
   afterId?: bigint | number | runtime.Types.Skip
-  askedAt?: Date | string | runtime.Types.Skip
+  requestedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
   matching?: number | null | runtime.Types.Skip
   sent?: number | runtime.Types.Skip
@@ -657,7 +657,7 @@ export type WebhookReplayUpdateWithoutSubscriptionInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -669,7 +669,7 @@ export type WebhookReplayUncheckedUpdateWithoutSubscriptionInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -681,7 +681,7 @@ export type WebhookReplayUncheckedUpdateManyWithoutSubscriptionInput = {
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   states?: Prisma.WebhookReplayUpdatestatesInput | string[] | runtime.Types.Skip
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -697,7 +697,7 @@ export type WebhookReplaySelect<ExtArgs extends runtime.Types.Extensions.Interna
   since?: boolean | runtime.Types.Skip
   states?: boolean | runtime.Types.Skip
   afterId?: boolean | runtime.Types.Skip
-  askedAt?: boolean | runtime.Types.Skip
+  requestedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
   matching?: boolean | runtime.Types.Skip
   sent?: boolean | runtime.Types.Skip
@@ -712,7 +712,7 @@ export type WebhookReplaySelectCreateManyAndReturn<ExtArgs extends runtime.Types
   since?: boolean | runtime.Types.Skip
   states?: boolean | runtime.Types.Skip
   afterId?: boolean | runtime.Types.Skip
-  askedAt?: boolean | runtime.Types.Skip
+  requestedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
   matching?: boolean | runtime.Types.Skip
   sent?: boolean | runtime.Types.Skip
@@ -727,7 +727,7 @@ export type WebhookReplaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   since?: boolean | runtime.Types.Skip
   states?: boolean | runtime.Types.Skip
   afterId?: boolean | runtime.Types.Skip
-  askedAt?: boolean | runtime.Types.Skip
+  requestedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
   matching?: boolean | runtime.Types.Skip
   sent?: boolean | runtime.Types.Skip
@@ -742,14 +742,14 @@ export type WebhookReplaySelectScalar = {
   since?: boolean | runtime.Types.Skip
   states?: boolean | runtime.Types.Skip
   afterId?: boolean | runtime.Types.Skip
-  askedAt?: boolean | runtime.Types.Skip
+  requestedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
   matching?: boolean | runtime.Types.Skip
   sent?: boolean | runtime.Types.Skip
   finishedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookReplayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "subscriptionId" | "since" | "states" | "afterId" | "askedAt" | "workedAt" | "matching" | "sent" | "finishedAt", ExtArgs["result"]["webhookReplay"], runtime.Types.Skip>
+export type WebhookReplayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "subscriptionId" | "since" | "states" | "afterId" | "requestedAt" | "workedAt" | "matching" | "sent" | "finishedAt", ExtArgs["result"]["webhookReplay"], runtime.Types.Skip>
 export type WebhookReplayInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.WebhookSubscriptionDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -778,7 +778,7 @@ export type $WebhookReplayPayload<ExtArgs extends runtime.Types.Extensions.Inter
     /**
      * When the replay was requested. Deliveries that were settled later are skipped.
      */
-    askedAt: Date
+    requestedAt: Date
     /**
      * When its last batch was processed. Replays take turns, so the next batch is of another replay.
      */
@@ -1219,7 +1219,7 @@ export interface WebhookReplayFieldRefs {
   readonly since: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
   readonly states: Prisma.FieldRef<"WebhookReplay", 'String[]'>
   readonly afterId: Prisma.FieldRef<"WebhookReplay", 'BigInt'>
-  readonly askedAt: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
+  readonly requestedAt: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
   readonly workedAt: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
   readonly matching: Prisma.FieldRef<"WebhookReplay", 'Int'>
   readonly sent: Prisma.FieldRef<"WebhookReplay", 'Int'>

@@ -63,10 +63,10 @@ export async function registrationOptions(
   { system }: AccountStore,
   { id }: RelyingParty,
   account: Account,
-  { anew = false } = {},
+  { replacesOthers = false } = {},
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { tenantId, userId, email, name, workspace } = account;
-  const known = anew ? [] : await tenantClient(system, tenantId).passkey.findMany({ where: { userId } });
+  const known = replacesOthers ? [] : await tenantClient(system, tenantId).passkey.findMany({ where: { userId } });
   const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
     supportedAlgorithmIDs,
@@ -98,7 +98,7 @@ export interface NewPasskey {
  */
 export async function checkPasskey(
   site: RelyingParty,
-  { response, takeChallenge }: { response: string; takeChallenge: ConsumeChallenge },
+  { response, consumeChallenge }: { response: string; consumeChallenge: ConsumeChallenge },
 ): Promise<NewPasskey> {
   const { verifyRegistrationResponse } = await webauthn();
   const input = parseJson(response) as RegistrationResponseJSON;
@@ -106,7 +106,7 @@ export async function checkPasskey(
     verifyRegistrationResponse({
       supportedAlgorithmIDs,
       response: input,
-      expectedChallenge: takeChallenge,
+      expectedChallenge: consumeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
       requireUserVerification: true,
@@ -163,7 +163,7 @@ export interface PasskeySignIn {
 export async function signInByPasskey(
   { accounts }: AccountStore,
   site: RelyingParty,
-  { response, takeChallenge }: { response: string; takeChallenge: ConsumeChallenge },
+  { response, consumeChallenge }: { response: string; consumeChallenge: ConsumeChallenge },
 ): Promise<PasskeySignIn> {
   const input = readResponse(response);
   const credentialId = Buffer.from(input.response.id, 'base64url');
@@ -180,7 +180,7 @@ export async function signInByPasskey(
   const { authenticationInfo } = await verifyOrThrow(() =>
     verifyAuthenticationResponse({
       response: input.response,
-      expectedChallenge: takeChallenge,
+      expectedChallenge: consumeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
       requireUserVerification: true,

@@ -40,11 +40,11 @@ export async function signInByPassword(
 ): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
-  const { refusal, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
+  const { rejection, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
   // Filters each account separately. A browser that has signed in to one account may not know another one with the same
   // email address.
-  const checked = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
-  if (refusal !== undefined && checked.length === 0) throw refusal;
+  const checked = rejection === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
+  if (rejection !== undefined && checked.length === 0) throw rejection;
   const found: (PasswordSignIn & { account: Account })[] = [];
   try {
     for (const { account, hash } of checked) {

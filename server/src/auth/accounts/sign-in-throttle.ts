@@ -16,7 +16,7 @@ export interface Counted {
    * The error if the account has too many failures over all addresses, otherwise undefined. It applies only to browsers
    * that have never signed in to the account, so an attacker can't lock out the user.
    */
-  refusal: ApiError | undefined;
+  rejection: ApiError | undefined;
   /** Refunds the attempt for all limits. Call it if the sign-in succeeds or the password was not checked. */
   takeBack(): Promise<void>;
   /**
@@ -52,8 +52,8 @@ export async function countAttempt(
     { of: `${email} from ${network}`, maxFailures: 10, minutes: 15, isCached: true },
   ];
   for (const limit of limits) {
-    const refusal = await countOne(system, limit);
-    if (refusal !== undefined) throw refusal;
+    const rejection = await countOne(system, limit);
+    if (rejection !== undefined) throw rejection;
   }
   const everywhere = { of: `${email} from everywhere`, maxFailures: 100, minutes: 60 };
   const takeBack = async (refunded: Limit[]) => {
@@ -61,7 +61,7 @@ export async function countAttempt(
     await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [counted]);
   };
   return {
-    refusal: await countOne(system, everywhere),
+    rejection: await countOne(system, everywhere),
     takeBack: () => takeBack([...limits, everywhere]),
     takeBackOfNetwork: () => takeBack(limits.slice(0, 1)),
   };
@@ -76,19 +76,19 @@ const maxCachedErrors = 10_000;
  * the same row and occupy database connections that other requests need.
  */
 class ErrorCache {
-  readonly #cached = new Map<string, { until: number; refusal: ApiError }>();
+  readonly #cached = new Map<string, { until: number; rejection: ApiError }>();
 
   find(name: string): ApiError | undefined {
     const cached = this.#cached.get(name);
-    if (cached !== undefined && cached.until > performance.now()) return cached.refusal;
+    if (cached !== undefined && cached.until > performance.now()) return cached.rejection;
     this.#cached.delete(name);
     return undefined;
   }
 
-  add(name: string, refusal: ApiError): void {
+  add(name: string, rejection: ApiError): void {
     const [oldest] = this.#cached.keys();
     if (this.#cached.size >= maxCachedErrors && oldest !== undefined) this.#cached.delete(oldest);
-    this.#cached.set(name, { until: performance.now() + cacheMs, refusal });
+    this.#cached.set(name, { until: performance.now() + cacheMs, rejection });
   }
 }
 
@@ -121,10 +121,10 @@ async function countOne(
   ]);
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
   if (failures <= maxFailures) return undefined;
-  const refusal = tooManyFailures(seconds);
+  const rejection = tooManyFailures(seconds);
   // Twice the limit leaves room for concurrent attempts that succeed: the server refunds these only after they succeed.
-  if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, refusal);
-  return refusal;
+  if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, rejection);
+  return rejection;
 }
 
 function tooManyFailures(seconds: number): ApiError {

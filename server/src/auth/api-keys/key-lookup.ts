@@ -47,26 +47,26 @@ interface LookupOptions {
   databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
   /** Called for each lookup that the queue rejects because too many keys that were not recently valid are waiting. */
-  onTurnedAway?: (() => void) | undefined;
+  onRejected?: (() => void) | undefined;
   /**
-   * `onAway` is called after repeated failures of the listener's connection, and `onBack` when the connection is restored. In the
+   * `onUnavailable` is called after repeated failures of the listener's connection, and `onAvailable` when the connection is restored. In the
    * meantime, each request queries the database.
    */
-  onAway?: ((reason: unknown) => void) | undefined;
-  onBack?: (() => void) | undefined;
+  onUnavailable?: ((reason: unknown) => void) | undefined;
+  onAvailable?: (() => void) | undefined;
 }
 
 /**
  * Creates a lookup that finds API keys by hash and caches them. A listener removes revoked keys from the cache within a
  * second (docs/decisions/api-keys.md). While the listener is disconnected, each request queries the database.
  */
-export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }: LookupOptions): KeyLookup {
+export function createKeyLookup({ databases, now, onRejected, onUnavailable, onAvailable }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
   /**
    * The cached identities, by the hash of the key in base64. Keys themselves stay in memory only during their request.
    */
   const cache = new Map<string, KeyIdentity>();
-  const queue = createLookupQueue({ concurrency: keyLookups.options.max, onTurnedAway });
+  const queue = createLookupQueue({ concurrency: keyLookups.options.max, onRejected });
   let generation = 0;
 
   // Triggers in prisma/migrations send a notification when a key, its user or its tenant changes in a way that can
@@ -78,7 +78,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     const tenantId = toTenantId(changed);
     for (const [hash, identity] of cache) if (identity.tenantId === tenantId) cache.delete(hash);
   };
-  const listener = listen({ ...options, channel: 'api_keys', onNotify, onAway, onBack });
+  const listener = listen({ ...options, channel: 'api_keys', onNotify, onUnavailable, onAvailable });
 
   async function load(hash: Buffer): Promise<KeyIdentity | undefined> {
     const { rows }: { rows: KeyRow[] } = await keyLookups.query({

@@ -17,7 +17,7 @@ const maxWaitMs = 5000;
 interface LookupQueueOptions {
   concurrency: number;
   /** Called for each lookup that is rejected because the queue is full. */
-  onTurnedAway?: (() => void) | undefined;
+  onRejected?: (() => void) | undefined;
 }
 
 export interface LookupQueue {
@@ -39,7 +39,7 @@ export interface LookupQueue {
  * keys with a correct checksum and send them without a rate limit, because rate limits apply per key. Lookups of such
  * keys wait behind all others. If the queue is full, the server rejects them.
  */
-export function createLookupQueue({ concurrency, onTurnedAway }: LookupQueueOptions): LookupQueue {
+export function createLookupQueue({ concurrency, onRejected }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });
   const validAt = new Map<string, number>();
   const pending = new Map<string, Promise<unknown>>();
@@ -59,7 +59,7 @@ export function createLookupQueue({ concurrency, onTurnedAway }: LookupQueueOpti
     if (isKnown) return enqueue(lookUp, 1);
     const priority = Number(wasValid(key));
     if (priority === 0 && queue.sizeBy({ priority }) >= maxQueued) {
-      onTurnedAway?.();
+      onRejected?.();
       const message = 'Too many concurrent requests with API keys that were not used recently. Retry in 1 second.';
       throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
     }

@@ -15,7 +15,7 @@ import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../..
 import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { findUserId } from '../../resources/users/queries.ts';
-import { UserReference } from '../../resources/users/user-lookup.ts';
+import { UserReference } from '../../resources/users/user-reference.ts';
 import { exportAction } from '../lib/export.ts';
 import { shell } from '../lib/help.ts';
 import { importAction } from '../lib/import.ts';

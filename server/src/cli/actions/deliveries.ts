@@ -33,10 +33,10 @@ export const list = action({
   input: filter.extend({ limit: Limit }),
   work: async (runtime, { tenant, limit, ...which }) =>
     (await findDeliveries(await tenantContext(runtime, tenant), which, { take: limit })).data,
-  format: (found, view) =>
-    view.table(
+  format: (found, output) =>
+    output.table(
       heads,
-      found.map((each) => row(each, view)),
+      found.map((each) => row(each, output)),
     ),
   hint: moreHint,
 });
@@ -92,24 +92,24 @@ function formatCount(deliveries: number): string {
   return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];
+const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATUS', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];
 
 function row(delivery: Delivery, { time }: Output) {
   const { id, webhookId, event, attemptCount, createdAt, nextAttemptAt } = delivery;
   return [id, webhookId, event, statusLabel(delivery.state), attemptCount, time(createdAt), time(nextAttemptAt)];
 }
 
-function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, view: Output): string {
+function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, output: Output): string {
   const attempts = delivery.attempts.map(({ number, startedAt, durationMs, status, error, answer }) => {
-    return [number, view.time(startedAt), `${durationMs} ms`, status, error ?? answer];
+    return [number, output.time(startedAt), `${durationMs} ms`, status, error ?? answer];
   });
   return [
-    view.table(heads, [row(delivery, view)]),
+    output.table(heads, [row(delivery, output)]),
     '',
-    view.card({ url: delivery.url, 'event id': delivery.eventId, body: delivery.body }),
+    output.card({ url: delivery.url, 'event id': delivery.eventId, body: delivery.body }),
     '',
     attempts.length === 0
       ? 'No attempts yet.'
-      : view.table(['ATTEMPT', 'STARTED', 'DURATION', 'STATUS', 'RESPONSE'], attempts),
+      : output.table(['ATTEMPT', 'STARTED', 'DURATION', 'STATUS', 'RESPONSE'], attempts),
   ].join('\n');
 }

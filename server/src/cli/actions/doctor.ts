@@ -55,7 +55,7 @@ async function runChecks(installation: Installation): Promise<Report> {
       return [
         {
           level: 'wrong',
-          says: `The check failed: ${reason}`,
+          message: `The check failed: ${reason}`,
           advice: 'Correct the cause and run `itsm doctor` again.',
         },
       ];
@@ -68,7 +68,7 @@ async function runChecks(installation: Installation): Promise<Report> {
 
 const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
 
-function formatFinding({ level, check, says, advice }: Report['findings'][number]): string[] {
-  const lines = [`${styleText(colours[level], level.padEnd(7))}${check}: ${printable(says)}`];
+function formatFinding({ level, check, message, advice }: Report['findings'][number]): string[] {
+  const lines = [`${styleText(colours[level], level.padEnd(7))}${check}: ${printable(message)}`];
   return advice === undefined ? lines : [...lines, `${' '.repeat(7)}→ ${printable(advice)}`];
 }

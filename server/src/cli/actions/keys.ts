@@ -36,14 +36,14 @@ export const list = action({
     const context = await tenantContext(runtime, tenant);
     return firstOf(limit, (page) => listKeys(context, { ...page, state }));
   },
-  format: (found, view) =>
-    view.table(
+  format: (found, output) =>
+    output.table(
       ['ID', 'NAME', 'KEY', 'USER', 'SCOPES', 'LAST USED', 'STATUS', 'UNTIL'],
       found.map((key) => [
         ...[key.id, key.name, `…${key.lastFour}`, key.user, formatScopes(key)],
-        view.time(key.lastUsedAt, 'never'),
+        output.time(key.lastUsedAt, 'never'),
         statusLabel(key.state),
-        view.time(key.revokedAt ?? key.expiresAt, 'never expires'),
+        output.time(key.revokedAt ?? key.expiresAt, 'never expires'),
       ]),
     ),
   hint: moreHint,
@@ -75,8 +75,8 @@ export const create = action({
 export const update = action({
   input: updateInput(Named.shape, { ...KeyPatch.shape, scopes: scopeList.optional() }),
   work: async (runtime, { id, ...patch }) => updateKey(await keyContext(runtime, id), id, patch),
-  format: (key, view) =>
-    `The API key ${key.id} "${key.name}" of ${key.user} has the scopes ${formatScopes(key)} and ${formatExpiry(key, view)}.`,
+  format: (key, output) =>
+    `The API key ${key.id} "${key.name}" of ${key.user} has the scopes ${formatScopes(key)} and ${formatExpiry(key, output)}.`,
 });
 
 export const rotate = action({
@@ -95,7 +95,7 @@ export const rotate = action({
 export const revoke = action({
   input: Named,
   work: async (runtime, { id }) => revokeKey(await keyContext(runtime, id), id),
-  format: (key, view) => `The API key ${key.id} "${key.name}" of ${key.user} ${formatExpiry(key, view)}.`,
+  format: (key, output) => `The API key ${key.id} "${key.name}" of ${key.user} ${formatExpiry(key, output)}.`,
 });
 export { revoke as deactivate };
 

@@ -18,7 +18,7 @@ import {
 import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { findUserId } from '../../resources/users/queries.ts';
-import { UserReference } from '../../resources/users/user-lookup.ts';
+import { UserReference } from '../../resources/users/user-reference.ts';
 import type { Action } from '../lib/command.ts';
 import { exportAction } from '../lib/export.ts';
 import { shell } from '../lib/help.ts';

@@ -11,7 +11,7 @@ export const reencrypt = action({
   work: async ({ prisma, databases, services: { secretCipher } }, _, report) => {
     const { pool } = databases.system;
     const pending = countSecrets((await readKeyUse(pool, secretCipher)).filter(isOlder));
-    const { resealed: reencrypted, damaged } = await reencryptSecrets(prisma, secretCipher, {
+    const { reencrypted, damaged } = await reencryptSecrets(prisma, secretCipher, {
       onBatch: (done) => report(`Re-encrypted ${done} of ${Math.max(done, pending)} …`),
     });
     const keys = await readKeyUse(pool, secretCipher);

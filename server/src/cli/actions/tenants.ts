@@ -14,7 +14,7 @@ import {
   updateTenant,
 } from '../../resources/tenants/queries.ts';
 import { shell } from '../lib/help.ts';
-import { activity } from '../lib/output.ts';
+import { activeLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -26,7 +26,7 @@ export const list = action({
   format: (found, { table, time }) =>
     table(
       ['ID', 'NAME', 'STATUS', 'CREATED'],
-      found.map(({ id, name, active, createdAt }) => [id, name, activity(active), time(createdAt)]),
+      found.map(({ id, name, active, createdAt }) => [id, name, activeLabel(active), time(createdAt)]),
     ),
 });
 
@@ -34,7 +34,7 @@ export const show = action({
   input: Named,
   work: ({ prisma }, { tenant }) => describeTenant(prisma, tenant),
   format: ({ active, createdAt, updatedAt, ...fields }, { card, time }) =>
-    card({ ...fields, status: activity(active), created: time(createdAt), updated: time(updatedAt) }),
+    card({ ...fields, status: activeLabel(active), created: time(createdAt), updated: time(updatedAt) }),
 });
 
 export const create = action({

@@ -15,13 +15,13 @@ import {
   userRows,
 } from '../../resources/users/queries.ts';
 import { TimeZone } from '../../resources/users/time-zone.ts';
-import { UserReference } from '../../resources/users/user-lookup.ts';
+import { UserReference } from '../../resources/users/user-reference.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { confirm } from '../lib/confirm.ts';
 import { exportAction } from '../lib/export.ts';
 import { shell } from '../lib/help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../lib/listing.ts';
-import { activity } from '../lib/output.ts';
+import { activeLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -42,7 +42,7 @@ export const list = action({
     table(
       ['ID', 'NAME', 'EMAIL', 'ROLE', 'STATUS', 'CREATED'],
       found.map(({ id, name, email, role, active, createdAt }) => {
-        return [id, name, email, role, activity(active), time(createdAt)];
+        return [id, name, email, role, activeLabel(active), time(createdAt)];
       }),
     ),
   hint: moreHint,
@@ -56,7 +56,7 @@ export const show = action({
       ...fields,
       'job title': jobTitle,
       'time zone': timeZone,
-      status: activity(active),
+      status: activeLabel(active),
       created: time(createdAt),
       updated: time(updatedAt),
     }),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /** A kind of value that completions read from the database (completion-values.ts). */
-export type Known = 'tenants' | 'users' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
+export type CompletionKind = 'tenants' | 'users' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
 
 /** The description of an option or argument. The parser, help, completions and command reference use it. */
 export interface Parameter {
@@ -18,7 +18,7 @@ export interface Parameter {
   /** The default value. */
   fallback?: string;
   /** The values that completions offer. They work for a single value and for comma-separated lists. */
-  values?: readonly string[] | Known;
+  values?: readonly string[] | CompletionKind;
 }
 
 /** The description of a command without its action. Actions are loaded on demand. */

@@ -1,5 +1,5 @@
 import { commands } from '../command-table.ts';
-import type { Known, Parameter, Verb } from './command.ts';
+import type { CompletionKind, Parameter, Verb } from './command.ts';
 import { optionsOf } from './command.ts';
 
 /** A completion of a word, and its description. */
@@ -61,7 +61,7 @@ async function completeValue(
   return values.filter((value) => !has.includes(value)).map((value) => [before + value, '']);
 }
 
-async function completeFromDatabase(kind: Known, given: readonly string[]): Promise<readonly Completion[]> {
+async function completeFromDatabase(kind: CompletionKind, given: readonly string[]): Promise<readonly Completion[]> {
   const { completionValues } = await import('./completion-values.ts');
   const tenant = given[given.indexOf('--tenant') + 1];
   return completionValues(kind, given.includes('--tenant') ? tenant : undefined);

@@ -6,7 +6,7 @@ import { listProjects } from '../../resources/projects/queries.ts';
 import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUsers } from '../../resources/users/queries.ts';
 import { listWebhooks } from '../../resources/webhooks/queries.ts';
-import type { Known } from './command.ts';
+import type { CompletionKind } from './command.ts';
 import { withRuntime } from './run-command.ts';
 
 type Completions = readonly (readonly [word: string, about: string])[];
@@ -14,13 +14,13 @@ type Completions = readonly (readonly [word: string, about: string])[];
 const page = { page: 1, perPage: 100 };
 
 /**
- * Returns up to 100 completions from the database, newest first. If `tenant` is undefined and there is only one tenant,
+ * Returns completions from the database: all tenants by name, or up to 100 resources of each tenant, newest first. If `tenant` is undefined and there is only one tenant,
  * uses that tenant.
  */
-export function completionValues(kind: Known, tenant: string | undefined): Promise<Completions> {
+export function completionValues(kind: CompletionKind, tenant: string | undefined): Promise<Completions> {
   return withRuntime(async (runtime) => {
     const all = await listTenants(runtime.prisma);
-    if (kind === 'tenants') return all.map(({ id, name }) => [name, `id ${id}`]);
+    if (kind === 'tenants') return all.map(({ id, name }) => [name, `ID ${id}`]);
     // Completes API keys of all tenants, because key IDs are unique across tenants and commands accept them without
     // `--tenant`.
     const names =
@@ -30,7 +30,11 @@ export function completionValues(kind: Known, tenant: string | undefined): Promi
   });
 }
 
-async function findInTenant(kind: Exclude<Known, 'tenants'>, runtime: Runtime, tenant: string): Promise<Completions> {
+async function findInTenant(
+  kind: Exclude<CompletionKind, 'tenants'>,
+  runtime: Runtime,
+  tenant: string,
+): Promise<Completions> {
   const context = await tenantContext(runtime, tenant);
   switch (kind) {
     case 'users':

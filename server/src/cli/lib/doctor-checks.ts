@@ -20,8 +20,8 @@ export interface Installation {
 /** A finding of a check. A `note` informs the operator. A `wrong` finding requires an action. */
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
-  says: string;
-  /** Explains how to solve the problem. */
+  message: string;
+  /** Explains how to solve the message. */
   advice?: string;
   /** The finding as JSON objects, for the option `--json`. */
   details?: object[];
@@ -32,14 +32,14 @@ const maxListed = 10;
 
 export interface Check {
   name: string;
-  /** Whether the later checks can't run if this check finds a problem. */
+  /** Whether the later checks can't run if this check finds a message. */
   essential?: boolean;
   check(installation: Installation): Promise<Finding[]>;
 }
 
-const ok = (says: string): Finding => ({ level: 'ok', says });
-const note = (says: string, advice: string): Finding => ({ level: 'note', says, advice });
-const wrong = (says: string, advice: string): Finding => ({ level: 'wrong', says, advice });
+const ok = (message: string): Finding => ({ level: 'ok', message });
+const note = (message: string, advice: string): Finding => ({ level: 'note', message, advice });
+const wrong = (message: string, advice: string): Finding => ({ level: 'wrong', message, advice });
 
 /** All checks of `itsm doctor`, in the order of execution. The checks don't change the database. */
 export const checks: Check[] = [
@@ -54,7 +54,7 @@ export const checks: Check[] = [
       } catch (error) {
         const advice =
           error instanceof PoolerError
-            ? 'Servers do not start until the problem is solved.'
+            ? 'Servers do not start until the message is solved.'
             : 'Check that PostgreSQL is running and accepts connections from this machine with the role of DATABASE_URL.';
         return [wrong((error as Error).message, advice)];
       }
@@ -117,7 +117,7 @@ export const checks: Check[] = [
           ),
         ];
       } catch (error) {
-        if (error instanceof SchemaOutdatedError) return [wrong(error.says, error.advice)];
+        if (error instanceof SchemaOutdatedError) return [wrong(error.summary, error.advice)];
         throw error;
       }
     },
@@ -130,7 +130,7 @@ export const checks: Check[] = [
         return [ok(`Without a tenant, the role ${requestRole} can't read any rows.`)];
       } catch (error) {
         if (error instanceof TenantIsolationError)
-          return [wrong(error.message, 'Servers do not start until the problem is solved.')];
+          return [wrong(error.message, 'Servers do not start until the message is solved.')];
         throw error;
       }
     },
@@ -159,10 +159,10 @@ export const checks: Check[] = [
       // Imports the Redis client only if necessary, because it is 8 MB.
       const { openRedisCounter } = await import('../../http/rate-limit/redis-windows.ts');
       let reason = '';
-      const onAway = (error: string) => {
+      const onUnavailable = (error: string) => {
         reason = error;
       };
-      const redis = await openRedisCounter({ url: REDIS_URL, onAway, onBack: () => undefined });
+      const redis = await openRedisCounter({ url: REDIS_URL, onUnavailable, onAvailable: () => undefined });
       redis.close();
       if (!redis.server) {
         return [
@@ -186,11 +186,11 @@ export const checks: Check[] = [
     async check({ databases }) {
       const { clockAheadMs } = await readServerInfo(databases.options);
       const seconds = Math.abs(clockAheadMs / 1000).toFixed(1);
-      const says = `The clock of this machine is ${seconds} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} the clock of the database.`;
-      if (Math.abs(clockAheadMs) <= clockToleranceMs) return [ok(says)];
+      const message = `The clock of this machine is ${seconds} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} the clock of the database.`;
+      if (Math.abs(clockAheadMs) <= clockToleranceMs) return [ok(message)];
       return [
         wrong(
-          says,
+          message,
           'Synchronize both clocks with NTP. The clock of this machine determines the expiry of keys and the timestamps of ' +
             'webhook signatures, and receivers reject timestamps that are minutes off.',
         ),
@@ -203,11 +203,11 @@ export const checks: Check[] = [
       const oldest = await findOldestDue(databases.system.prisma);
       if (oldest === undefined) return [ok('No deliveries are due.')];
       const { tenantId, subscriptionId, seconds } = oldest;
-      const says = `The oldest due delivery, to subscription ${subscriptionId} of tenant ${tenantId}, has been due for ${Math.round(seconds)} s.`;
-      if (seconds <= dueToleranceSeconds) return [ok(says)];
+      const message = `The oldest due delivery, to subscription ${subscriptionId} of tenant ${tenantId}, has been due for ${Math.round(seconds)} s.`;
+      if (seconds <= dueToleranceSeconds) return [ok(message)];
       return [
         wrong(
-          says,
+          message,
           'Check that a process with ROLES=worker is running, and read its log. If one is running, it is overloaded or the ' +
             `endpoint is slow: run \`itsm deliveries list --tenant ${tenantId} --subscription ${subscriptionId}\`.`,
         ),
@@ -230,8 +230,8 @@ export const checks: Check[] = [
     async check({ databases }) {
       const overQuota = await findOverQuota(databases.system.prisma);
       if (overQuota.length === 0) return [ok('No subscription has reached WEBHOOK_MAX_PENDING_DELIVERIES.')];
-      const says = `WEBHOOK_MAX_PENDING_DELIVERIES prevents new deliveries for ${formatList(overQuota)}.`;
-      return [wrong(says, 'See docs/operations.md, "A workspace has too many pending deliveries".')];
+      const message = `WEBHOOK_MAX_PENDING_DELIVERIES prevents new deliveries for ${formatList(overQuota)}.`;
+      return [wrong(message, 'See docs/operations.md, "A workspace has too many pending deliveries".')];
     },
   },
   {
@@ -271,10 +271,10 @@ function formatList(subscriptions: SubscriptionRef[]): string {
 function toFinding({ position, keyId, secrets, active }: KeyUse): Finding {
   if (position === 1) return ok(`Key 1 encrypts ${secrets} webhook secrets.`);
   if (position === null) {
-    const says = `A key that is not in WEBHOOK_SECRET_KEY (ID ${keyId}) encrypts ${secrets} webhook secrets, ${active} of active subscriptions.`;
-    if (active === 0) return note(says, 'No action is required, because inactive subscriptions have no deliveries.');
+    const message = `A key that is not in WEBHOOK_SECRET_KEY (ID ${keyId}) encrypts ${secrets} webhook secrets, ${active} of active subscriptions.`;
+    if (active === 0) return note(message, 'No action is required, because inactive subscriptions have no deliveries.');
     return wrong(
-      says,
+      message,
       'Add the key to WEBHOOK_SECRET_KEY after the first one. Without it, servers do not start, and these subscriptions get no ' +
         'deliveries.',
     );

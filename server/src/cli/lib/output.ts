@@ -38,7 +38,7 @@ export async function textWidthFor(shown: string): Promise<TextWidth> {
   return (await import('string-width')).default;
 }
 
-interface ViewOptions {
+interface OutputOptions {
   utc: boolean;
   /** Width of the terminal in columns. If undefined, no text is truncated. */
   width: number | undefined;
@@ -46,7 +46,7 @@ interface ViewOptions {
   textWidth: TextWidth;
 }
 
-export function createOutput({ utc, width, now, textWidth }: ViewOptions): Output {
+export function createOutput({ utc, width, now, textWidth }: OutputOptions): Output {
   const time = (moment: string | null, absent = '-') => {
     if (moment === null) return absent;
     return utc ? moment : relativeTime(new Date(moment), now);
@@ -97,7 +97,7 @@ export function statusLabel(text: string): Styled {
 }
 
 /** Returns the status `active` or `inactive` with its colour. */
-export function activity(active: boolean): Styled {
+export function activeLabel(active: boolean): Styled {
   return statusLabel(active ? 'active' : 'inactive');
 }
 

@@ -23,7 +23,7 @@ interface Action<Opened, Input, Result> {
   input: z.ZodType<Input>;
   work(opened: Opened, input: Input, report: Report): Promise<Result>;
   /** Formats the result for stdout. With the option `--json`, the command prints the result as JSON instead. */
-  format(result: Result, view: Output): string;
+  format(result: Result, output: Output): string;
   /** Returns a note about the result, which the command prints on stderr. Returns undefined for no note. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
   /** Returns commands to suggest on stderr: calls without the program name, or shell commands that start with `$ `. */
@@ -57,11 +57,11 @@ export function createAction<Opened extends Closable, Input, Result>(given: Acti
     const { result } = outcome;
     for (const line of formatNotes(outcome, parsed.data, given)) report(line);
     const whole = JSON.stringify(result, undefined, 2);
-    const view = async () => {
+    const output = async () => {
       const textWidth = await textWidthFor(whole);
       return createOutput({ utc, width: process.stdout.columns, now: new Date(), textWidth });
     };
-    process.stdout.write(`${json ? whole : format(result, await view())}\n`);
+    process.stdout.write(`${json ? whole : format(result, await output())}\n`);
     if (failed?.(result)) process.exitCode = 1;
   };
 }
@@ -106,7 +106,7 @@ async function untilInterrupted<Opened extends Closable, Result>(
 }
 
 /**
- * Opens the database, without handling signals or printing progress. Completions use this function.
+ * Opens the database, without handling signals or printing progress. Completions and `itsm listen` use this function.
  * @throws CommandError when there is no database
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {

@@ -3,7 +3,7 @@ import type { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, type systemRole } from '../roles.ts';
 import type { ConnectionWatchdog, WatchedConnection } from './connection-watchdog.ts';
 import { wireOf } from './pg-internals.ts';
-import { setTimeouts, type Timeouts } from './statement-timeout.ts';
+import { type Timeouts, timeoutStatements } from './statement-timeout.ts';
 import { type StatementTracer, traceStatement } from './statement-tracer.ts';
 import { currentScope } from './tenant-context.ts';
 
@@ -14,9 +14,9 @@ export interface ConnectionOptions {
   /** The role of the session. Default: the role of `DATABASE_URL`, which runs migrations. */
   role?: typeof requestRole | typeof systemRole | undefined;
   timeouts: Timeouts;
-  watch: ConnectionWatchdog;
+  watchdog: ConnectionWatchdog;
   /** Records opened and failed connections, to detect outages. */
-  reachability?: OutageTracker | undefined;
+  outages?: OutageTracker | undefined;
   /** Traces every statement. */
   tracer?: StatementTracer | undefined;
 }
@@ -28,7 +28,7 @@ const responseGraceMs = 1000;
  * The name of the prepared statement that sets the tenant until the end of the transaction. Every connection prepares
  * it.
  */
-export const setTenant = 'itsm_set_tenant';
+export const setTenantStatement = 'itsm_set_tenant';
 
 /**
  * The SQL that sets the time zone and date format that Prisma and pg assume. The defaults of a server depend on its
@@ -67,14 +67,14 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
   override connect(callback?: (error: any, client?: any) => void): any {
-    const { watch, reachability, tracer } = this.#options;
-    watch.add(this);
+    const { watchdog, outages, tracer } = this.#options;
+    watchdog.add(this);
     const open = () => super.connect().then(() => this.#open());
     // The connection outlives the request that opens it, so it must not belong to that request's trace.
     const opened = tracer === undefined ? open() : tracer.outside(open);
     opened.then(
-      () => reachability?.recordSuccess(),
-      (error: unknown) => reachability?.recordFailure(error),
+      () => outages?.recordSuccess(),
+      (error: unknown) => outages?.recordFailure(error),
     );
     if (callback === undefined) return opened;
     opened.then(() => callback(null, this), callback);
@@ -84,14 +84,14 @@ export class Connection extends pg.Client implements WatchedConnection {
     const { role, timeouts } = this.#options;
     const opened: Promise<pg.QueryResult[]> = this.query(
       [
-        ...setTimeouts(timeouts),
+        ...timeoutStatements(timeouts),
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
         // Planning the query for a page of tickets takes longer than executing it (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         // Limits a request to one core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
-        `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
+        `PREPARE ${setTenantStatement} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
         'SELECT pg_is_in_recovery() AS standby',
       ].join('; '),
     );

@@ -18,7 +18,7 @@ export interface DatabasesOptions {
   /** Called when an idle connection is lost. The pool opens another connection on demand. */
   onConnectionError: (error: Error) => void;
   /** Records failed connections and counts errors, to detect database outages. */
-  reachability?: OutageTracker;
+  outages?: OutageTracker;
   /** Traces every statement, except those of dedicated connections. */
   tracer?: StatementTracer | undefined;
 }
@@ -36,8 +36,8 @@ export interface Databases {
   system: Database;
   /** The options for connections outside of the pools. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
-    watch: ConnectionWatchdog;
-    reachability: OutageTracker;
+    watchdog: ConnectionWatchdog;
+    outages: OutageTracker;
   };
   close(): Promise<void>;
 }
@@ -53,12 +53,12 @@ const maxCloseMs = 1500;
 
 /** Creates the pools. They open connections on demand. */
 export function openDatabases(options: DatabasesOptions): Databases {
-  const { url, timeouts, worker, reachability = new OutageTracker(), tracer } = options;
-  const watch = new ConnectionWatchdog();
+  const { url, timeouts, worker, outages = new OutageTracker(), tracer } = options;
+  const watchdog = new ConnectionWatchdog();
   const onConnectionError = (error: Error) => {
-    if (!reachability.explains(error, 'idle connections')) options.onConnectionError(error);
+    if (!outages.explains(error, 'idle connections')) options.onConnectionError(error);
   };
-  const shared = { connectionString: url, timeouts, watch, reachability, tracer, onConnectionError };
+  const shared = { connectionString: url, timeouts, watchdog, outages, tracer, onConnectionError };
   let requests: Database | undefined;
   const lookups = {
     ...shared,
@@ -87,12 +87,12 @@ export function openDatabases(options: DatabasesOptions): Databases {
     keyLookups,
     accounts,
     system,
-    options: { url, timeouts, watch, reachability },
+    options: { url, timeouts, watchdog, outages },
     async close() {
       const ending = Promise.all([requests && end(requests), keyLookups.end(), accounts.end(), end(system)]);
-      if (!(await endsWithin(maxCloseMs, ending))) watch.severAll();
-      watch.close();
-      reachability.close();
+      if (!(await endsWithin(maxCloseMs, ending))) watchdog.severAll();
+      watchdog.close();
+      outages.close();
     },
   };
 }

@@ -15,7 +15,7 @@ interface Purpose {
  * Runs long work over all tenants on a dedicated connection, so that the work doesn't occupy a connection of a pool.
  */
 export async function withDedicatedConnection<Result>(
-  { url, timeouts, watch, reachability }: Databases['options'],
+  { url, timeouts, watchdog, outages }: Databases['options'],
   { name, statementMs, asRoleOfUrl = false }: Purpose,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
@@ -24,8 +24,8 @@ export async function withDedicatedConnection<Result>(
     application_name: `itsm-api ${name}`,
     role: asRoleOfUrl ? undefined : systemRole,
     timeouts: { ...timeouts, statementMs },
-    watch,
-    reachability,
+    watchdog,
+    outages,
   });
   await connection.connect();
   try {

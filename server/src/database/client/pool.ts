@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { errorCode } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/error-codes.ts';
 import { isConnectionError } from '../outage-tracker.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { QueryPipeline } from './query-pipeline.ts';

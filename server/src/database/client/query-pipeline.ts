@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import { setTenant } from './connection.ts';
+import { setTenantStatement } from './connection.ts';
 import { prepareValue, Result, type Wire, wireOf } from './pg-internals.ts';
 
 /**
@@ -69,7 +69,7 @@ export class QueryPipeline implements pg.Submittable {
     wire.stream.cork();
     if (begins) sendBare('BEGIN', wire);
     if (tenantId !== undefined) {
-      wire.bind({ statement: setTenant, values: [String(tenantId)] });
+      wire.bind({ statement: setTenantStatement, values: [String(tenantId)] });
       wire.execute({});
     }
     for (const statement of this.#statements) send(statement, wire, columnsOn.get(connection));

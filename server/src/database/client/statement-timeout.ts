@@ -10,7 +10,7 @@ export interface Timeouts {
 const idleMarginMs = 5000;
 
 /** Returns the statements that set the timeouts of a session. */
-export function setTimeouts({ statementMs, lockMs }: Timeouts): string[] {
+export function timeoutStatements({ statementMs, lockMs }: Timeouts): string[] {
   return [
     `SET statement_timeout = ${statementMs}`,
     `SET lock_timeout = ${lockMs}`,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { CONDITION_NOT_MET, errorCode } from '../../shared/pg-errors.ts';
+import { CONDITION_NOT_MET, errorCode } from '../../shared/error-codes.ts';
 import { QueryPipeline } from './query-pipeline.ts';
 import { prepared, type Statement } from './raw-sql.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
@@ -9,7 +9,7 @@ import { currentScope, withinScope } from './tenant-context.ts';
  * Statements that a transaction sends without an extra round trip. If a condition of `require_condition` is false, the
  * transaction is rolled back.
  */
-export interface TransactionGuards<Result> {
+export interface BoundaryStatements<Result> {
   /** The statements that are sent in the same round trip as the first statement of `work`, before it. */
   opening?: readonly Statement[] | undefined;
   /** Returns the statements that are sent in the same round trip as COMMIT, before it. */
@@ -29,7 +29,7 @@ export class ConditionNotMet extends Error {
 export async function inTransaction<Result>(
   db: TenantClient,
   work: () => Promise<Result>,
-  { opening = [], closing }: TransactionGuards<Result> = {},
+  { opening = [], closing }: BoundaryStatements<Result> = {},
 ): Promise<Result> {
   if (currentScope()?.transaction !== undefined)
     throw new Error('A transaction was begun within another. Use the outer transaction.');

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { errorCode } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/error-codes.ts';
 
 /** The folder with one subfolder per migration. The name of a migration contains its time and subject. */
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { errorCode, LOCK_NOT_AVAILABLE } from '../../shared/pg-errors.ts';
+import { errorCode, LOCK_NOT_AVAILABLE } from '../../shared/error-codes.ts';
 
 /** Reports the progress of the migration to the administrator. */
 export type Progress = (message: string) => void;

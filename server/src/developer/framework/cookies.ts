@@ -15,7 +15,7 @@ import type { BrowserCookies } from './request-context.ts';
 
 /** How long a passkey challenge is valid. Users may need minutes to find their security key. Milliseconds. */
 const challengeMs = 5 * 60_000;
-/** Maximum number of stored passkey challenges. Each open sign-in page of the browser has one. */
+/** Maximum number of stored passkey challenges. Each open page with a passkey form has one. */
 const maxChallenges = 5;
 /** Maximum number of accounts that the cookie `device` stores. */
 const maxKnownAccounts = 20;
@@ -110,7 +110,7 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
       const newest: Challenge = [challenge, Date.now() + challengeMs];
       session.set('challenges', [newest, ...getChallenges()].slice(0, maxChallenges));
     },
-    async takeChallenge(challenge) {
+    async consumeChallenge(challenge) {
       const found = getChallenges().find(([each]) => each === challenge);
       session.set(
         'challenges',

@@ -14,17 +14,17 @@ export const Etag = z.string().max(200);
 
 /** Renders a hidden field with the ETag of a resource. */
 export function etagField(resource: object): SafeHtml {
-  return html`<input type="hidden" name="state" value="${etagOf(resource) ?? ''}">`;
+  return html`<input type="hidden" name="etag" value="${etagOf(resource) ?? ''}">`;
 }
 
 /** Changes a resource only if its ETag equals the ETag that the form sent. @throws ApiError PRECONDITION_FAILED */
 export async function changeIfUnchanged<Given extends Context, Result>(
   context: Given,
-  state: string,
+  etag: string,
   change: (context: Given) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await change({ ...context, ifMatch: [state] });
+    return await change({ ...context, ifMatch: [etag] });
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'PRECONDITION_FAILED')) throw error;
     throw new ApiError(

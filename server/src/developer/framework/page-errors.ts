@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { errorCode } from '../../shared/error-codes.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { errorCode } from '../../shared/pg-errors.ts';
 import { hasRole } from '../ui/layout.ts';
 import type { AnyPage } from './page.ts';
 import type { RequestContext } from './request-context.ts';

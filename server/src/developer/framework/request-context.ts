@@ -55,7 +55,7 @@ export interface BrowserCookies {
   /** Stores a passkey challenge for 5 minutes. */
   addChallenge(challenge: string): void;
   /** Removes a passkey challenge. Returns whether it was stored, has not expired and was never used. */
-  takeChallenge: ConsumeChallenge;
+  consumeChallenge: ConsumeChallenge;
   /** Stores for 5 minutes the accounts that match the password, so that the user can choose one of them. */
   offerAccounts(found: readonly PasswordSignIn[]): void;
   readonly offeredAccounts: readonly PasswordSignIn[];

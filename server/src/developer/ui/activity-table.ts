@@ -1,5 +1,5 @@
 import type { AssetActivity, TicketActivity } from '@itsm-api/contract';
-import { namesOf } from '../../resources/users/queries.ts';
+import { findUserNames } from '../../resources/users/queries.ts';
 import type { UserContext } from '../framework/request-context.ts';
 import { html, type SafeHtml, table } from './html.ts';
 
@@ -10,7 +10,7 @@ type Activity = TicketActivity | AssetActivity;
 
 /** Renders the activity of a ticket or an asset as a table: time, user, action and changes. */
 export async function activityTable(visit: UserContext, activities: readonly Activity[]): Promise<SafeHtml> {
-  const names = await namesOf(
+  const names = await findUserNames(
     visit.context,
     activities.map(({ actor }) => actor?.userId ?? null),
   );

@@ -38,17 +38,17 @@ const maxLines = 5;
 const maxLabels = 12;
 
 function columns({ labels, bars }: Chart, label: string): SafeHtml {
-  const sums = labels.map((_, place) => bars.reduce((sum, { values }) => sum + (values[place] ?? 0), 0));
+  const sums = labels.map((_, position) => bars.reduce((sum, { values }) => sum + (values[position] ?? 0), 0));
   const step = lineStep(Math.max(...sums));
   const lines = Array.from({ length: Math.ceil(Math.max(...sums) / step) + 1 }, (_, index) => index * step);
   const top = lines.at(-1) ?? step;
   const yOf = (value: number) => Number((plotHeight * (1 - value / top)).toFixed(1));
   const bases = labels.map(() => 0);
   const paths = bars.map(({ color, values }) => {
-    const bar = (value: number, place: number) => {
-      const base = bases[place] ?? 0;
-      bases[place] = base + value;
-      return value === 0 ? '' : `M${place + 0.1} ${yOf(base)}V${yOf(base + value)}h.8V${yOf(base)}z`;
+    const bar = (value: number, position: number) => {
+      const base = bases[position] ?? 0;
+      bases[position] = base + value;
+      return value === 0 ? '' : `M${position + 0.1} ${yOf(base)}V${yOf(base + value)}h.8V${yOf(base)}z`;
     };
     return html`<path fill="${color}" d="${values.map(bar).join('')}"/>`;
   });
@@ -66,12 +66,12 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact' });
  * Renders at most `maxLabels` labels below the columns. On narrow screens, the style sheet hides every second label.
  */
 function axisLabels(labels: readonly string[]): SafeHtml[] {
-  const named = labels.flatMap((label, place) => (label === '' ? [] : [{ label, place }]));
+  const named = labels.flatMap((label, position) => (label === '' ? [] : [{ label, position }]));
   const every = Math.ceil(named.length / maxLabels);
   return named
     .filter((_, index) => index % every === 0)
-    .map(({ label, place }, index) => {
-      const x = (((place + 0.5) / labels.length) * 100).toFixed(2);
+    .map(({ label, position }, index) => {
+      const x = (((position + 0.5) / labels.length) * 100).toFixed(2);
       return html`<text ${index % 2 === 1 ? html`class="wide"` : ''} x="${x}%" y="${plotHeight + 18}" text-anchor="middle">${label}</text>`;
     });
 }
@@ -88,10 +88,10 @@ const [nameHeight, barHeight, gap] = [22, 18, 10];
 function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {
   const max = Math.max(...bars.flatMap(({ values }) => values));
   const groupHeight = nameHeight + bars.length * barHeight + gap;
-  const groups = labels.map((name, place) => {
-    const top = place * groupHeight;
+  const groups = labels.map((name, position) => {
+    const top = position * groupHeight;
     return html`<text y="${top + 14}">${name}</text>${bars.map(({ color, values }, index) => {
-      const value = values[place] ?? 0;
+      const value = values[position] ?? 0;
       const width = ((value / Math.max(1, max)) * 100).toFixed(2);
       const y = top + nameHeight + index * barHeight;
       return html`<rect y="${y}" width="${width}%" height="${barHeight - 4}" fill="${color}"/>

@@ -1,5 +1,5 @@
-// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, everything except passkeys
-// works.
+// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, all pages work, and
+// all forms except those for passkeys.
 (() => {
   // Selects the time zone of the browser in select fields, if the user has not chosen a time zone.
   function suggestZone(within) {
@@ -55,13 +55,13 @@
       shown.setAttribute('aria-live', 'polite');
       let last = 0;
       form.addEventListener('input', async () => {
-        const turn = ++last;
+        const requestNumber = ++last;
         await new Promise((resolve) => setTimeout(resolve, 200));
-        if (turn !== last) return;
+        if (requestNumber !== last) return;
         const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''));
         const address = `${location.pathname}?${query}`;
         const { page, errorMessage } = await load(address);
-        if (turn !== last) return;
+        if (requestNumber !== last) return;
         if (page === undefined) return shown.replaceChildren(notice(errorMessage));
         history.replaceState(null, '', address);
         shown.replaceChildren(...page.getElementById(shown.id).childNodes);

@@ -12,7 +12,7 @@ import { invalidKey, keyOf } from './api-key-header.ts';
 /** If a request is older than this before its handler runs, the server looks up the API key again. Milliseconds. */
 const recheckAfterMs = 500;
 
-type GiveBack = (reply: FastifyReply) => Promise<void>;
+type RefundRateLimit = (reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +37,7 @@ declare module 'fastify' {
      * Refunds the request in the rate limits of its API key. Call it if the server rejects the request before it has
      * any effect.
      */
-    giveBack: GiveBack;
+    refundRateLimit: RefundRateLimit;
     /** Returns the details of the API key that its holder may see, and the remaining quota of its rate limits. */
     describeKey(): Promise<KeyDetails & { limits: Limit[] }>;
   }
@@ -87,12 +87,12 @@ export async function addGuard(
     return limiter.consume(this, reply);
   });
 
-  app.decorateRequest('giveBack', function (reply) {
+  app.decorateRequest('refundRateLimit', function (reply) {
     return limiter.refund(this, reply);
   });
 
   app.decorateRequest('describeKey', async function () {
-    const [details, limits] = await Promise.all([keys.describe(this.identity), limiter.look(this)]);
+    const [details, limits] = await Promise.all([keys.describe(this.identity), limiter.readAll(this)]);
     return { ...details, limits };
   });
 

@@ -35,10 +35,10 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.#redis = redis;
   }
 
-  /** Returns where this process counts requests. `redis away`: in its own memory, until Redis is reachable again. */
-  get state(): 'memory' | 'redis' | 'redis away' {
+  /** Returns where this process counts requests. `redis unreachable`: in its own memory, until Redis is reachable again. */
+  get state(): 'memory' | 'redis' | 'redis unreachable' {
     if (this.#redis === undefined) return 'memory';
-    return this.#redis.isReachable ? 'redis' : 'redis away';
+    return this.#redis.isReachable ? 'redis' : 'redis unreachable';
   }
 
   async count(...args: Parameters<Count>): Promise<Counted> {

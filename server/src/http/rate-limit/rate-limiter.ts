@@ -46,7 +46,7 @@ export interface RateLimiter {
    */
   refund(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Returns all windows of the API key without counting a request. */
-  look(request: FastifyRequest): Promise<Limit[]>;
+  readAll(request: FastifyRequest): Promise<Limit[]>;
   /** Counts a failed authentication for the IP address of the request. @throws ApiError RATE_LIMIT_EXCEEDED */
   countFailure(request: FastifyRequest): Promise<void>;
   /** Checks the failed authentications of the IP address. @throws ApiError RATE_LIMIT_EXCEEDED if there are too many */
@@ -125,7 +125,7 @@ export async function createRateLimiter(
       setHeaders(reply, global, group);
     },
 
-    look: (request) => Promise.all(['global', ...groups].map((name) => read(name, keyOf(request, name), 0))),
+    readAll: (request) => Promise.all(['global', ...groups].map((name) => read(name, keyOf(request, name), 0))),
 
     async countFailure(request) {
       const counted = await failures(request);

@@ -37,16 +37,20 @@ export interface RedisCounter extends SharedCounter {
 interface RedisCounterOptions {
   url: string;
   /** Called when Redis becomes unreachable, or if Redis is unreachable at startup. */
-  onAway: (reason: string) => void;
+  onUnavailable: (reason: string) => void;
   /** Called when Redis is reachable again. */
-  onBack: () => void;
+  onAvailable: () => void;
 }
 
 /**
  * Opens a counter in Redis. Resolves when Redis is ready to count or is unreachable. Reconnects until `close` is
  * called.
  */
-export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOptions): Promise<RedisCounter> {
+export async function openRedisCounter({
+  url,
+  onUnavailable,
+  onAvailable,
+}: RedisCounterOptions): Promise<RedisCounter> {
   const { protocol, hostname } = new URL(url);
   const redis = new Redis(url, {
     ...(protocol === 'rediss:' && { tls: isIP(hostname) === 0 ? { servername: hostname } : {} }),
@@ -63,40 +67,40 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
     enableReadyCheck: false,
     disconnectTimeout: 1,
   });
-  let status: 'connecting' | 'reachable' | 'away' | 'closed' = 'connecting';
-  let isReportedAway = false;
+  let status: 'connecting' | 'reachable' | 'unreachable' | 'closed' = 'connecting';
+  let isReported = false;
   let server = '';
   let connectTimer: NodeJS.Timeout | undefined;
   const { promise: known, resolve } = Promise.withResolvers<void>();
 
-  function markAway(error: Error): void {
+  function markUnreachable(error: Error): void {
     clearTimeout(connectTimer);
-    if (status === 'away' || status === 'closed') return;
-    status = 'away';
+    if (status === 'unreachable' || status === 'closed') return;
+    status = 'unreachable';
     // If all addresses of the host reject the connection, the error of Node.js has a code but no message.
-    if (!isReportedAway) onAway(error.message || String((error as NodeJS.ErrnoException).code));
-    isReportedAway = true;
+    if (!isReported) onUnavailable(error.message || ((error as NodeJS.ErrnoException).code ?? error.name));
+    isReported = true;
     if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
     resolve();
   }
 
-  redis.on('error', markAway);
-  redis.on('close', () => markAway(new Error('Redis has closed the connection.')));
+  redis.on('error', markUnreachable);
+  redis.on('close', () => markUnreachable(new Error('Redis has closed the connection.')));
   redis.on('connect', () => {
     status = 'connecting';
-    connectTimer = setTimeout(() => markAway(noResponseWithin(maxConnectMs)), maxConnectMs);
+    connectTimer = setTimeout(() => markUnreachable(noResponseWithin(maxConnectMs)), maxConnectMs);
   });
   redis.on('ready', async () => {
     try {
       server = await checkPermissions(redis);
     } catch (error) {
-      return markAway(error as Error);
+      return markUnreachable(error as Error);
     }
     if (status !== 'connecting') return;
     clearTimeout(connectTimer);
     status = 'reachable';
-    if (isReportedAway) onBack();
-    isReportedAway = false;
+    if (isReported) onAvailable();
+    isReported = false;
     resolve();
   });
   await known;
@@ -115,7 +119,7 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
         const [current, ttl] = await within(maxResponseMs, redis.countInWindow(`itsm:limits:${key}`, ...args));
         return { current, ttl };
       } catch (error) {
-        markAway(error as Error);
+        markUnreachable(error as Error);
         return undefined;
       }
     },

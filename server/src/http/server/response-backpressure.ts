@@ -9,7 +9,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
  * client reads them or the connection closes. Returns a function that returns the count of a tenant.
  * @param tenantOf returns the tenant of a request, or undefined if the request is not authenticated
  */
-export function countUnsentBytes(
+export function countUnreadBytes(
   app: FastifyInstance,
   tenantOf: (request: FastifyRequest) => TenantId | undefined,
 ): (tenantId: TenantId) => number {

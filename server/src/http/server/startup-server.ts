@@ -15,7 +15,7 @@ export interface StartupServer {
   /** The Fastify instance that listens on the public port. */
   app: FastifyInstance;
   /** Routes all further requests to the API. */
-  lead(api: FastifyInstance): void;
+  routeTo(api: FastifyInstance): void;
 }
 
 interface StartupServerOptions {
@@ -57,7 +57,7 @@ export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServe
   });
   return {
     app,
-    lead(instance) {
+    routeTo(instance) {
       api = instance.routing;
     },
   };

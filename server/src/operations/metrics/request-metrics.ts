@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { onEnd } from '../../shared/request-lifecycle.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import type { RejectionReason, TenantLimiter } from '../../shared/tenant-limiter.ts';
+import type { RejectionCause, TenantLimiter } from '../../shared/tenant-limiter.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Callbacks that count events of requests. */
@@ -10,7 +10,7 @@ export interface RequestMeters {
   /** Called with the exceeded windows when the rate limits of a key reject a request. */
   onLimited(windows: ('global' | 'group')[]): void;
   /** Called when the concurrency limit rejects a request, or when too many lookups of unknown keys are queued. */
-  onRefused(cause: RejectionReason | 'keys'): void;
+  onRejected(cause: RejectionCause | 'keys'): void;
   /** Called with the wait when a request that waited for the concurrency limit starts. */
   onWaited(milliseconds: number): void;
   /** Called with the duration when a request releases its concurrency slot. */
@@ -91,7 +91,7 @@ export function measureRequests(
   onEnd(app, count);
 
   const limited = new Counter({
-    name: 'itsm_rate_limit_refusals_total',
+    name: 'itsm_rate_limit_rejections_total',
     help: 'Requests rejected by the rate limits of their key, by exceeded window. A request can exceed both windows.',
     labelNames: ['window'],
     registers,
@@ -117,7 +117,7 @@ export function measureRequests(
     onLimited(windows) {
       for (const window of windows) limited.inc({ window });
     },
-    onRefused: (reason) => rejected.inc({ reason }),
+    onRejected: (reason) => rejected.inc({ reason }),
     onWaited: (milliseconds) => waits.observe(milliseconds / 1000),
     onDone: (tenantId, milliseconds) => usage.add(tenantId, 'connectionMs', milliseconds),
     watchTenantLimiter(tenantLimiter) {

@@ -1,7 +1,7 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 import type { AttemptTracer } from '../../webhooks/delivery/delivery-worker.ts';
-import { spanNamed } from './trace-parent.ts';
+import { parseTraceParent } from './trace-parent.ts';
 
 /**
  * Creates a span for each delivery attempt, as a child of the request that wrote the event. The span contains the
@@ -11,9 +11,10 @@ import { spanNamed } from './trace-parent.ts';
 export function createAttemptTracer(): AttemptTracer {
   const tracer = trace.getTracer('itsm-api');
   return {
-    follow(delivery, attempt) {
+    traceAttempt(delivery, attempt) {
       const { traceParent, eventType, eventId, tenantId, subscriptionId, id, attempt: number } = delivery;
-      const request = traceParent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanNamed(traceParent));
+      const request =
+        traceParent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parseTraceParent(traceParent));
       const span = tracer.startSpan(
         `deliver ${eventType}`,
         {

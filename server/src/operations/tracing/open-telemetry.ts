@@ -15,7 +15,7 @@ export interface Traces {
   statements: StatementTracer;
   attempts: AttemptTracer;
   /** Creates a span for each request. Call it before you register routes. @param except routes without spans */
-  followRequests(app: FastifyInstance, except: readonly string[]): void;
+  traceRequests(app: FastifyInstance, except: readonly string[]): void;
   /** Returns the `traceparent` (W3C) of the active span, or undefined if there is none. */
   traceParent(): string | undefined;
   /** Returns the ids of the active span for log entries, or no fields if there is no span. */
@@ -51,7 +51,7 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
   return {
     statements: createStatementTracer(),
     attempts: createAttemptTracer(),
-    followRequests: traceRequests,
+    traceRequests: traceRequests,
     traceParent: () => traceParentOf(trace.getSpanContext(context.active())),
     logFields() {
       const span = trace.getSpanContext(context.active());

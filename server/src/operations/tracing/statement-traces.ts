@@ -1,6 +1,6 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { StatementTracer } from '../../database/client/statement-tracer.ts';
-import { errorCode } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/error-codes.ts';
 
 /**
  * Creates a span for each round trip to PostgreSQL within a trace. The name of the span lists the operations and tables

@@ -7,7 +7,7 @@ export function traceParentOf(span: SpanContext | undefined): string | undefined
 }
 
 /** Parses a `traceparent` that `traceParentOf` formatted. */
-export function spanNamed(traceParent: string): SpanContext {
+export function parseTraceParent(traceParent: string): SpanContext {
   const [, traceId = '', spanId = '', flags = ''] = traceParent.split('-');
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
 }

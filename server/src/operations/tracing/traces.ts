@@ -1,5 +1,5 @@
 import { asksForTraces, type Settings, SettingsError } from '../../config/env.ts';
-import { errorCode } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/error-codes.ts';
 import type { Traces } from './open-telemetry.ts';
 
 export type { Traces };

@@ -1,5 +1,5 @@
 import { page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { listAssetActivity, listTicketActivity } from './queries.ts';
 
 export const activities: Handlers<'activities'> = {

@@ -1,7 +1,7 @@
 import { NewAsset } from '@itsm-api/contract';
 import type * as z from 'zod';
 import type { CsvColumns } from '../csv/csv-columns.ts';
-import { UserReference } from '../users/user-lookup.ts';
+import { UserReference } from '../users/user-reference.ts';
 
 const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
 export type AssetLine = z.output<typeof AssetLine>;

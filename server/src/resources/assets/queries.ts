@@ -18,7 +18,7 @@ import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, to
 import { emit, emitAll } from '../../webhooks/outbox/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { record } from '../activities/record.ts';
-import { checkNewRows, chunksOf, type Progress } from '../shared/bulk-preconditions.ts';
+import { checkNewRows, chunksOf, type Progress } from '../csv/import-checks.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';

@@ -1,5 +1,5 @@
 import { created, page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { createComment, listComments } from './queries.ts';
 
 export const comments: Handlers<'comments'> = {

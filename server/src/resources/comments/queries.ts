@@ -71,9 +71,9 @@ export function createComment(context: UserContext, reference: TicketReference, 
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },
       querySubscribers(db, 'ticket.updated'),
-    ])) as [object[], { ticket: TicketRow | null; comment: Comment | null }[], { isWanted: boolean }[]];
+    ])) as [object[], { ticket: TicketRow | null; comment: Comment | null }[], { hasSubscribers: boolean }[]];
     if (!written?.ticket || !written.comment) throw notFound('ticket');
-    if (subscribers?.isWanted) {
+    if (subscribers?.hasSubscribers) {
       const ticket = presentTicket(written.ticket);
       const changes = { commentCount: { from: ticket.commentCount - 1, to: ticket.commentCount } };
       await emit(context, 'ticket.updated', { payload: ticket, changes });

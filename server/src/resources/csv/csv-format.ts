@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { hasPgCode } from '../../shared/pg-errors.ts';
+import { hasErrorCode } from '../../shared/error-codes.ts';
 
 /*
  * Reads and writes CSV for spreadsheets. A spreadsheet evaluates text that looks like a formula, so writing adds an
@@ -78,7 +78,7 @@ function decode(bytes: Uint8Array): string {
     // Decodes UTF-8 and removes the byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    if (hasPgCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('the file is larger than 512 MB. Split it');
+    if (hasErrorCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('the file is larger than 512 MB. Split it');
     throw new NoCsv('the file is not in UTF-8. Save it as "CSV UTF-8"');
   }
 }

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf } from '../../shared/validation.ts';
-import type { Progress } from '../shared/bulk-preconditions.ts';
 import type { Context } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { findUserIds } from '../users/queries.ts';
 import { type CsvColumns, parseCustomField } from './csv-columns.ts';
 import { type CsvRecord, NoCsv, parseCsv } from './csv-format.ts';
+import type { Progress } from './import-checks.ts';
 
 /** The CSV export and import of a resource. */
 export interface CsvResource<Row extends { id: number }, Line extends object, New> {

@@ -1,5 +1,5 @@
 import { ok, page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { getDelivery, listDeliveries, replayDelivery } from './queries.ts';
 
 export const deliveries: Handlers<'deliveries'> = {

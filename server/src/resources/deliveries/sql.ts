@@ -22,8 +22,8 @@ const ofAny = tenantQuery(`SELECT ARRAY(
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
 const ofStates = tenantQuery(`SELECT ARRAY(
-  SELECT d.id FROM unnest($5::text[]) AS wanted (state) CROSS JOIN LATERAL (
-    SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
+  SELECT d.id FROM unnest($5::text[]) AS requested (state) CROSS JOIN LATERAL (
+    SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state
     ORDER BY id DESC LIMIT $3::int + $4::int
   ) d
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
@@ -43,8 +43,8 @@ const countOfAny = tenantQuery(`
   ) d`);
 
 const countOfStates = tenantQuery(`
-  SELECT count(*)::int AS count FROM unnest($4::text[]) AS wanted (state) CROSS JOIN LATERAL (
-    SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state LIMIT $3::int
+  SELECT count(*)::int AS count FROM unnest($4::text[]) AS requested (state) CROSS JOIN LATERAL (
+    SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state LIMIT $3::int
   ) d`);
 
 /** Counts the deliveries of a subscription, at most `limit` per status. Without `states`, at most `limit` in total. */
@@ -60,8 +60,8 @@ export async function countDeliveries(
 }
 
 const countSince = tenantQuery(`
-  SELECT least(count(*), $5::int)::int AS count FROM unnest($3::text[]) AS wanted (state) CROSS JOIN LATERAL (
-    SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
+  SELECT least(count(*), $5::int)::int AS count FROM unnest($3::text[]) AS requested (state) CROSS JOIN LATERAL (
+    SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state
     ORDER BY id DESC LIMIT $5::int
   ) d WHERE created_at >= $4::timestamptz`);
 

@@ -1,5 +1,5 @@
 import { ok } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { getMe } from './queries.ts';
 
 export const me: Handlers<'me'> = {

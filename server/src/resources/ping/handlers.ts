@@ -1,5 +1,5 @@
 import { ok } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 
 export const ping: Handlers<'ping'> = {
   get: async () => ok({ status: 'ok', version: 'v1' }),

@@ -1,7 +1,7 @@
 import { NewProject } from '@itsm-api/contract';
 import type * as z from 'zod';
 import type { CsvColumns } from '../csv/csv-columns.ts';
-import { UserReference } from '../users/user-lookup.ts';
+import { UserReference } from '../users/user-reference.ts';
 
 const ProjectLine = NewProject.extend({ managerId: UserReference.nullish() });
 export type ProjectLine = z.output<typeof ProjectLine>;

@@ -5,7 +5,7 @@ import { createUnique } from '../../database/unique-violation.ts';
 import { notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamps, toDate } from '../../shared/serialize.ts';
-import { checkNewRows, chunksOf, type Progress } from '../shared/bulk-preconditions.ts';
+import { checkNewRows, chunksOf, type Progress } from '../csv/import-checks.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';

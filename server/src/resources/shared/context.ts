@@ -1,8 +1,8 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { inTransaction, type TransactionGuards } from '../../database/client/transaction.ts';
+import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
 import type { Acting } from '../../shared/actor.ts';
 import type { Etags } from '../../shared/etag.ts';
-import type { HostLimits } from '../../webhooks/delivery/host-limits.ts';
+import type { HostLimits } from '../../webhooks/delivery/in-flight.ts';
 import type { TargetPolicy } from '../../webhooks/delivery/target.ts';
 import type { DispatchJobs } from '../../webhooks/outbox/dispatch-jobs.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
@@ -64,12 +64,12 @@ export function isWithin<Given extends Context>(context: Given): context is Give
 export async function transaction<Given extends Context, Result>(
   context: Given,
   work: (context: Given & Transaction) => Promise<Result>,
-  edges?: TransactionGuards<Result>,
+  boundaries?: BoundaryStatements<Result>,
 ): Promise<Result> {
   if (isWithin(context)) return work(context);
   const actions: (() => void)[] = [];
   const afterCommit = (action: () => void) => actions.push(action);
-  const result = await inTransaction(context.db, () => work({ ...context, afterCommit }), edges);
+  const result = await inTransaction(context.db, () => work({ ...context, afterCommit }), boundaries);
   for (const action of actions) action();
   return result;
 }

@@ -1,5 +1,6 @@
-import { type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
+import type { TicketType } from '@itsm-api/contract';
 import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
+import { formatTicketNumber } from '../tickets/ticket-number.ts';
 import type { Context } from './context.ts';
 
 /** The display names of users and tickets, by id. */
@@ -27,6 +28,6 @@ export async function findNames(
   const tickets = row?.tickets ?? [];
   return {
     users: new Map(row?.users),
-    tickets: new Map(tickets.map(([id, type, number]) => [id, `${ticketNumberPrefixes[type]}-${number}`])),
+    tickets: new Map(tickets.map(([id, type, number]) => [id, formatTicketNumber(type, number)])),
   };
 }

@@ -1,8 +1,8 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { queryRows, queryWithCustomPlan } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { hasErrorCode, QUERY_CANCELED } from '../../shared/error-codes.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { hasPgCode, QUERY_CANCELED } from '../../shared/pg-errors.ts';
 
 /*
  * Finds rows by the words of the parameter `q`. One table contains the words of all resources. Row-level security keeps
@@ -135,7 +135,7 @@ export async function rejectBroadQuery<Result>(runQuery: () => Promise<Result>):
   try {
     return await runQuery();
   } catch (error) {
-    if (!hasPgCode(error, QUERY_CANCELED) || cancelledByAdministrator.test((error as Error).message)) throw error;
+    if (!hasErrorCode(error, QUERY_CANCELED) || cancelledByAdministrator.test((error as Error).message)) throw error;
     const advice = 'Narrow it: add a filter, or add a word to `q`.';
     throw new ApiError('QUERY_TOO_BROAD', `The query took too long. ${advice}`);
   }

@@ -1,5 +1,5 @@
 import { created, ok, page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { listChanges } from '../sync/change-feed.ts';
 import { createTask, getTask, listTasks, taskRows, updateTask } from './queries.ts';
 

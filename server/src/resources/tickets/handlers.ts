@@ -1,7 +1,7 @@
 import { created, ok, page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { listChanges } from '../sync/change-feed.ts';
-import { createTickets, updateTickets } from './bulk-create.ts';
+import { createTickets, updateTickets } from './bulk-write.ts';
 import { createTicket, getTicket, listTickets, ticketRows, updateTicket } from './queries.ts';
 
 export const tickets: Handlers<'tickets'> = {

@@ -1,7 +1,7 @@
 import type { Changes, Ticket } from '@itsm-api/contract';
 import { queryPipelined, type Statement } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { guardOf } from '../../database/row-lock.ts';
+import { tenantLockStatement } from '../../database/row-lock.ts';
 import type { Acting } from '../../shared/actor.ts';
 import { querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
@@ -93,7 +93,7 @@ function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewT
 /** The written tickets, and whether an active subscription has the event type. */
 interface Written {
   tickets: TicketRow[];
-  isWanted: boolean;
+  hasSubscribers: boolean;
 }
 
 /**
@@ -102,7 +102,7 @@ interface Written {
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
   const [, rows = [], subscribers = []] = await queryPipelined(writer.db, [
-    guardOf(writer.db, 'ticketSequence'),
+    tenantLockStatement(writer.db, 'ticketSequence'),
     toInsertStatement(writer, tickets),
     querySubscribers(writer.db, 'ticket.created'),
   ]);
@@ -223,7 +223,7 @@ function toIds(changed: readonly ChangedTicket[]): number[] {
 
 function toWritten(rows: object[], [subscribers]: object[], count: number): Written {
   if (subscribers === undefined) throw new Error('The query for subscribers returned no row.');
-  return { tickets: toTickets(rows, count), ...(subscribers as { isWanted: boolean }) };
+  return { tickets: toTickets(rows, count), ...(subscribers as { hasSubscribers: boolean }) };
 }
 
 function toTickets(rows: object[], count: number): TicketRow[] {

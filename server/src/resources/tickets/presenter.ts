@@ -1,13 +1,14 @@
-import { type Ticket, ticketNumberPrefixes } from '@itsm-api/contract';
+import type { Ticket } from '@itsm-api/contract';
 import { withVersion } from '../../shared/etag.ts';
 import { serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import type { TicketRow } from './sql.ts';
+import { formatTicketNumber } from './ticket-number.ts';
 
 /** Serializes a ticket for API responses and events. */
 export function presentTicket(row: TicketRow): Ticket {
   return withVersion(row.version, {
     id: row.id,
-    ticketNumber: `${ticketNumberPrefixes[row.type]}-${row.number}`,
+    ticketNumber: formatTicketNumber(row.type, row.number),
     title: row.title,
     description: row.description,
     type: row.type,

@@ -74,9 +74,9 @@ export async function createTicket(context: UserContext, body: NewTicket): Promi
 
 /** Inserts tickets and emits `ticket.created` for each. Returns the tickets in order. */
 export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
-  const { tickets, isWanted } = await insertTickets(context, rows);
+  const { tickets, hasSubscribers } = await insertTickets(context, rows);
   const created = tickets.map(presentTicket);
-  if (isWanted) {
+  if (hasSubscribers) {
     const emissions = created.map((payload) => ({ payload }));
     await emitAll(context, 'ticket.created', emissions);
   }
@@ -176,11 +176,11 @@ export async function writeChanges(
   changes: readonly Change[],
   version?: number,
 ): Promise<Ticket[]> {
-  const { tickets, isWanted } = await changeTickets(context, changes, version);
+  const { tickets, hasSubscribers } = await changeTickets(context, changes, version);
   if (tickets.length === 0) return [];
   const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
   const changed = changes.map(({ after }) => byId.get(after.id) as Ticket);
-  if (isWanted) {
+  if (hasSubscribers) {
     const emissions = changed.map((payload, index) => ({ payload, changes: changes[index]?.changes ?? {} }));
     await emitAll(context, 'ticket.updated', emissions);
   }

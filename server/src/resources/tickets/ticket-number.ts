@@ -1,9 +1,14 @@
-import type { TicketType } from '@itsm-api/contract';
+import { type TicketNumber, type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
 
 /*
  * Generates ticket numbers, which start at 1 for each type in a tenant. The tenant's row in ticket_sequences stores the
  * last numbers. The lock of this row makes concurrent inserts wait for each other.
  */
+
+/** Returns the number of a ticket as the API presents it, such as `INC-17`. */
+export function formatTicketNumber(type: TicketType, number: number): TicketNumber {
+  return `${ticketNumberPrefixes[type]}-${number}`;
+}
 
 /**
  * SQL that adds new tickets to the sequence of the tenant, and returns the values of the sequence before that.

@@ -3,6 +3,7 @@ import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import type { Context } from '../shared/context.ts';
 import { noSuchTicket } from '../shared/foreign-keys.ts';
+import { formatTicketNumber } from './ticket-number.ts';
 
 /** The largest integer of PostgreSQL, and so the largest possible ticket number. */
 const maxNumber = 2 ** 31 - 1;
@@ -59,7 +60,7 @@ export async function findTicketIds(
     const values = [parts.map(([type]) => type), parts.map(([, number]) => number)];
     type Found = { tickets: [id: number, type: TicketType, number: number][] | null };
     const found = await queryOne<Found>(db, selectByNumbers, values);
-    for (const [id, type, number] of found?.tickets ?? []) ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
+    for (const [id, type, number] of found?.tickets ?? []) ids.set(formatTicketNumber(type, number), id);
   }
   return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
 }

@@ -7,7 +7,7 @@ import {
   nearPercent,
   type Outcome,
   percentile,
-  refusals,
+  rejectedOutcomes,
 } from '../../usage/dimensions.ts';
 import { allKeys } from '../../usage/usage-store.ts';
 import type { Context } from '../shared/context.ts';
@@ -60,7 +60,7 @@ export interface NearLimit {
   /** The highest percentage of the rate limit that the key used in a window. */
   peak: number;
   /** The number of requests rejected because of this limit. */
-  refused: number;
+  rejected: number;
   /** The last time step in which the key came near the limit. */
   lastAt: Date;
 }
@@ -134,7 +134,7 @@ const summedLatencies = Array.from({ length: latencyBuckets }, (_, bucket) => `s
 const latencySql = (table: string) => `
   SELECT endpoint, ARRAY[${summedLatencies.join(', ')}] AS latencies FROM ${table}
   WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND key_id = ANY ($3::bigint[])
-    AND outcome NOT IN (${refusals.map((outcome) => `'${outcome}'`).join(', ')})
+    AND outcome NOT IN (${rejectedOutcomes.map((outcome) => `'${outcome}'`).join(', ')})
   GROUP BY endpoint`;
 
 /** Returns the API keys that came near a rate limit or exceeded it, those with the most rejected requests first. */
@@ -149,25 +149,25 @@ export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
     addNearLimit(found, row.keyId, {
-      ...{ limit: 'global', peak: row.globalPeak, refused: row.globalRefused, lastAt: row.globalAt },
+      ...{ limit: 'global', peak: row.globalPeak, rejected: row.globalRejected, lastAt: row.globalAt },
     });
     if (group === undefined) continue;
     addNearLimit(found, row.keyId, {
-      ...{ limit: group, peak: row.groupPeak, refused: row.groupRefused, lastAt: row.groupAt },
+      ...{ limit: group, peak: row.groupPeak, rejected: row.groupRejected, lastAt: row.groupAt },
     });
   }
-  return [...found.values()].sort((a, b) => b.refused - a.refused || b.peak - a.peak);
+  return [...found.values()].sort((a, b) => b.rejected - a.rejected || b.peak - a.peak);
 }
 
 interface NearRow {
   keyId: string;
   endpoint: string;
   globalPeak: number;
-  globalRefused: number;
+  globalRejected: number;
   /** When the key last came near its global limit, or null. */
   globalAt: Date | null;
   groupPeak: number;
-  groupRefused: number;
+  groupRejected: number;
   groupAt: Date | null;
 }
 
@@ -175,8 +175,8 @@ const nearLimitSql = (table: string) => `
   SELECT key_id AS "keyId", endpoint,
     max(at) FILTER (WHERE global_peak >= ${nearPercent}) AS "globalAt",
     max(at) FILTER (WHERE group_peak >= ${nearPercent}) AS "groupAt",
-    max(global_peak) AS "globalPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GLOBAL_LIMIT'), 0)::float8 AS "globalRefused",
-    max(group_peak) AS "groupPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GROUP_LIMIT'), 0)::float8 AS "groupRefused"
+    max(global_peak) AS "globalPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GLOBAL_LIMIT'), 0)::float8 AS "globalRejected",
+    max(group_peak) AS "groupPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GROUP_LIMIT'), 0)::float8 AS "groupRejected"
   FROM ${table}
   WHERE tenant_id = $1 AND at >= $2::timestamptz AND (global_peak >= ${nearPercent} OR group_peak >= ${nearPercent})
     AND ($3::bigint[] IS NULL OR key_id = ANY ($3::bigint[]))
@@ -185,15 +185,15 @@ const nearLimitSql = (table: string) => `
 function addNearLimit(
   found: Map<string, NearLimit>,
   keyId: string,
-  { limit, peak, refused, lastAt }: Omit<NearLimit, 'keyId' | 'lastAt'> & { lastAt: Date | null },
+  { limit, peak, rejected, lastAt }: Omit<NearLimit, 'keyId' | 'lastAt'> & { lastAt: Date | null },
 ): void {
   if (lastAt === null) return;
   const name = `${keyId} ${limit}`;
-  const known = found.get(name) ?? { keyId: Number(keyId), limit, peak: 0, refused: 0, lastAt };
+  const known = found.get(name) ?? { keyId: Number(keyId), limit, peak: 0, rejected: 0, lastAt };
   found.set(name, {
     ...known,
     peak: Math.max(known.peak, peak),
-    refused: known.refused + refused,
+    rejected: known.rejected + rejected,
     lastAt: lastAt > known.lastAt ? lastAt : known.lastAt,
   });
 }

@@ -1,5 +1,5 @@
 import { ok, page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
+import type { Handlers } from '../handler-type.ts';
 import { listChanges } from '../sync/change-feed.ts';
 import { getUser, listUsers, userRows } from './queries.ts';
 

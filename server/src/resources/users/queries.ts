@@ -11,7 +11,7 @@ import { noSuchUser } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
-import type { UserReference } from './user-lookup.ts';
+import type { UserReference } from './user-reference.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 
@@ -40,7 +40,7 @@ export async function findUserIds(context: Context, emails: Iterable<string>): P
 }
 
 /** Returns the display names of users, by user id. */
-export async function namesOf(
+export async function findUserNames(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
 ): Promise<Map<number, string>> {

@@ -1,6 +1,6 @@
 import { created, ok, page } from '../../shared/responses.ts';
-import type { Handlers } from '../all-handlers.ts';
 import { sendTestEvent } from '../deliveries/queries.ts';
+import type { Handlers } from '../handler-type.ts';
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, replayWebhook, updateWebhook } from './queries.ts';
 
 export const webhooks: Handlers<'webhooks'> = {

@@ -312,8 +312,8 @@ export interface ReplayProgress {
   id: number;
   webhookId: number;
   since: string;
-  askedAt: string;
-  /** The number of matching deliveries, at most `maxReplayCounted`, or null until a worker has counted them. */
+  requestedAt: string;
+  /** The number of matching deliveries, at most `maxDeliveriesCounted`, or null until a worker has counted them. */
   matching: number | null;
   sent: number;
   /** When the replay finished, or null while it is in progress. A nightly job deletes finished replays after a day. */
@@ -340,7 +340,7 @@ function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgr
     id: serializeId(row.id),
     webhookId: serializeId(row.subscriptionId),
     since: serializeTimestamp(row.since),
-    askedAt: serializeTimestamp(row.askedAt),
+    requestedAt: serializeTimestamp(row.requestedAt),
     ...{ matching, sent },
     finishedAt: serializeTimestamp(row.finishedAt),
   };

@@ -13,7 +13,7 @@ import type { SecretCipher } from '../secrets/secret-cipher.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { attemptDelivery } from './attempt.ts';
 import { type ClaimedDelivery, claimDue } from './claim.ts';
-import { type HostLimits, InFlight, type InFlightLimits } from './host-limits.ts';
+import { type HostLimits, InFlight, type InFlightLimits } from './in-flight.ts';
 import type { RecordedResults } from './record-results.ts';
 import { createResultRecorder, type ResultRecorder } from './result-recorder.ts';
 import { RoundRobin } from './round-robin.ts';
@@ -56,7 +56,10 @@ export interface AttemptTracer {
    * Runs an attempt within its span.
    * @param attempt calls `onOutcome` when the outcome is known, then records the result
    */
-  follow(delivery: ClaimedDelivery, attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>): Promise<void>;
+  traceAttempt(
+    delivery: ClaimedDelivery,
+    attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>,
+  ): Promise<void>;
 }
 
 /**
@@ -89,7 +92,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #inFlight: InFlight;
   readonly #subscriptions = new RoundRobin();
-  readonly #settler: ResultRecorder;
+  readonly #recorder: ResultRecorder;
   readonly #pump: Loop;
   readonly #sweep: Loop;
   readonly #cancel: Loop;
@@ -105,7 +108,7 @@ export class Worker {
     this.#options = options;
     const limits = options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 };
     this.#inFlight = new InFlight(limits, options.hostLimits);
-    this.#settler = createResultRecorder(options);
+    this.#recorder = createResultRecorder(options);
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
@@ -126,7 +129,7 @@ export class Worker {
       cancel: this.#cancel.health,
       replay: this.#replay.health,
       quota: this.#quota.health,
-      settle: this.#settler.health,
+      settle: this.#recorder.health,
     };
   }
 
@@ -140,7 +143,7 @@ export class Worker {
     // If PostgreSQL is unreachable, the results are lost, and another worker repeats these attempts.
     const end = performance.now() + deliverySchedule.attemptTimeout + maxSettleMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
-    await this.#settler.stop();
+    await this.#recorder.stop();
   }
 
   /** Takes jobs, claims deliveries and starts their attempts. Resolves to whether more deliveries may be due now. */
@@ -177,7 +180,7 @@ export class Worker {
   #begin(delivery: ClaimedDelivery): Promise<void> {
     const { tracer } = this.#options;
     if (tracer === undefined) return this.#attempt(delivery);
-    return tracer.follow(delivery, (onOutcome) => this.#attempt(delivery, onOutcome));
+    return tracer.traceAttempt(delivery, (onOutcome) => this.#attempt(delivery, onOutcome));
   }
 
   async #attempt(delivery: ClaimedDelivery, onOutcome?: (outcome: Outcome) => void): Promise<void> {
@@ -188,7 +191,7 @@ export class Worker {
     onOutcome?.(outcome);
     if (outcome.delivered) observer?.onReceived(delivery, performance.now() - delivery.dueSince);
     this.#inFlight.trust(delivery, outcome.delivered);
-    const settled = await this.#settler.add({ delivery, outcome });
+    const settled = await this.#recorder.add({ delivery, outcome });
     if (settled !== undefined) {
       warnOfFailure(logger, settled);
       observer?.onSettled(settled);

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { deliverySchedule } from '@itsm-api/contract';
 import { Agent, buildConnector } from 'undici';
-import { errorCode } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/error-codes.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 

@@ -23,7 +23,7 @@ export interface RecordedResults extends DeliveryResult {
 }
 
 /** The recorded results, and the signals of subscriptions that another transaction had locked. */
-export interface SettleResult {
+export interface RecordedBatch {
   settled: RecordedResults[];
   unrecorded: SubscriptionSignal[];
 }
@@ -37,11 +37,11 @@ export interface SettleResult {
  */
 export function recordResults(
   prisma: PrismaClient,
-  settlements: DeliveryResult[],
+  results: DeliveryResult[],
   unrecorded: SubscriptionSignal[] = [],
-): Promise<SettleResult> {
+): Promise<RecordedBatch> {
   return prisma.$transaction(async (tx) => {
-    const settled = toRecordedResults(settlements, await lockDeliveries(tx, settlements));
+    const settled = toRecordedResults(results, await lockDeliveries(tx, results));
     const changed = settled.filter(({ state }) => state !== 'CANCELLED');
     await updateDeliveries(tx, changed);
     await insertAttempts(tx, settled);
@@ -58,8 +58,8 @@ interface LockedDelivery {
 }
 
 /** Locks the deliveries in the order of ids, so that two batches with the same rows can't deadlock. */
-function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResult[]): Promise<LockedDelivery[]> {
-  const ids = settlements.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
+function lockDeliveries(tx: Prisma.TransactionClient, results: DeliveryResult[]): Promise<LockedDelivery[]> {
+  const ids = results.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`
     SELECT d.tenant_id AS "tenantId", d.id, d.state, d.claim, now() AS now
     FROM deliveries d JOIN json_to_recordset(${jsonRows(ids)}::text::json) AS g ("tenantId" bigint, id bigint)
@@ -72,22 +72,22 @@ function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResul
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
 /** Returns the results to record, each with the new status of its delivery. */
-function toRecordedResults(settlements: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
+function toRecordedResults(results: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
   const rows = new Map(locked.map((row) => [deliveryKey(row), row]));
-  return settlements.flatMap((settlement): RecordedResults[] => {
-    const row = rows.get(deliveryKey(settlement.delivery));
+  return results.flatMap((result): RecordedResults[] => {
+    const row = rows.get(deliveryKey(result.delivery));
     if (row === undefined) return [];
     const settledAs = (state: RecordedResults['state']) => [
-      { ...settlement, state, nextAttemptAt: null, settledAt: row.now },
+      { ...result, state, nextAttemptAt: null, settledAt: row.now },
     ];
     if (row.state === 'CANCELLED') return settledAs('CANCELLED');
-    if (row.state !== 'PENDING' || row.claim !== settlement.delivery.claim) return [];
-    const { delivery, outcome } = settlement;
+    if (row.state !== 'PENDING' || row.claim !== result.delivery.claim) return [];
+    const { delivery, outcome } = result;
     const { delivered, retryAfter } = outcome;
     if (delivered) return settledAs('DELIVERED');
     const wait = nextWait({ attempt: delivery.attempt, lost: delivery.lost, retryAfter });
     if (wait === undefined) return settledAs('EXHAUSTED');
-    return [{ ...settlement, state: 'PENDING', nextAttemptAt: new Date(row.now.getTime() + wait), settledAt: null }];
+    return [{ ...result, state: 'PENDING', nextAttemptAt: new Date(row.now.getTime() + wait), settledAt: null }];
   });
 }
 

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Settings } from '../../config/env.ts';
 import { isLocalOnly } from '../../config/is-local-only.ts';
 import { invalidField } from '../../shared/errors.ts';
-import type { HostLimits } from './host-limits.ts';
+import type { HostLimits } from './in-flight.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
@@ -42,13 +42,13 @@ const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 /** The prefix of NAT64: the last four bytes are the IPv4 address (RFC 6052). */
 const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-/** Creates a target policy. @param refusedNetworks CIDRs or addresses to block in addition */
+/** Creates a target policy. @param blockedNetworks CIDRs or addresses to block in addition */
 export function createTargetPolicy(options: {
   allowPrivate: boolean;
-  refusedNetworks: readonly string[];
+  blockedNetworks: readonly string[];
 }): TargetPolicy {
   const { allowPrivate } = options;
-  const blocked = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
+  const blocked = [...neverCalled, ...options.blockedNetworks].map(parseNetwork);
 
   const findBlockReason = (text: string) => {
     if (!ipaddr.isValid(text)) return 'is not valid';
@@ -91,10 +91,10 @@ export function createTargetPolicy(options: {
  * embedded PostgreSQL and only this machine can reach the server.
  */
 export function readTargetPolicy(settings: Settings): TargetPolicy {
-  const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
+  const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_BLOCKED_NETWORKS, DATABASE_URL } = settings;
   return createTargetPolicy({
     allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isLocalOnly(settings)),
-    refusedNetworks: WEBHOOK_REFUSED_NETWORKS,
+    blockedNetworks: WEBHOOK_BLOCKED_NETWORKS,
   });
 }
 

@@ -39,7 +39,7 @@ interface Replay extends SubscriptionRef {
 const batchSize = 1000;
 
 /** Maximum deliveries counted per status when estimating a replay. */
-export const maxReplayCounted = 100_000;
+export const maxDeliveriesCounted = 100_000;
 
 /**
  * Processes one batch of the next replay: resets the matching deliveries and stores the progress, in one transaction.
@@ -50,7 +50,7 @@ export const maxReplayCounted = 100_000;
  */
 export async function replaySome(
   prisma: PrismaClient,
-  { maxCounted = maxReplayCounted } = {},
+  { maxCounted = maxDeliveriesCounted } = {},
 ): Promise<SubscriptionRef | null | undefined> {
   let replay = undefined as Replay | undefined;
   try {
@@ -87,7 +87,7 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
  */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
-    SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "requestedAt",
+    SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.requested_at AS "requestedAt",
       CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId",
       r.matching IS NOT NULL AS "isCounted"
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id

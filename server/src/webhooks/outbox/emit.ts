@@ -100,11 +100,11 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
 const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
 
 /**
- * Returns a statement that checks whether an active subscription has this event type (`isWanted`). Send it after the
+ * Returns a statement that checks whether an active subscription has this event type (`hasSubscribers`). Send it after the
  * change, so that it includes subscriptions that were committed while the change waited for a lock.
  */
 export function querySubscribers(db: TenantClient, type: EventType): Statement {
-  const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "isWanted"`;
+  const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "hasSubscribers"`;
   return { text, values: [db.$tenantId, type] };
 }
 

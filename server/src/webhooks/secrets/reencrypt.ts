@@ -8,12 +8,12 @@ import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 export interface ReencryptOptions {
   batchSize?: number;
   /** Called after each batch with the number of secrets re-encrypted so far. */
-  onBatch?(resealed: number): void;
+  onBatch?(reencrypted: number): void;
 }
 
 export interface ReencryptedSecrets {
   /** The number of secrets that were re-encrypted. */
-  resealed: number;
+  reencrypted: number;
   /** Subscriptions with a damaged secret: it has the id of a known encryption key but can't be decrypted. */
   damaged: SubscriptionRef[];
 }
@@ -32,11 +32,11 @@ export async function reencryptSecrets(
   cipher: SecretCipher,
   { batchSize = 500, onBatch }: ReencryptOptions = {},
 ): Promise<ReencryptedSecrets> {
-  const done: ReencryptedSecrets = { resealed: 0, damaged: [] };
+  const done: ReencryptedSecrets = { reencrypted: 0, damaged: [] };
   for (const column of ['secret', 'previous_secret'] as const) {
-    const onSecrets = (resealed: number) => onBatch?.(done.resealed + resealed);
-    const { resealed, damaged } = await reencryptColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
-    done.resealed += resealed;
+    const onSecrets = (reencrypted: number) => onBatch?.(done.reencrypted + reencrypted);
+    const { reencrypted, damaged } = await reencryptColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
+    done.reencrypted += reencrypted;
     done.damaged.push(...damaged);
   }
   return done;
@@ -50,9 +50,9 @@ async function reencryptColumn(
   cipher: SecretCipher,
   { column, batchSize, onBatch }: Required<ReencryptOptions> & { column: Column },
 ): Promise<ReencryptedSecrets> {
-  let resealed = 0;
+  let reencrypted = 0;
   for (;;) {
-    const before = resealed;
+    const before = reencrypted;
     const damaged: SubscriptionRef[] = [];
     let after: SubscriptionRef = { tenantId: toTenantId(0), subscriptionId: 0n };
     for (;;) {
@@ -66,10 +66,10 @@ async function reencryptColumn(
         if (replacement !== undefined) fresh.push(replacement);
         else damaged.push({ tenantId: each.tenantId, subscriptionId: each.subscriptionId });
       }
-      resealed += await replace(prisma, column, fresh);
-      onBatch(resealed);
+      reencrypted += await replace(prisma, column, fresh);
+      onBatch(reencrypted);
     }
-    if (resealed === before) return { resealed, damaged };
+    if (reencrypted === before) return { reencrypted, damaged };
   }
 }
 

@@ -13,7 +13,7 @@ import { html, notice } from '../../ui/html.ts';
 
 /**
  * The page of an invitation link, where the user chooses a sign-in method. Opening the page changes nothing, because
- * mail scanners open links. After the user submits a form, the link is no longer valid.
+ * mail scanners open links. After the user sets up a sign-in method or skips it, the link is no longer valid.
  */
 export const join = openPage({
   path: '/developer/join',
@@ -29,7 +29,7 @@ export const join = openPage({
       };
     }
     const { account, demo, secured } = invitation;
-    const options = await registrationOptions(visit.accounts, visit.site, account, { anew: true });
+    const options = await registrationOptions(visit.accounts, visit.site, account, { replacesOthers: true });
     visit.browser.addChallenge(options.challenge);
     const passkey = renderForm(
       request,
@@ -46,9 +46,9 @@ ${submit('Create a passkey')}`,
 ${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. A few random words are easy to remember and hard to guess.' })}
 ${submit('Set password', 'plain')}`,
     );
-    const look = renderForm(
+    const skip = renderForm(
       request,
-      'look',
+      'skip',
       () => html`<p class="hint">This is the demo workspace of a server on this machine. You can set up
  sign-in later.</p>${submit('Skip for now', 'plain')}`,
     );
@@ -57,7 +57,7 @@ ${submit('Set password', 'plain')}`,
       body: html`<p class="lead">You are invited to the developer area of <strong>${account.workspace}</strong>, as
  ${account.email}. Choose how to sign in.</p>
 ${secured ? notice('Your current passkeys and password stop working, and all other sessions end.') : null}
-${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or"><span>or</span></p>${look}` : null}`,
+${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or"><span>or</span></p>${skip}` : null}`,
     };
   },
   forms: {
@@ -65,8 +65,8 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
       fields: z.object({ response: z.string().max(20_000) }),
       run: ({ visit, fields, address }) =>
         acceptInvitation(visit, address, 'with a new passkey', async (account) => {
-          const { takeChallenge } = visit.browser;
-          const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
+          const { consumeChallenge } = visit.browser;
+          const passkey = await checkPasskey(visit.site, { ...fields, consumeChallenge });
           return () => savePasskey(visit.accounts, account, { ...passkey, name: toPasskeyName(visit) });
         }),
     }),
@@ -78,7 +78,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
           return () => savePassword(visit.accounts, account, hash);
         }),
     }),
-    look: openForm({
+    skip: openForm({
       fields: z.object({}),
       run: ({ visit, address }) =>
         acceptInvitation(visit, address, 'with the first-start link', async (_account, demo) => {

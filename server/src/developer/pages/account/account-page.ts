@@ -66,8 +66,8 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
       fields: z.object({ response: z.string().max(20_000) }),
       audit: 'passkey.added',
       async check({ visit, fields }) {
-        const { takeChallenge } = visit.browser;
-        return checkPasskey(visit.site, { ...fields, takeChallenge });
+        const { consumeChallenge } = visit.browser;
+        return checkPasskey(visit.site, { ...fields, consumeChallenge });
       },
       async run({ visit, checked }) {
         const name = toPasskeyName(visit);

@@ -50,8 +50,8 @@ ${submit('Sign in', 'plain')}`,
     passkey: openForm({
       fields: z.object({ response: z.string().max(20_000) }),
       async run({ visit, fields, address }) {
-        const { takeChallenge } = visit.browser;
-        const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, takeChallenge });
+        const { consumeChallenge } = visit.browser;
+        const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, consumeChallenge });
         await signInAccount(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
         return { redirect: getNextPathOfAddress(address) };
       },

@@ -64,9 +64,9 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
   forms: {
     change: form({
       params: IdParam,
-      fields: AssetFields.extend({ state: Etag }),
+      fields: AssetFields.extend({ etag: Etag }),
       audit: 'asset.updated',
-      async run({ visit, params, fields: { state, status, customFields, ...fields } }) {
+      async run({ visit, params, fields: { etag, status, customFields, ...fields } }) {
         const before = await getAsset(visit.context, params.id);
         const assignedToId = await findUserId(visit.context, 'assignedToId', fields.assignedToId ?? undefined);
         const patch = {
@@ -77,7 +77,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
           ...(status !== before.status && { status }),
         };
         return toResult(
-          await changeIfUnchanged(visit.context, state, (context) => updateAsset(context, params.id, patch)),
+          await changeIfUnchanged(visit.context, etag, (context) => updateAsset(context, params.id, patch)),
         );
       },
     }),

@@ -1,6 +1,6 @@
 import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
-import { UserReference } from '../../../resources/users/user-lookup.ts';
+import { UserReference } from '../../../resources/users/user-reference.ts';
 import type { FormState } from '../../framework/page.ts';
 import { CustomFieldLines, renderOtherFields, toLines } from '../../ui/custom-fields.ts';
 import { emptyAsNull, optional, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';

@@ -2,7 +2,7 @@ import { AssetQuery, AssetStatus, AssetType } from '@itsm-api/contract';
 import * as z from 'zod';
 import { assetCsv } from '../../../resources/assets/csv.ts';
 import { listAssets } from '../../../resources/assets/queries.ts';
-import { namesOf } from '../../../resources/users/queries.ts';
+import { findUserNames } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import {
   PageNumber,
@@ -36,7 +36,7 @@ export const assets = page({
     const { list, words } = await searchList(q, AssetQuery.shape.q, (q) =>
       listAssets(visit.context, { page, perPage, q, type: type && [type], status: status && [status] }),
     );
-    const names = await namesOf(
+    const names = await findUserNames(
       visit.context,
       list.data.map(({ assignedToId }) => assignedToId),
     );

@@ -185,5 +185,5 @@ function problemTable(problems: readonly Problem[], all: number): SafeHtml {
   const rows = problems.map(({ line, path, message }) => [line ?? 'file', html`<code>${path}</code>`, message]);
   const more = all - rows.length;
   return html`${table('Errors in the file', ['Line', 'Column', 'Error'], rows, '')}
-${more > 0 ? html`<p>${more} more errors are not shown.</p>` : null}`;
+${more > 0 ? html`<p>${more} more ${more === 1 ? 'error is' : 'errors are'} not shown.</p>` : null}`;
 }

@@ -110,16 +110,16 @@ function attempts(
   before: number,
 ): SafeHtml {
   if (attempts.length === 0) return section('Attempts', html`<p>No attempts yet.</p>`);
-  const numbered = attempts.map((attempt, index) => ({ attempt, place: index + 1 })).reverse();
+  const numbered = attempts.map((attempt, index) => ({ attempt, position: index + 1 })).reverse();
   const shown = query.attempts === undefined ? numbered.slice(0, shownAttempts) : numbered;
-  const items = shown.map(({ attempt, place }) => {
+  const items = shown.map(({ attempt, position }) => {
     const { startedAt, durationMs } = attempt;
-    const number = before + place;
+    const number = before + position;
     const answer = renderResponse(
       { ...attempt, number },
-      { whole: query.answer === place, link: withQuery(address, { answer: place }) },
+      { whole: query.answer === position, link: withQuery(address, { answer: position }) },
     );
-    return html`<li id="attempt-${place}"><p>${renderResult(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
+    return html`<li id="attempt-${position}"><p>${renderResult(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
   });
   const hidden = numbered.length - shown.length;
   const more = html`<p><a href="${withQuery(address, { attempts: maxShownAttempts })}">Show ${hidden} earlier attempts</a></p>`;

@@ -148,14 +148,14 @@ function agentSettings(key: string, origin: string): [program: string, settings:
   ];
 }
 
-interface KeyDetails {
+interface KeyActivity {
   /** The number of requests in each of the last 24 hours. */
   requests: readonly number[] | undefined;
   /** The IDs of the API keys that replaced this API key. */
   successors: readonly number[];
 }
 
-function renderFacts(key: Key, { requests, successors }: KeyDetails, { time }: UserContext): SafeHtml {
+function renderFacts(key: Key, { requests, successors }: KeyActivity, { time }: UserContext): SafeHtml {
   return facts({
     Status: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,

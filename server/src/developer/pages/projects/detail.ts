@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { createProject, getProject, updateProject } from '../../../resources/projects/queries.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId, getUser } from '../../../resources/users/queries.ts';
-import { UserReference } from '../../../resources/users/user-lookup.ts';
+import { UserReference } from '../../../resources/users/user-reference.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import { emptyAsNull, renderForm, selectField, submit, textArea, textField, unixLines } from '../../ui/form-fields.ts';
@@ -68,13 +68,13 @@ ${section('Details', renderForm(request, 'change', fields))}`,
   forms: {
     change: form({
       params: IdParam,
-      fields: ProjectFields.extend({ state: Etag }),
+      fields: ProjectFields.extend({ etag: Etag }),
       audit: 'project.updated',
-      async run({ visit, params, fields: { state, ...fields } }) {
+      async run({ visit, params, fields: { etag, ...fields } }) {
         const managerId = await findUserId(visit.context, 'managerId', fields.managerId ?? undefined);
         const patch = { ...fields, managerId };
         return toResult(
-          await changeIfUnchanged(visit.context, state, (context) => updateProject(context, params.id, patch)),
+          await changeIfUnchanged(visit.context, etag, (context) => updateProject(context, params.id, patch)),
         );
       },
     }),

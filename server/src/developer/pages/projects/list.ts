@@ -2,7 +2,7 @@ import { ProjectQuery, ProjectStatus } from '@itsm-api/contract';
 import * as z from 'zod';
 import { projectCsv } from '../../../resources/projects/csv.ts';
 import { listProjects } from '../../../resources/projects/queries.ts';
-import { namesOf } from '../../../resources/users/queries.ts';
+import { findUserNames } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import {
   PageNumber,
@@ -31,7 +31,7 @@ export const projects = page({
     const { list, words } = await searchList(q, ProjectQuery.shape.q, (q) =>
       listProjects(visit.context, { page, perPage, q, status: status && [status] }),
     );
-    const names = await namesOf(
+    const names = await findUserNames(
       visit.context,
       list.data.map(({ managerId }) => managerId),
     );

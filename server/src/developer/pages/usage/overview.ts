@@ -14,7 +14,7 @@ import {
   type UsageOf,
 } from '../../../resources/usage/queries.ts';
 import { serializeId } from '../../../shared/serialize.ts';
-import { nearPercent, type Outcome, refusals } from '../../../usage/dimensions.ts';
+import { nearPercent, type Outcome, rejectedOutcomes } from '../../../usage/dimensions.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { barChart, type Chart } from '../../ui/bar-chart.ts';
@@ -128,7 +128,7 @@ function renderTotals({ byOutcome }: UsageCounts): SafeHtml {
     Requests: formatNumber(all),
     Successful: part(count('SUCCESSFUL', 'REDIRECTION')),
     'Client errors': part(count('CLIENT_ERROR')),
-    'Rejected by a limit': part(count(...refusals)),
+    'Rejected by a limit': part(count(...rejectedOutcomes)),
     'Server errors': part(count('SERVER_ERROR')),
   });
   return html`<div class="numbers">${numbers}</div>`;
@@ -162,8 +162,8 @@ function figure(title: string, chart: Chart): SafeHtml {
 
 /** Renders the values of a chart as a table. Skips steps without requests. */
 function chartTable(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
-  const rows = counts.steps.flatMap((step, place) => {
-    const values = bars.map(({ values }) => values[place] ?? 0);
+  const rows = counts.steps.flatMap((step, position) => {
+    const values = bars.map(({ values }) => values[position] ?? 0);
     return addUp(values) === 0 ? [] : [[visit.time(step.toISOString()), ...values.map(formatNumber)]];
   });
   const start = `Start of the ${stepNames[query.range]}`;
@@ -177,9 +177,9 @@ function asTable(shown: SafeHtml): SafeHtml {
 function renderEndpoints(chart: Chart): SafeHtml {
   const title = 'Slowest endpoints';
   if (chart.labels.length === 0) return section(title, html`<p>No latency data in this time range.</p>`);
-  const rows = chart.labels.map((endpoint, place) => [
+  const rows = chart.labels.map((endpoint, position) => [
     html`<code>${endpoint}</code>`,
-    ...chart.bars.map(({ values }) => `${formatNumber(values[place] ?? 0)} ms`),
+    ...chart.bars.map(({ values }) => `${formatNumber(values[position] ?? 0)} ms`),
   ]);
   return section(title, [
     figure(title, chart),
@@ -197,11 +197,11 @@ interface Limits {
 function renderLimits({ visit, query, keys, near }: Limits): SafeHtml {
   const title = 'API keys near a limit';
   const names = new Map(keys.map((key) => [key.id, formatKeyName(key)]));
-  const rows = near.map(({ keyId, limit, peak, refused, lastAt }) => [
+  const rows = near.map(({ keyId, limit, peak, rejected, lastAt }) => [
     html`<a href="${withQuery(here, { range: query.range, key: keyId })}">${names.get(keyId) ?? `API key ${keyId}`}</a>`,
     limit === 'global' ? 'all endpoints' : `${limit} endpoints`,
     peak >= 100 ? badge('100 %', 'bad') : badge(`${peak} %`, 'warn'),
-    formatNumber(refused),
+    formatNumber(rejected),
     visit.time(lastAt.toISOString()),
   ]);
   const none = `No API key used ${nearPercent} % or more of a limit.`;

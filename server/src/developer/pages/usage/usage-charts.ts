@@ -1,6 +1,6 @@
 import { type Group, groups } from '@itsm-api/contract';
 import type { EndpointLatency, UsageCounts } from '../../../resources/usage/queries.ts';
-import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../../../usage/dimensions.ts';
+import { keyedEndpoints, type Outcome, type RejectedOutcome, rejectedOutcomes } from '../../../usage/dimensions.ts';
 import type { Bars, Chart } from '../../ui/bar-chart.ts';
 import { createAxisFormatter } from '../../ui/format-time.ts';
 
@@ -9,11 +9,11 @@ const statusSeries: { name: string; color: string; of: readonly Outcome[] }[] = 
   { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
   { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
   { name: 'Client errors (4xx)', color: '#d97706', of: ['CLIENT_ERROR'] },
-  { name: 'Rejected by a limit (429)', color: '#9333ea', of: refusals },
+  { name: 'Rejected by a limit (429)', color: '#9333ea', of: rejectedOutcomes },
   { name: 'Server errors (5xx)', color: '#dc2626', of: ['SERVER_ERROR'] },
 ];
 
-const limits: Record<Refusal, { name: string; color: string }> = {
+const limits: Record<RejectedOutcome, { name: string; color: string }> = {
   GLOBAL_LIMIT: { name: 'Limit for all endpoints', color: '#9333ea' },
   GROUP_LIMIT: { name: 'Limit for the endpoint group', color: '#d97706' },
   CONCURRENCY_LIMIT: { name: 'Concurrency limit', color: '#0891b2' },
@@ -45,7 +45,7 @@ export function groupsChart({ steps, byGroup }: UsageCounts, zone: string | null
 
 /** Returns the chart of rejected requests by limit. */
 export function rejectionsChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
-  const bars = refusals.map((refusal) => ({ ...limits[refusal], values: byOutcome.get(refusal) ?? [] }));
+  const bars = rejectedOutcomes.map((outcome) => ({ ...limits[outcome], values: byOutcome.get(outcome) ?? [] }));
   return columns(steps, zone, bars);
 }
 

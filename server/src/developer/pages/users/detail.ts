@@ -82,14 +82,14 @@ ${section('Access', access(request, user, keys))}`,
         department: emptyAsNull(NewUser.shape.department),
         phone: emptyAsNull(NewUser.shape.phone),
         timeZone: emptyAsNull(TimeZone),
-        state: Etag,
+        etag: Etag,
         keepKeys: checked,
       }),
       audit: 'user.updated',
-      async run({ visit, params, fields: { state, keepKeys, ...fields } }) {
+      async run({ visit, params, fields: { etag, keepKeys, ...fields } }) {
         const choice = { keepKeys, from: visit.from };
         return toResult(
-          await changeIfUnchanged(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
+          await changeIfUnchanged(visit.context, etag, (context) => updateUser(context, params.id, fields, choice)),
         );
       },
     }),

@@ -11,11 +11,10 @@ import {
   type TrackedWebhook,
   updateWebhook,
 } from '../../../resources/webhooks/queries.ts';
-import { etagOf } from '../../../shared/etag.ts';
 import { detailsOf, validationError } from '../../../shared/validation.ts';
 import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
 import { formatLocalTime, getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
-import { changeIfUnchanged } from '../../framework/optimistic-lock.ts';
+import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { checkboxes, optional, renderForm, submit, textField } from '../../ui/form-fields.ts';
@@ -82,10 +81,10 @@ ${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signin
     resume: form({ params: Params, fields: z.object({}), audit: 'webhook.resumed', run: setPaused(false) }),
     change: form({
       params: Params,
-      fields: WebhookFields.extend({ version: z.string().max(200) }),
+      fields: WebhookFields.extend({ etag: Etag }),
       audit: 'webhook.changed',
-      async run({ visit, params: { id }, fields: { version, ...patch } }) {
-        await changeIfUnchanged(visit.context, version, (context) => updateWebhook(context, id, patch));
+      async run({ visit, params: { id }, fields: { etag, ...patch } }) {
+        await changeIfUnchanged(visit.context, etag, (context) => updateWebhook(context, id, patch));
         return { redirect: toPath(id), subject: `webhook ${id}` };
       },
     }),
@@ -213,7 +212,7 @@ async function replays(request: WebhookRequest): Promise<SafeHtml> {
   } as const;
   const items = recent.map(
     (replay) =>
-      html`<li><a href="${toPath(params.id)}/replays/${replay.id}">${visit.time(replay.askedAt)}</a>: ${describeProgress(replay)}</li>`,
+      html`<li><a href="${toPath(params.id)}/replays/${replay.id}">${visit.time(replay.requestedAt)}</a>: ${describeProgress(replay)}</li>`,
   );
   return html`<p>Sends exhausted deliveries again, oldest first. Each keeps its <code>webhook-id</code>.</p>
 ${renderForm(request, 'replay', (sent) => html`${textField(sent, field)}${submit('Replay', 'plain')}`)}
@@ -221,11 +220,10 @@ ${items.length === 0 ? null : html`<ul>${items}</ul>`}`;
 }
 
 function change(request: WebhookRequest, webhook: TrackedWebhook): SafeHtml {
-  const version = html`<input type="hidden" name="version" value="${etagOf(webhook) ?? ''}">`;
   return renderForm(
     request,
     'change',
-    (sent) => html`${version}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`,
+    (sent) => html`${etagField(webhook)}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getReplay, type ReplayProgress } from '../../../resources/webhooks/queries.ts';
-import { maxReplayCounted } from '../../../webhooks/maintenance/replay.ts';
+import { maxDeliveriesCounted } from '../../../webhooks/maintenance/replay.ts';
 import { page } from '../../framework/page.ts';
 import { facts, html, linkButton, type SafeHtml } from '../../ui/html.ts';
 
@@ -12,12 +12,12 @@ export const webhookReplay = page({
   params: z.object({ id: integerFromText(), replay: integerFromText() }),
   async show({ visit, params: { id, replay } }) {
     const found = await getReplay(visit.context, id, replay);
-    const { since, askedAt, finishedAt } = found;
+    const { since, requestedAt, finishedAt } = found;
     return {
       title: 'Replay',
       reload: finishedAt === null ? 1 : undefined,
       body: html`<div id="progress" data-watched>${renderProgressBar(found)}<p role="status">${describeProgress(found)}</p></div>
-${facts({ 'Created since': visit.time(since), Requested: visit.time(askedAt) })}
+${facts({ 'Created since': visit.time(since), Requested: visit.time(requestedAt) })}
 <div class="actions">${linkButton(`/developer/deliveries?subscription=${id}`, 'Deliveries of this webhook')}
 ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
     };
@@ -26,14 +26,21 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
 
 /** Returns the progress of a replay as a sentence. */
 export function describeProgress({ matching, sent, finishedAt }: ReplayProgress): string {
-  if (finishedAt !== null) return sent === 0 ? 'No failed deliveries to replay.' : `${sent} deliveries queued again.`;
+  if (finishedAt !== null)
+    return sent === 0 ? 'No failed deliveries to replay.' : `${countDeliveries(sent)} queued again.`;
   if (matching === null) return 'Counting failed deliveries.';
-  return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} deliveries queued again.`;
+  return isCapped(matching)
+    ? `${sent} of ${matching} or more deliveries queued again.`
+    : `${sent} of ${countDeliveries(matching)} queued again.`;
 }
 
-/** Returns whether the count of failed deliveries reached `maxReplayCounted`, so that there can be more. */
+function countDeliveries(count: number): string {
+  return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
+}
+
+/** Returns whether the count of failed deliveries reached `maxDeliveriesCounted`, so that there can be more. */
 function isCapped(matching: number): boolean {
-  return matching >= maxReplayCounted;
+  return matching >= maxDeliveriesCounted;
 }
 
 function renderProgressBar({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {

@@ -13,11 +13,11 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 export const QUERY_CANCELED = '57014';
 
 /** Returns true if an error, or an error that it wraps, has this PostgreSQL error code. */
-export function hasPgCode(error: unknown, code: string): boolean {
+export function hasErrorCode(error: unknown, code: string): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (errorCode(each) === code) return true;
     const wrapped = (each as { meta?: { driverAdapterError?: unknown } }).meta?.driverAdapterError;
-    if (wrapped !== undefined && hasPgCode(wrapped, code)) return true;
+    if (wrapped !== undefined && hasErrorCode(wrapped, code)) return true;
     const { originalCode } = (each.cause ?? {}) as { originalCode?: unknown };
     if (originalCode === code) return true;
   }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { listComments } from '../../../resources/comments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
-import { namesOf } from '../../../resources/users/queries.ts';
+import { findUserNames } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
@@ -38,7 +38,7 @@ export const ticket = page({
     });
     const authors = comments.data.map(({ authorId }) => authorId);
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
-    const names = await namesOf(visit.context, people);
+    const names = await findUserNames(visit.context, people);
     const text: ShowText = (name, value, length) =>
       renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {

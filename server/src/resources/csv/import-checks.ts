@@ -1,8 +1,8 @@
 import type { ErrorDetail } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError, takenBy } from '../../shared/errors.ts';
-import type { CsvColumns } from '../csv/csv-columns.ts';
-import { noSuchUser } from './foreign-keys.ts';
+import { noSuchUser } from '../shared/foreign-keys.ts';
+import type { CsvColumns } from './csv-columns.ts';
 
 /** Reports progress: called with the number of rows created so far. */
 export type Progress = (created: number) => void;
