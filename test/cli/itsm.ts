@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { runCommandLine } from '../../server/src/cli/run.ts';
 
 /** The path of the script `itsm` in the root folder. */
 export const program = join(import.meta.dirname, '../../itsm');
@@ -16,12 +17,11 @@ export interface Outcome {
   stderr: string;
 }
 
+type Run = (command: string, ...more: string[]) => Promise<Outcome>;
+
 /** Starts a command in a process and returns the process without waiting for its exit. */
 export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
-  return spawn(program, args, {
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return spawn(program, args, { env: environment(databaseUrl, env), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /**
@@ -29,10 +29,56 @@ export function spawnCommand(args: string[], databaseUrl: string, env: Record<st
  * spaces, so pass arguments that contain spaces in `more`.
  * @param databaseUrl empty for the embedded database in `env.DATA_DIR`
  */
-export function commandLine(databaseUrl: string, env: Record<string, string> = {}) {
-  return async (command: string, ...more: string[]): Promise<Outcome> => {
+export function processCommandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
+  return async (command, ...more) => {
     const child = spawnCommand([...command.split(' '), ...more], databaseUrl, env);
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { code, stdout, stderr };
   };
+}
+
+/**
+ * Returns a function like that of `processCommandLine`, but runs the commands in this process, one after the other.
+ * This takes a tenth of the time.
+ */
+export function commandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
+  return (command, ...more) => {
+    const run = () => runInProcess([...command.split(' '), ...more], environment(databaseUrl, env));
+    const outcome = previous.then(run, run);
+    previous = outcome;
+    return outcome;
+  };
+}
+
+let previous: Promise<unknown> = Promise.resolve();
+
+async function runInProcess(words: string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+  const ownEnv = process.env;
+  const [stdout, stderr] = [captureOutput(process.stdout), captureOutput(process.stderr)];
+  process.env = env;
+  try {
+    const code = await runCommandLine(words);
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.env = ownEnv;
+    stdout.release();
+    stderr.release();
+  }
+}
+
+/** Collects the text that is written to a stream, instead of printing it. */
+function captureOutput(stream: NodeJS.WriteStream) {
+  const write = stream.write;
+  const captured = { text: '', release: () => Object.assign(stream, { write }) };
+  Object.assign(stream, {
+    write(chunk: string | Uint8Array) {
+      captured.text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      return true;
+    },
+  });
+  return captured;
+}
+
+function environment(databaseUrl: string, env: Record<string, string>): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env };
 }

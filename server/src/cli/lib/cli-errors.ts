@@ -32,12 +32,16 @@ export class CommandError extends Error {
   }
 }
 
+/** The signals that end a command. */
+export const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type Signal = (typeof signals)[number];
+
 /** A signal ended the command. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
   readonly exitCode: number;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
+  constructor(signal: Signal) {
     super('Interrupted.');
     this.exitCode = 128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal];
   }

@@ -21,7 +21,7 @@ export interface Installation {
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
   message: string;
-  /** Explains how to solve the message. */
+  /** Explains how to solve the problem. */
   advice?: string;
   /** The finding as JSON objects, for the option `--json`. */
   details?: object[];
@@ -32,7 +32,7 @@ const maxListed = 10;
 
 export interface Check {
   name: string;
-  /** Whether the later checks can't run if this check finds a message. */
+  /** Whether the later checks can't run if this check finds a problem. */
   essential?: boolean;
   check(installation: Installation): Promise<Finding[]>;
 }
@@ -54,7 +54,7 @@ export const checks: Check[] = [
       } catch (error) {
         const advice =
           error instanceof PoolerError
-            ? 'Servers do not start until the message is solved.'
+            ? 'Servers do not start until the problem is solved.'
             : 'Check that PostgreSQL is running and accepts connections from this machine with the role of DATABASE_URL.';
         return [wrong((error as Error).message, advice)];
       }
@@ -130,7 +130,7 @@ export const checks: Check[] = [
         return [ok(`Without a tenant, the role ${requestRole} can't read any rows.`)];
       } catch (error) {
         if (error instanceof TenantIsolationError)
-          return [wrong(error.message, 'Servers do not start until the message is solved.')];
+          return [wrong(error.message, 'Servers do not start until the problem is solved.')];
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import { readSettings, type Settings } from '../../config/env.ts';
 import { hasCluster } from '../../embedded-postgres/cluster.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { detailsOf } from '../../shared/validation.ts';
-import { CommandError, Interrupted, UsageError } from './cli-errors.ts';
+import { CommandError, Interrupted, type Signal, signals, UsageError } from './cli-errors.ts';
 import { programName } from './help.ts';
 import { createOutput, type Output, textWidthFor } from './output.ts';
 
@@ -62,7 +62,7 @@ export function createAction<Opened extends Closable, Input, Result>(given: Acti
       return createOutput({ utc, width: process.stdout.columns, now: new Date(), textWidth });
     };
     process.stdout.write(`${json ? whole : format(result, await output())}\n`);
-    if (failed?.(result)) process.exitCode = 1;
+    if (failed?.(result)) throw new CommandError([]);
   };
 }
 
@@ -87,21 +87,24 @@ async function untilInterrupted<Opened extends Closable, Result>(
   const settings = readSettings(process.env);
   const interrupt = new AbortController();
   // Uses `on`, not `once`, because a process can get a signal twice: from the terminal and from its package manager.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => interrupt.abort(new Interrupted(signal)));
-  }
+  const abort = (signal: Signal) => interrupt.abort(new Interrupted(signal));
+  for (const signal of signals) process.on(signal, abort);
   const interrupted = new Promise<never>((_, reject) => {
     interrupt.signal.addEventListener('abort', () => reject(interrupt.signal.reason));
   });
   // Prevents an unhandled rejection if a signal arrives before `Promise.race` below handles this promise.
   interrupted.catch(() => undefined);
 
-  const opened = await open(settings);
   try {
-    interrupt.signal.throwIfAborted();
-    return await Promise.race([work(opened), interrupted]);
+    const opened = await open(settings);
+    try {
+      interrupt.signal.throwIfAborted();
+      return await Promise.race([work(opened), interrupted]);
+    } finally {
+      await opened.close();
+    }
   } finally {
-    await opened.close();
+    for (const signal of signals) process.off(signal, abort);
   }
 }
 

@@ -1,0 +1,33 @@
+import { type Command, CommanderError } from 'commander';
+import { buildProgram } from './program.ts';
+
+/**
+ * Runs a command, and prints its output and errors.
+ * @param words the arguments of the command line, without the program
+ * @param prepare called before the command; the function prints its errors like those of the command
+ * @returns the exit code
+ */
+export async function runCommandLine(words: string[], prepare?: () => Promise<void>): Promise<number> {
+  let started: Command | undefined;
+  try {
+    await prepare?.();
+    if (words[0] === 'complete') {
+      const { complete } = await import('./lib/complete.ts');
+      await complete(words.slice(1));
+    } else {
+      const requested = words[0] === 'help' ? words[1] : words[0];
+      const program = await buildProgram((name) => name === requested);
+      program.hook('preAction', (_, command) => {
+        started = command;
+      });
+      await program.parseAsync(words, { from: 'user' });
+    }
+    return 0;
+  } catch (error) {
+    // Commander throws this error after it has printed the requested help.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    // Imports this module only after an error, because it imports the errors of many modules.
+    const { reportError } = await import('./lib/cli-errors.ts');
+    return reportError(error, { command: started, json: words.includes('--json') });
+  }
+}
