@@ -1,0 +1,112 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+
+/*
+ * Runs all checks of the code in parallel: `node tools/check.ts`. Prints the output of each failed check, and how to
+ * fix it. A check with `inputs` is skipped if these files are the same as at its last success.
+ */
+
+interface Check {
+  name: string;
+  command: [program: string, ...args: string[]];
+  /** What to do if the check fails. */
+  fix: string;
+  /** The files and folders that determine the result. Without them, the check always runs. */
+  inputs?: string[];
+}
+
+const projects = ['contract', 'client', 'client/tsconfig.tools.json', 'examples', 'server', 'test', 'tools'];
+
+const checks: Check[] = [
+  { name: 'types', command: ['tsc', '-b', ...projects], fix: 'Correct the types.' },
+  {
+    name: 'generated files',
+    command: ['node', 'tools/generate.ts', '--check'],
+    fix: 'Run `npx -y pnpm@12 generate`, and commit the files that it writes.',
+    inputs: ['.env.example', 'client', 'contract', 'docs', 'prisma', 'server/generated', 'server/src', 'tools'],
+  },
+  { name: 'unused code', command: ['knip'], fix: 'Delete what nothing uses, or remove its `export`.' },
+  { name: 'style', command: ['biome', 'check'], fix: 'Run `npx -y pnpm@12 fix`, then correct what remains.' },
+  {
+    name: 'prose',
+    command: ['node', 'tools/check-prose.ts'],
+    fix: 'Use the suggested term (docs/STYLE.md). Exceptions are in tools/prose/exceptions.ts.',
+  },
+  {
+    name: 'migrations',
+    command: ['node', 'tools/check-migrations.ts'],
+    fix: 'Change the migration as described above, or state in it why the statement is safe (CONTRIBUTING.md).',
+    inputs: ['prisma/migrations', 'tools'],
+  },
+  {
+    name: 'imports',
+    command: ['node', 'tools/check-imports.ts'],
+    fix: 'Move the code to a folder that may import it (ARCHITECTURE.md).',
+  },
+  {
+    name: 'layout',
+    command: ['node', 'tools/check-layout.ts'],
+    fix: 'Rename or move the file (ARCHITECTURE.md).',
+  },
+];
+
+const root = dirname(import.meta.dirname);
+const successesFile = join(import.meta.dirname, 'node_modules/.cache/check-successes.json');
+const successes: Record<string, string> = existsSync(successesFile)
+  ? JSON.parse(await readFile(successesFile, 'utf8'))
+  : {};
+
+/** Runs checks until none is left. Several of these functions run at the same time. */
+async function runChecks(queue: Check[]): Promise<void> {
+  for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
+    const { name, inputs } = check;
+    const hash = inputs && (await hashFiles(inputs));
+    if (hash !== undefined && successes[name] === hash) {
+      process.stdout.write(`✓ ${name} (unchanged)\n`);
+      continue;
+    }
+    const startedAt = performance.now();
+    const { succeeded, output } = await run(check);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    if (succeeded) {
+      process.stdout.write(`✓ ${name} (${seconds} s)\n`);
+      if (hash !== undefined) successes[name] = hash;
+    } else {
+      process.stderr.write(`✗ ${name} (${seconds} s)\n${output.trimEnd()}\n  → ${check.fix}\n`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+function run({ command: [program, ...args] }: Check): Promise<{ succeeded: boolean; output: string }> {
+  const PATH = [join(import.meta.dirname, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const file = program === 'node' ? process.execPath : program;
+  const options = { cwd: root, env: { ...process.env, PATH }, maxBuffer: 2 ** 26 };
+  return new Promise((resolve) => {
+    execFile(file, args, options, (error, stdout, stderr) => {
+      resolve({ succeeded: error === null, output: stdout + stderr });
+    });
+  });
+}
+
+/** Returns a hash of the tracked and new files below `paths`. */
+async function hashFiles(paths: string[]): Promise<string> {
+  const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...paths], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const hash = createHash('sha256');
+  for (const name of list.split('\n').filter((name) => existsSync(join(root, name)))) {
+    hash.update(name).update(await readFile(join(root, name)).catch(() => ''));
+  }
+  return hash.digest('hex');
+}
+
+const queue = [...checks];
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, () => runChecks(queue)));
+await mkdir(dirname(successesFile), { recursive: true });
+await writeFile(successesFile, JSON.stringify(successes));
