@@ -9,7 +9,7 @@ import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
  *
  *     ITSM_KEY=itsm_… node examples/sync-tickets.ts tickets.ndjson
  *
- * If the export reaches the rate limit, the client waits and continues.
+ * If the export reaches a rate limit, the client waits and then continues.
  */
 const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY } = process.env;
 const file = process.argv[2] ?? 'tickets.ndjson';
@@ -30,7 +30,7 @@ async function* lines(tickets: AsyncIterable<Ticket>): AsyncGenerator<string> {
 }
 
 try {
-  // Writes to a temporary file and renames it, so that the export is always complete.
+  // Writes a temporary file and then renames it, so that the exported file is always complete.
   await pipeline(Readable.from(lines(client.tickets.list())), createWriteStream(`${file}.part`));
   await rename(`${file}.part`, file);
   console.log(`Exported ${count} tickets to ${file}.`);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { ItsmClient, isItsmError, type TicketCategory } from '@itsm-api/client';
 
 /**
- * Serves a web form that creates tickets. The API key stays on this server, and browsers never receive it.
+ * Serves a web form that creates tickets. Only this program uses the API key, so browsers never receive the key.
  *
  *     ITSM_KEY=itsm_… node examples/ticket-form.ts
  */
@@ -36,7 +36,7 @@ async function submit(request: IncomingMessage): Promise<{ status: number; html:
       title: fields.get('title') ?? '',
       description: fields.get('description') ?? '',
       type: 'INCIDENT',
-      // The type assertion is safe, because the API validates the category and all other fields.
+      // The type assertion is safe, because the API validates every field.
       category: fields.get('category') as TicketCategory,
     });
     return { status: 201, html: `<p>Thank you. Your ticket is ${escapeHtml(ticket.ticketNumber)}.</p>` };

@@ -9,14 +9,14 @@ import { isWebhookError, unwrap, type WebhookEvent } from '@itsm-api/client/webh
  *     WEBHOOK_SECRET=… node examples/webhook-receiver.ts
  *
  * Create a subscription with the same signing secret: `client.webhooks.create({ url, secret, events })`. To rotate the
- * secret, set WEBHOOK_SECRET_OLD to the old one.
+ * signing secret, set WEBHOOK_SECRET to the new secret, and WEBHOOK_SECRET_OLD to the old secret.
  */
 const { PORT = '4000', WEBHOOK_SECRET, WEBHOOK_SECRET_OLD } = process.env;
 const secrets = [WEBHOOK_SECRET, WEBHOOK_SECRET_OLD].filter((secret): secret is string => Boolean(secret));
 
 /**
- * The ids of processed events, to skip duplicates: deliveries arrive at least once. In production, store these ids in
- * your database.
+ * The ids of processed events. The receiver skips these events, because the server delivers each event at least once.
+ * In production, store the ids in your database.
  */
 const handled = new Set<string>();
 
