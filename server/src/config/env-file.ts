@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
 /**
- * Loads `.env` of the current folder into the environment. Existing variables take precedence. If the file is missing,
- * does nothing. Node's `--env-file-if-exists` would print a warning about the missing file with every command.
+ * Loads the file `.env` in the current folder into the environment. Existing variables take precedence. If the file is
+ * missing, does nothing. The option `--env-file-if-exists` of Node.js would print a warning about the missing file with
+ * every command.
  * @throws SettingsError if the file can't be read
  */
 export async function loadEnvFile(): Promise<void> {
@@ -12,7 +13,7 @@ export async function loadEnvFile(): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return;
-    // Importing env.ts takes longer than many commands, so only the error path imports it.
+    // Importing env.ts takes longer than many commands run, so only this error path imports it.
     const { SettingsError } = await import('./env.ts');
     throw new SettingsError(`.env: can't be read: ${code === 'EISDIR' ? 'it is a folder' : message}`);
   }

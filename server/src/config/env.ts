@@ -20,8 +20,8 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
     .refine((values) => values.every(isValid), message);
 
 /**
- * Defines all settings. Only this file parses them from environment variables. An empty variable counts as absent.
- * `pnpm generate` creates `.env.example` from this schema.
+ * The schema of all settings. Only this file parses settings from environment variables. An empty variable counts as
+ * not set. `pnpm generate` creates `.env.example` from this schema.
  */
 export const Settings = z.object({
   PORT: wholeNumber(0, 65_535, 3000).describe('The port to listen on. 0 selects a free port.'),
@@ -39,16 +39,16 @@ export const Settings = z.object({
   OPERATIONS_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('The address for OPERATIONS_PORT. It has no authentication, so only operators may reach it.'),
+    .describe('The address for OPERATIONS_PORT. The port has no authentication, so allow only operators to reach it.'),
   DRAIN_SECONDS: wholeNumber(0, 3600, 5).describe(
-    'How many seconds the server still handles requests after SIGTERM, until the load balancer has detected that it is not ready.',
+    'The number of seconds that the server still handles requests after SIGTERM, so that the load balancer can detect that the server is not ready.',
   ),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()
     .describe('The PostgreSQL database. If empty, the server starts an embedded PostgreSQL in DATA_DIR.'),
   CELL: wholeNumber(0, 999, 0).describe(
-    'The number of this cell, if there are several (docs/operations.md). It makes tenant ids unique over all cells.',
+    'The number of this cell, if you run several cells (docs/operations.md). It makes tenant ids unique across all cells.',
   ),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe(
     'Maximum PostgreSQL connections for requests. A process needs more in total (docs/operations.md, "Connection budget").',
@@ -57,7 +57,7 @@ export const Settings = z.object({
     'Maximum duration of a statement in milliseconds. PostgreSQL cancels longer statements.',
   ),
   LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe(
-    'Maximum wait of a statement for a lock in milliseconds. Then PostgreSQL cancels the statement.',
+    'Maximum time in milliseconds that a statement waits for a lock. After this time, PostgreSQL cancels the statement.',
   ),
   TENANT_CONCURRENCY_SHARE: z
     .string()
@@ -71,10 +71,10 @@ export const Settings = z.object({
   ),
   TENANT_CONCURRENCY_QUEUE: wholeNumber(0, 1_000_000, 100).describe('Maximum queued requests per tenant.'),
   TENANT_CONCURRENCY_WAIT_MS: wholeNumber(1, 600_000, 5000).describe(
-    'Maximum milliseconds that a request waits in this queue.',
+    'Maximum milliseconds that a request waits in the queue of its tenant.',
   ),
   TENANT_UNREAD_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
-    'Maximum bytes of responses per tenant that its clients have not read yet.',
+    'Maximum response bytes per tenant that its clients have not read yet.',
   ),
   DATA_DIR: z
     .string()
@@ -101,7 +101,7 @@ export const Settings = z.object({
     'The length of a rate limit window in seconds.',
   ),
   RATE_LIMIT_FAILURES: wholeNumber(1, 1_000_000_000, 60).describe(
-    'Maximum failed authentications per client address and minute. Beyond it, unknown keys get 429.',
+    'Maximum failed authentications per client address and minute. Above this limit, requests with unknown keys get 429.',
   ),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'redis'])
@@ -136,12 +136,12 @@ export const Settings = z.object({
   OTEL_TRACES_EXPORTER: z
     .string()
     .optional()
-    .describe('otlp sends traces, without an endpoint to this machine. console prints traces. none turns them off.'),
+    .describe('otlp sends traces, by default to this machine. console prints traces. none turns traces off.'),
   OTEL_SDK_DISABLED: z
     .string()
     .default('false')
     .transform((value) => value.toLowerCase() === 'true')
-    .describe('true turns traces off, whatever the other OTEL_* variables say.'),
+    .describe('true turns traces off, regardless of the other OTEL_* variables.'),
   WEBHOOK_SECRET_KEY: commaSeparated(
     isEncryptionKey,
     'must be 32 bytes in base64 (`openssl rand -base64 32`)',
@@ -156,7 +156,7 @@ export const Settings = z.object({
       'Allows http URLs and private addresses for webhooks. Default: true only if HOST is loopback, PUBLIC_URL is empty or loopback, and DATABASE_URL and TRUST_PROXY are empty.',
     ),
   WEBHOOK_MAX_PENDING_DELIVERIES: wholeNumber(1, 1_000_000_000, maxPendingDeliveries).describe(
-    'Maximum pending deliveries per tenant. At the limit, the subscription with the most gets no new ones.',
+    'Maximum pending deliveries per tenant. At the limit, the subscription with the most pending deliveries gets no new deliveries.',
   ),
   WEBHOOK_HOST_CONCURRENCY: wholeNumber(1, 1024, 32).describe(
     'Maximum concurrent webhook requests to one host, per tenant and worker.',
@@ -175,8 +175,8 @@ export const Settings = z.object({
 export type Settings = z.output<typeof Settings>;
 
 /**
- * Thrown for invalid settings. The message has one line for each invalid setting. Each line starts with the name of the
- * setting, with `.env` or with `OTEL_*`.
+ * The error for invalid settings. The message has one line for each invalid setting. Each line starts with the name of
+ * the setting, with `.env` or with `OTEL_*`.
  */
 export class SettingsError extends Error {
   override name = 'SettingsError';
@@ -199,8 +199,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
     throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
   }
-  // If traces are off, skips the validation of the collector: the variables may be set for other programs on the
-  // platform.
+  // If traces are off, skips the validation of the collector, because the variables may be set for other programs.
   if (asksForTraces(result.data)) assertCollector(result.data);
   return result.data;
 }

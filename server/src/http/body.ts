@@ -6,8 +6,8 @@ import { ApiError } from '../shared/errors.ts';
 import { checkJsonSize } from './json-limits.ts';
 
 /**
- * Adds the parser for request bodies. It accepts only JSON in UTF-8. It parses an empty body to `undefined`, with any
- * content type. A hook rejects requests without a body if the contract requires one.
+ * Adds the parser for request bodies. The parser accepts only JSON in UTF-8. For an empty body, it accepts any content
+ * type and returns `undefined`. A hook rejects requests without a body if the contract requires one.
  */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -76,8 +76,8 @@ function parse(body: Buffer): unknown {
 }
 
 /**
- * Returns the charset in a parameter of `Content-Type`. Uses no regular expression, because backtracking over white
- * space would be slow.
+ * Returns the charset if a parameter of `Content-Type` specifies one. Uses no regular expression, because backtracking
+ * over white space would be slow.
  */
 function charsetOf(parameter: string): string | undefined {
   const at = parameter.indexOf('=');

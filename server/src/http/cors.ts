@@ -16,7 +16,7 @@ const exposedHeaders = [
 ];
 
 /**
- * Allows browsers to call the API from pages of the given origins (docs/decisions/api-conventions.md). If the list of
+ * Allows pages of the listed origins to call the API from a browser (docs/decisions/api-conventions.md). If the list of
  * origins is empty, CORS is disabled.
  */
 export async function addCors(app: FastifyInstance, origins: string[]): Promise<void> {

@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestIdHeader } from './request-id.ts';
 
-/** Headers of every response. Caches must not store the response, and browsers must not guess its content type. */
+/**
+ * The headers of every response. They prevent caches from storing the response and browsers from guessing its content
+ * type.
+ */
 const responseHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Makes browsers use HTTPS for this host for one year. The header doesn't affect other hosts of the domain. */
+/** The header that makes browsers use HTTPS for this host for one year. It doesn't affect other hosts of the domain. */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
 
 /**

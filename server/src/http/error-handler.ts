@@ -15,7 +15,7 @@ const bodyTooLargeMessage = `The body is larger than ${requestLimits.bodyBytes} 
 const unexpectedErrorMessage =
   'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
 
-/** Maps error codes of Fastify to errors of the API. All other unexpected errors become INTERNAL_ERROR. */
+/** The API errors for error codes of Fastify. `toApiError` converts all other unexpected errors to INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', bodyTooLargeMessage),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -63,20 +63,21 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
   });
 }
 
-/** Responds to errors that Fastify finds before it routes a request (the option `frameworkErrors`). */
+/** Responds to errors that Fastify detects before it routes a request (the option `frameworkErrors`). */
 export function respondWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   sendError(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
 }
 
-/** Converts a thrown value to an API error, and logs unexpected ones. */
+/** Converts a thrown value to an API error. Logs unexpected errors. */
 export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
-  // Must be the first check, because the error of a client that disconnects looks like a lost database connection.
+  // This check must come first, because the error of a disconnected client looks like a lost database connection.
   if (isHangUp(thrown, request)) return incompleteBodyError();
   if (isOutage(thrown)) return outageError();
   const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
-  // Logs this client error, because the cause is either an expensive query or a slow database.
+  // Unlike other client errors, this error is logged, because its cause is either an expensive query or a slow
+  // database.
   if (error.code === 'QUERY_TOO_BROAD')
     request.log.warn(
       {
@@ -108,11 +109,14 @@ export function respondToClientError(this: FastifyInstance, error: Error & { cod
   else endSocket(clientError(error.code), socket, this.publicUrl);
 }
 
-/** How long the connection stays open after an error response, so that the client can read it. Milliseconds. */
+/**
+ * The time in milliseconds that the connection stays open after an error response, so that the client can read the
+ * response.
+ */
 const lingerMs = 2000;
 
 /**
- * Writes an error response to a socket and closes the connection after `lingerMs`. Discards incoming data until then.
+ * Writes an error response to a socket and closes the connection after `lingerMs`. Until then, discards incoming data.
  * If the server closed the connection immediately, the client might be unable to read the response.
  */
 function endSocket(error: ApiError, socket: Duplex, publicUrl: string | undefined): void {
@@ -162,8 +166,8 @@ function incompleteBodyError(): ApiError {
 }
 
 /**
- * Range of the retry delay during an outage. The server picks a random value, so that clients don't retry at the same
- * time. Seconds.
+ * The range in seconds of the retry delay during an outage. The server selects a random value, so that clients don't
+ * all retry at the same time.
  */
 const outageRetrySeconds = { min: 1, max: 5 };
 

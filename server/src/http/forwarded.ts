@@ -3,8 +3,9 @@ import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
  * Logs a warning, once per process, if the server ignores a forwarded header of a request. Without the setting
- * TRUST_PROXY, all requests through a proxy have the address of the proxy. Fastify sets `ips` only if TRUST_PROXY is
- * set. `ips` contains more than one address only if Fastify trusts the `X-Forwarded-For` of the sender.
+ * TRUST_PROXY, the server uses the address of the proxy as the address of all clients behind it. Fastify sets `ips`
+ * only if TRUST_PROXY is set. `ips` contains more than one address only if Fastify trusts the `X-Forwarded-For` header
+ * of the sender.
  */
 export function warnAboutUntrustedProxy(app: FastifyInstance): void {
   let hasWarned = false;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Maximum time to serialize items of a list before yielding to the event loop. Milliseconds. */
+/** The maximum time in milliseconds to serialize items of a list before the serializer yields to the event loop. */
 const sliceMs = 2;
 
 /** The response body of a list (spec §2). */
@@ -11,8 +11,8 @@ interface List {
 }
 
 /**
- * Serializes lists item by item, and yields to the event loop every `sliceMs` milliseconds. To serialize 100 tickets of
- * 64 KB in one call would block the process for 30 ms per response (docs/decisions/rate-and-concurrency-limits.md).
+ * Serializes lists item by item, and yields to the event loop every `sliceMs` milliseconds. A single call that
+ * serializes 100 tickets of 64 KB would block the process for 30 ms (docs/decisions/rate-and-concurrency-limits.md).
  */
 export function addListSerializer(app: FastifyInstance): void {
   let lastYield = Promise.resolve();
@@ -34,8 +34,8 @@ function isList(payload: unknown): payload is List {
 }
 
 /**
- * Resolves to a string if the list is serialized within `sliceMs`, otherwise to bytes. A long list as a string would
- * block the process, because Fastify encodes it in one call.
+ * Resolves to a string if the serialization takes at most `sliceMs`, otherwise to bytes. Fastify encodes a string in
+ * one call, so a long string would block the process.
  */
 async function serialize(list: List, yieldToEventLoop: () => Promise<void>): Promise<string | Buffer> {
   const envelope = JSON.stringify({ ...list, data: [] });

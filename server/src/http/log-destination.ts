@@ -1,14 +1,14 @@
 import type { DestinationStream } from 'pino';
 import sonicBoom from 'sonic-boom';
 
-/** Maximum time that the process waits at exit for a slow reader of the log. Milliseconds. */
+/** The maximum time in milliseconds that the process waits at exit for a slow reader of the log. */
 const maxExitWaitMs = 1500;
 
 let opened: DestinationStream | undefined;
 
 /**
- * Returns the log destination of the process: standard output with a buffer. A full disk or a closed pipe neither
- * blocks nor ends the process. If a write fails, the process retries with the next lines and at exit.
+ * Returns the log destination of the process: standard output with a buffer. A full disk or a closed pipe doesn't block
+ * or end the process. If a write fails, the process writes the same lines again with the next lines and at exit.
  */
 export function standardOutput(): DestinationStream {
   opened ??= openStandardOutput();
@@ -21,7 +21,7 @@ function openStandardOutput(): DestinationStream {
     fd: 1,
     minLength: 4096,
     periodicFlush: 100,
-    // If the buffer has this size, SonicBoom drops new lines. Bytes.
+    // The maximum size of the buffer in bytes. If the buffer is full, SonicBoom drops new lines.
     maxLength: 8 * 2 ** 20,
     retryEAGAIN: () => performance.now() < exitDeadline,
   });
@@ -31,7 +31,7 @@ function openStandardOutput(): DestinationStream {
     try {
       output.flushSync();
     } catch {
-      // The error can't be logged, because the log itself is the destination that failed.
+      // The process can't log this error, because writing the log is what failed.
     }
   });
   return output;

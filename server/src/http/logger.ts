@@ -9,7 +9,8 @@ export function isTerminal(): boolean {
 }
 
 /**
- * Creates the logger of the process. In a terminal, it writes readable lines; otherwise, it writes each line as JSON.
+ * Creates the logger of the process. In a terminal, the logger writes formatted lines. Otherwise, it writes each line
+ * as JSON.
  * @param destination where to write the log instead of standard output
  * @param fields returns additional fields; the logger calls it for each line
  */

@@ -26,7 +26,7 @@ export function addNotFound(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const [path = ''] = request.url.split('?');
     const { url: route = '' } = request.routeOptions;
-    // Without this check, `/tickets/` would match a ticket with an empty id.
+    // Without this check, `/tickets/` would match the route of a single ticket, with an empty id.
     const hasTrailingSlash = path.endsWith('/') && !route.endsWith('/') && route !== '*';
     if (!request.is404 && !hasTrailingSlash) return done();
 
@@ -50,8 +50,8 @@ function removeTrailingSlashes(path: string): string {
 }
 
 /**
- * Returns the most similar API path, for paths without the prefix or with a misspelled name. Keeps the path parameters
- * of the request.
+ * Returns the most similar API path for a path that lacks the prefix or has a misspelled name. Keeps the path
+ * parameters of the request.
  */
 function nearestPath(path: string, patterns: Iterable<string>): string | undefined {
   const withoutPrefix = (full: string) => (full.startsWith(pathPrefix) ? full.slice(pathPrefix.length) : full);

@@ -12,7 +12,7 @@ interface SharedFile {
 
 /**
  * Serves files that don't change while the process runs. The server compresses each file once, on its first request.
- * All responses share the compressed bytes, so slow clients don't need copies in memory.
+ * All responses share the compressed bytes, so a slow client doesn't keep a separate copy in memory.
  * @param cacheControl how long browsers cache the files, and whether they revalidate them
  */
 export function serveSharedFiles(scope: FastifyInstance, cacheControl: string): void {

@@ -5,8 +5,8 @@ import { type TenantClient, tenantClient } from '../../database/client/tenant-cl
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /**
- * A user with access to the developer area. A person with the same email address in several workspaces has a separate
- * account in each.
+ * A user with access to the developer area. A person who is a user of several workspaces has a separate account in each
+ * workspace.
  */
 export interface Account {
   tenantId: TenantId;
@@ -32,13 +32,13 @@ export interface AccountRow {
 }
 
 /**
- * The database clients that read and write the accounts of all workspaces. Modules that receive this store only to pass
- * it on must not use it (tools/check-imports.ts).
+ * The database clients that read and write the accounts of all workspaces. The developer area and the HTTP and MCP
+ * modules may pass this store to auth/, but must not call its clients (tools/check-imports.ts).
  */
 export type AccountStore = Pick<Databases, 'accounts' | 'system'>;
 
 /**
- * Returns a database client for the workspace of an account, with the permissions of the system role. The role for
+ * Returns a database client for the workspace of an account. The client uses the system role, because the role for
  * requests can't read credentials.
  */
 export function workspaceOf(
@@ -52,14 +52,14 @@ export function workspaceOf(
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
 /**
- * Returns SQL joins that keep only the active users of active workspaces who have access to the developer area.
+ * Returns SQL joins that limit a query to active users of active workspaces with access to the developer area.
  * @param table a table with the columns `tenant_id` and `user_id`
  */
 export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
 
-/** SQL condition: the account of `users u` has a password or a passkey. */
+/** The SQL condition for an account in `users u` that has a password or a passkey. */
 export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
   OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id))`;
 
@@ -88,9 +88,9 @@ export async function findAccount(
 }
 
 /**
- * Returns whether the account has access to the developer area. If so, locks the account until the end of the
- * transaction. Until then, the user keeps access, and no other transaction changes the credentials or sessions, because
- * each takes the same lock.
+ * Returns whether the account has access to the developer area. If it has access, locks the account until the end of
+ * the transaction. The lock prevents other transactions from removing the access or changing the credentials or
+ * sessions.
  */
 export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
   const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested

@@ -11,7 +11,7 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** How long the link of an invitation is valid. Days. */
+/** The number of days that the link of an invitation is valid. */
 export const invitationDays = 7;
 const dayMs = 86_400_000;
 
@@ -26,10 +26,10 @@ export interface Invitation {
 }
 
 /**
- * Invites a user to the developer area. The link is valid for `invitationDays`, and only once. Earlier links of the
- * user become invalid.
+ * Invites a user to the developer area. The link is valid for `invitationDays` days and works only once. Earlier
+ * invitation links of the user become invalid.
  * @returns the token of the link; the database stores only its hash
- * @throws ApiError VALIDATION_ERROR if the user is inactive or may not use the developer area
+ * @throws ApiError VALIDATION_ERROR if the user is inactive or can't use the developer area
  */
 export async function createInvitation(
   { db }: { db: TenantClient },
@@ -59,7 +59,7 @@ export function invitationLink(publicUrl: string, token: string): string {
 
 const isValid = 'i.used_at IS NULL AND i.expires_at > now()';
 
-/** Returns the invitation of a link, or undefined if the link is unknown, used or expired. */
+/** Returns the invitation for the token of a link, or undefined if the token is unknown, used or expired. */
 export async function findInvitation(
   { accounts }: Pick<AccountStore, 'accounts'>,
   text: string,
@@ -76,8 +76,8 @@ export async function findInvitation(
 }
 
 /**
- * Marks an invitation link as used. Returns whether the link was valid. Of several concurrent calls, only one returns
- * true.
+ * Marks the invitation for the token of a link as used. Returns whether the token was valid. If several calls use the
+ * same token concurrently, only one call returns true.
  */
 export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);

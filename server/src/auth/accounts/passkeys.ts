@@ -12,7 +12,7 @@ import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 
-/** The site for which browsers create and use passkeys (WebAuthn §4, relying party). */
+/** The website for which browsers create and use passkeys (WebAuthn §4, relying party). */
 export interface RelyingParty {
   /** The origin of the site, such as `https://itsm.example.com`. */
   origin: string;
@@ -32,17 +32,20 @@ export interface PasskeyDetails {
 const webauthn = lazy(() => import('@simplewebauthn/server'));
 
 /**
- * The supported signature algorithms: EdDSA, ES256 and RS256 (IANA COSE). Without this list, the library tests whether
- * Node.js supports more, which prints a warning about an experimental feature.
+ * The supported signature algorithms: EdDSA, ES256 and RS256 (IANA COSE). Without this list, the library checks which
+ * other algorithms Node.js supports, and Node.js prints a warning about an experimental feature.
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** Returns whether the server sent this challenge to this browser within the last 5 minutes, and marks it as used. */
+/**
+ * A function that returns whether the server sent this challenge to this browser within the last 5 minutes. It also
+ * marks the challenge as used.
+ */
 export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**
- * Marks a challenge as used for all processes. Returns false if it was already used, even if a client sends an old
- * cookie again. Each call deletes some challenges whose cookies have expired.
+ * Marks a challenge as used for all processes. Returns false if the challenge was already used, so a client can't use
+ * an old cookie again. Each call also deletes some challenges whose cookies have expired.
  */
 export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
   return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
@@ -57,7 +60,7 @@ const insertChallenge = `
 
 /**
  * Returns the options with which a browser creates a passkey for an account. Excludes devices that already have a
- * passkey of the account, unless the new passkey replaces all others.
+ * passkey of the account, unless the new passkey replaces all existing passkeys.
  */
 export async function registrationOptions(
   { system }: AccountStore,
@@ -93,8 +96,8 @@ export interface NewPasskey {
 
 /**
  * Verifies a new passkey that a browser has created.
- * @param response text of `PublicKeyCredential.toJSON()`
- * @throws ApiError VALIDATION_ERROR if the passkey is invalid, or is for another site or challenge
+ * @param response the result of `PublicKeyCredential.toJSON()` as JSON text
+ * @throws ApiError VALIDATION_ERROR if the passkey is invalid or is for another site or challenge
  */
 export async function checkPasskey(
   site: RelyingParty,
@@ -120,7 +123,8 @@ export async function checkPasskey(
 }
 
 /**
- * How a browser reaches the authenticator, such as `usb`. The value isn't signed, and the library doesn't validate it.
+ * The ways in which a browser can reach the authenticator, such as `usb`. The values aren't signed, and the library
+ * doesn't validate them.
  */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
@@ -148,7 +152,7 @@ export async function authenticationOptions({ id }: RelyingParty): Promise<Publi
   return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
 }
 
-/** The account that has signed in, and the passkey that it used. */
+/** An account that has signed in with a passkey, and the credential id of that passkey. */
 export interface PasskeySignIn {
   account: Account;
   credentialId: Buffer<ArrayBuffer>;
@@ -156,7 +160,7 @@ export interface PasskeySignIn {
 
 /**
  * Verifies a sign-in by passkey and returns the account.
- * @param response text of `PublicKeyCredential.toJSON()`
+ * @param response the result of `PublicKeyCredential.toJSON()` as JSON text
  * @throws ApiError VALIDATION_ERROR if the passkey is invalid or unknown, or if the response is for another site or
  * challenge
  */
@@ -191,7 +195,7 @@ export async function signInByPasskey(
   return { account: toAccount(row), credentialId };
 }
 
-/** Returns whether the account still has the passkey with which it signed in. */
+/** Returns whether the account still has the passkey that the user signed in with. */
 export async function hasPasskey({ system }: AccountStore, { account, credentialId }: PasskeySignIn): Promise<boolean> {
   const { tenantId, userId } = account;
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
@@ -258,7 +262,7 @@ function invalidPasskey(): ApiError {
   );
 }
 
-/** Runs a verification of the library. Converts a failure to an API error. */
+/** Runs a verification function of the library. If the verification fails, throws an API error. */
 async function verifyOrThrow<Result extends { verified: boolean }>(verify: () => Promise<Result>): Promise<Result> {
   const result = await verify().catch(() => undefined);
   if (result?.verified !== true) throw invalidPasskey();

@@ -17,11 +17,14 @@ interface Credentials {
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
 }
 
-/** Maximum accounts whose password is checked for an email address, because each check computes a hash. */
+/**
+ * The maximum number of accounts of an email address whose password the server checks. Each check computes an expensive
+ * hash.
+ */
 const maxAccounts = 10;
 
 /**
- * An account whose password was correct. `password` is a digest that shows whether the password has changed since then.
+ * A sign-in with a correct password. The digest in `password` shows whether the password has changed since the sign-in.
  */
 export interface PasswordSignIn {
   account: Pick<Account, 'tenantId' | 'userId'>;
@@ -30,9 +33,10 @@ export interface PasswordSignIn {
 }
 
 /**
- * Returns the accounts with this email address and password, usually one. A person can be in several workspaces, with a
- * separate password for each.
- * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR if no account matches; the message doesn't give the reason
+ * Returns the accounts with this email address and password, usually only one. A person can be a user of several
+ * workspaces, with a separate password for each workspace.
+ * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures, or VALIDATION_ERROR if no account matches. The message
+ * doesn't reveal whether the email address or the password is incorrect.
  */
 export async function signInByPassword(
   databases: AccountStore,
@@ -41,8 +45,8 @@ export async function signInByPassword(
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   const { rejection, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
-  // Filters each account separately. A browser that has signed in to one account may not know another one with the same
-  // email address.
+  // Filters each account separately, because a browser that has signed in to one account may never have signed in to
+  // another account with the same email address.
   const checked = rejection === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (rejection !== undefined && checked.length === 0) throw rejection;
   const found: (PasswordSignIn & { account: Account })[] = [];
@@ -58,7 +62,7 @@ export async function signInByPassword(
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
-  // If only some accounts match, the attempt still counts as a guess at the other accounts.
+  // If only some of the accounts match, the attempt still counts as a failure for the email address.
   await (found.length === checked.length ? takeBack() : takeBackOfNetwork());
   return found;
 }
@@ -67,7 +71,7 @@ const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
   WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${maxAccounts}`;
 
-/** The schema of a new password, which checks only its length. `checkPassword` checks its strength. */
+/** The schema of a new password. It checks only the length; `checkPassword` checks the strength. */
 export const NewPassword = z
   .string()
   .min(12, 'must have at least 12 characters')
@@ -75,7 +79,7 @@ export const NewPassword = z
 
 /**
  * Checks the strength of a new password and returns its hash.
- * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, or RATE_LIMIT_EXCEEDED
+ * @throws ApiError VALIDATION_ERROR at `password` if the password is easily guessed, or RATE_LIMIT_EXCEEDED
  */
 export async function checkPassword(account: Account, password: string): Promise<string> {
   await checkStrength(password, account);
@@ -96,7 +100,7 @@ export async function savePassword(
   });
 }
 
-/** Returns whether the account still has the password with which it signed in. */
+/** Returns whether the account still has the password that the user signed in with. */
 export async function hasSamePassword(
   { system }: Pick<AccountStore, 'system'>,
   { account: { tenantId, userId }, password }: PasswordSignIn,
@@ -119,7 +123,8 @@ export async function hasPassword(
 
 /**
  * Returns whether a password is the current password of the account.
- * @throws ApiError RATE_LIMIT_EXCEEDED, so that an attacker can't guess the password in an open session
+ * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures, so that an attacker in an open session can't guess the
+ * password
  */
 export async function isOwnPassword(
   databases: Pick<AccountStore, 'system'>,

@@ -24,8 +24,8 @@ const estimator = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary },
   graphs: common.adjacencyGraphs,
   translations: english.translations,
-  // Limits zxcvbn to the first 64 characters. For 200 letters with 100 possible substitutions, it would take some
-  // seconds.
+  // Limits zxcvbn to the first 64 characters. Without this limit, a check of 200 letters with 100 possible
+  // substitutions would take several seconds.
   maxLength: 64,
   l33tMaxSubstitutions: 20,
 });

@@ -6,10 +6,10 @@ import { lazy } from '../../shared/lazy.ts';
 /** Argon2id with the parameters that OWASP recommends: 19 MiB, 2 passes, 1 lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-// Computes one hash at a time. This limits hashing to one core and 19 MiB, regardless of the number of concurrent
-// sign-ins.
+// The queue computes one hash at a time. The computations therefore use at most one core and 19 MiB, regardless of the
+// number of concurrent sign-ins.
 const queue = new PQueue({ concurrency: 1 });
-/** Maximum queued hashes. The server computes 100 hashes in about four seconds. */
+/** The maximum number of queued computations. The server computes 100 hashes in about 4 seconds. */
 const maxQueued = 100;
 
 const argon2 = lazy(() => import('@node-rs/argon2'));
@@ -19,14 +19,14 @@ export function hashPassword(password: string): Promise<string> {
   return enqueue(async () => (await argon2()).hash(password, options));
 }
 
-/** Returns whether a password matches a hash. If there is no hash, takes the same time and returns false. */
+/** Returns whether a password matches a hash. If `hash` is undefined, takes the same time and returns false. */
 export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
   const expected = hash ?? (await dummyHash());
   const isMatch = await enqueue(async () => (await argon2()).verify(expected, password));
   return isMatch && hash !== undefined;
 }
 
-/** Adds a hash computation to the queue. @throws ApiError RATE_LIMIT_EXCEEDED if too many are queued */
+/** Adds a hash computation to the queue. @throws ApiError RATE_LIMIT_EXCEEDED if too many computations are queued */
 function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
   if (queue.size < maxQueued) return queue.add(work);
   const message = 'Too many concurrent sign-ins with a password. Retry in 5 seconds, or use a passkey.';

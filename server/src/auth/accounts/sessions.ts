@@ -12,7 +12,7 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** The source of a request, as sessions and the audit log store it. */
+/** The source of a request. Sessions and the audit log store it. */
 export interface Origin {
   /** The IP address of the client. */
   address: string;
@@ -23,7 +23,7 @@ export interface Origin {
 export interface Session {
   id: bigint;
   account: Account;
-  /** Whether the account has a password or a passkey, so that the user can sign in again. */
+  /** Whether the account has a password or a passkey. If not, the user can't sign in again after this session. */
   secured: boolean;
 }
 
@@ -37,11 +37,15 @@ export interface SessionDetails {
 }
 
 /**
- * SQL condition: the session is active. A session ends after 12 hours without a request, or 30 days after the sign-in.
+ * The SQL condition for an active session. A session ends after 12 hours without a request, or 30 days after the
+ * sign-in.
  */
 const isActive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
 
-/** Creates a session for an account. @returns the value of the cookie; the database stores only its hash */
+/**
+ * Creates a session for an account.
+ * @returns the value of the session cookie. The database stores only the hash of this value.
+ */
 export async function beginSession(
   { system }: AccountStore,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
@@ -53,8 +57,8 @@ export async function beginSession(
 }
 
 /**
- * Returns the session of a cookie. Returns undefined if the session has ended or its user or workspace is inactive.
- * Queries the database for each request, so that the end of a session takes effect immediately.
+ * Returns the session that a cookie identifies. Returns undefined if the session has ended, or if its user or workspace
+ * is inactive. Queries the database for each request, so that the end of a session takes effect immediately.
  */
 export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
@@ -107,15 +111,16 @@ export async function listSessions(
 }
 
 /**
- * Locks the account of a session until the end of the transaction, and returns whether the session has not been ended.
- * Until then, no other transaction ends the session or changes the credentials of the account.
+ * Locks the account of a session until the end of the transaction. The lock prevents other transactions from ending the
+ * session or changing the credentials of the account. Returns false if the session was already ended or the account has
+ * lost its access.
  */
 export async function lockSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);
   return (await lockAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
-/** Ends one session of an account, all but one, or all. @returns the number of sessions that it ended */
+/** Ends one session of an account, all sessions except one, or all sessions. @returns the number of ended sessions */
 export async function endSessions(
   { system }: AccountStore,
   { tenantId, userId }: Account,
@@ -129,7 +134,7 @@ export async function endSessions(
   return count;
 }
 
-/** Stores the id of a flash message in the session. `consumeFlash` accepts the id once. */
+/** Stores the id of a flash message in the session. `consumeFlash` accepts each stored id only once. */
 export async function setFlash({ system }: AccountStore, { id, account }: Session, flash: string): Promise<void> {
   await tenantClient(system, account.tenantId).session.updateMany({ where: { id }, data: { flash } });
 }

@@ -13,14 +13,18 @@ export interface Attempt {
 /** An attempt that counts toward the limits of failed sign-ins. */
 export interface Counted {
   /**
-   * The error if the account has too many failures over all addresses, otherwise undefined. It applies only to browsers
-   * that have never signed in to the account, so an attacker can't lock out the user.
+   * The error if the email address has too many failures from all networks together, otherwise undefined. The error
+   * applies only to browsers that have never signed in to the account, so an attacker can't lock out the user.
    */
   rejection: ApiError | undefined;
-  /** Refunds the attempt for all limits. Call it if the sign-in succeeds or the password was not checked. */
+  /**
+   * Refunds the attempt for all limits. Call this function if the sign-in succeeds or the server couldn't check the
+   * password.
+   */
   takeBack(): Promise<void>;
   /**
-   * Refunds the attempt only for the limit of the network. Call it if the password matches some accounts but not all.
+   * Refunds the attempt only for the limit of the network. Call this function if the password matches some but not all
+   * of the accounts.
    */
   takeBackOfNetwork(): Promise<void>;
 }
@@ -29,8 +33,8 @@ interface Limit {
   /** The name of the counter. */
   of: string;
   /**
-   * Whether to cache the error if the failures exceed twice the limit. While the error is cached, the server rejects
-   * attempts without counting them.
+   * Whether to cache the error if the number of failures exceeds twice the limit. While the error is cached, the server
+   * rejects attempts without counting them.
    */
   isCached?: boolean;
   maxFailures: number;
@@ -38,9 +42,9 @@ interface Limit {
 }
 
 /**
- * Counts an attempt as failed before its password is checked, so that the limits also apply to concurrent attempts. If
- * the limit of the address rejects an attempt, it doesn't count toward the other limits.
- * @throws ApiError RATE_LIMIT_EXCEEDED if the address has too many failures, in total or for the account
+ * Counts an attempt as failed before the server checks its password, so that the limits also apply to concurrent
+ * attempts. If a limit of the network rejects the attempt, the attempt doesn't count toward the remaining limits.
+ * @throws ApiError RATE_LIMIT_EXCEEDED if the client's network has too many failures, in total or for the email address
  */
 export async function countAttempt(
   { system }: Pick<AccountStore, 'system'>,
@@ -67,13 +71,13 @@ export async function countAttempt(
   };
 }
 
-/** How long errors are cached, in milliseconds, and the maximum number of cached errors. */
+/** The time in milliseconds that an error stays in the cache, and the maximum number of cached errors. */
 const cacheMs = 10_000;
 const maxCachedErrors = 10_000;
 
 /**
- * Caches the errors of limits that are far exceeded. Without the cache, many attempts from one network would wait for
- * the same row and occupy database connections that other requests need.
+ * A cache for the errors of limits that clients exceed by far. Without the cache, many attempts from one network would
+ * wait for the same row lock and occupy database connections that other requests need.
  */
 class ErrorCache {
   readonly #cached = new Map<string, { until: number; rejection: ApiError }>();
@@ -92,12 +96,13 @@ class ErrorCache {
   }
 }
 
-/** One cache per database. */
+/** The caches, one for each database. */
 const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
 /**
- * Returns the network of an IP address: the /64 network for IPv6, because a subscriber has many addresses. If a proxy
- * sends a name instead of an address, returns the name unchanged.
+ * Returns the network of an IP address. For IPv6, returns the /64 network, because one subscriber can use many
+ * addresses. For IPv4, returns the address itself. If a proxy sends a name instead of an address, returns the name
+ * unchanged.
  */
 function networkOf(address: string): string {
   const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
@@ -122,7 +127,8 @@ async function countOne(
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
   if (failures <= maxFailures) return undefined;
   const rejection = tooManyFailures(seconds);
-  // Twice the limit leaves room for concurrent attempts that succeed: the server refunds these only after they succeed.
+  // The threshold is twice the limit, because a concurrent attempt with the correct password also counts until the
+  // server refunds it.
   if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, rejection);
   return rejection;
 }
@@ -134,8 +140,8 @@ function tooManyFailures(seconds: number): ApiError {
 }
 
 /**
- * SQL that counts an attempt. The first failure starts a window. Each attempt also deletes some rows that are older
- * than one day.
+ * The SQL statement that counts an attempt. The first failure starts a window. Each attempt also deletes some rows that
+ * are older than one day.
  */
 const count = `
   WITH old AS (

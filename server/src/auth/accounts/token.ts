@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A secret text that contains the id of its tenant. The database stores only its hash. */
+/** A secret text that contains the id of its tenant, and the hash of the text. The database stores only the hash. */
 export interface Token {
   text: string;
   hash: Uint8Array<ArrayBuffer>;

@@ -33,12 +33,16 @@ export const NewKey = z.strictObject({
 });
 export type NewKey = z.output<typeof NewKey>;
 
-/** The properties of an API key that can change. `expiresInDays` counts from now; null removes the expiry. */
+/**
+ * The properties of an API key that can change. `expiresInDays` counts from the time of the change. The value null
+ * removes the expiry.
+ */
 export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
 
 /**
- * The input for a rotation: how many hours the old API key stays valid. With 0, the rotation revokes it immediately.
+ * The input for a rotation: the number of hours that the old API key stays valid. If the number is 0, the rotation
+ * revokes the old key immediately.
  */
 export const KeyRotation = z.strictObject({
   overlapHours: z.preprocess(
@@ -70,7 +74,7 @@ export interface Key {
 }
 
 /**
- * The columns of an API key that its functions read. Excludes the hash, because the role for requests can't read it.
+ * The columns that queries for API keys read. They exclude the hash, because the role for requests can't read the hash.
  */
 export const keyColumns = {
   ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
@@ -80,14 +84,16 @@ export const keyColumns = {
 
 type KeyRow = Prisma.ApiKeyGetPayload<{ select: typeof keyColumns }>;
 
-/** Returns the values that the database stores in place of an API key: its hash and its last four characters. */
+/**
+ * Returns the values that the database stores instead of an API key: the hash and the last four characters of the key.
+ */
 export function storedOf(key: string) {
   return { hash: hashKey(key), lastFour: key.slice(-4) };
 }
 
 /**
- * Creates an API key for an active user. Only this result contains the key itself.
- * @throws ApiError INVALID_REFERENCE if there is no active user with this email address
+ * Creates an API key for an active user. Only the result of this function contains the key itself.
+ * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
   return transaction(context, async (context) => {
@@ -130,7 +136,7 @@ export async function successorsOf({ db }: Context, id: number): Promise<number[
   return rows.map((row) => serializeId(row.id));
 }
 
-/** Updates an API key. All processes use the new values within a second. @throws ApiError NOT_FOUND */
+/** Updates an API key. Within a second, all processes use the new values. @throws ApiError NOT_FOUND */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {
     ...columns,
@@ -146,7 +152,7 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
 }
 
 /**
- * Removes scopes from an API key. Can't add scopes.
+ * Removes scopes from an API key. This function can't add scopes.
  * @param scopes the scopes that remain
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key lacks one of these scopes
  */
@@ -163,8 +169,9 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
 }
 
 /**
- * Creates an API key that replaces another one, with the same name, user, scopes and lifetime. The old key stays valid
- * for `overlapHours`, but not longer than before. Only this result contains the new key itself.
+ * Creates an API key that replaces another key. The new key has the same name, user, scopes and lifetime. The old key
+ * stays valid for `overlapHours`, but not beyond its own expiry. Only the result of this function contains the new key
+ * itself.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, or its user is inactive
  */
 export function rotateKey(
@@ -187,8 +194,8 @@ export function rotateKey(
         `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
       );
     const expiresAt = current.expiresAt === null ? null : new Date(current.expiresAt);
-    // If an earlier rotation has shortened the expiry of this key, its own lifetime is too short. The last key in the
-    // chain of replacements has the original lifetime.
+    // An earlier rotation may have shortened the lifetime of this key. The last key in the chain of replacements has
+    // the original lifetime.
     let latest = { id: BigInt(id), createdAt: new Date(current.createdAt), expiresAt };
     for (let next: typeof latest | null = latest; next !== null; ) {
       latest = next;
@@ -212,7 +219,7 @@ export function rotateKey(
 }
 
 /**
- * Revokes an API key. All processes reject it within a second. A repeated call doesn't change `revokedAt`.
+ * Revokes an API key. Within a second, all processes reject the key. A repeated call doesn't change `revokedAt`.
  * @throws ApiError NOT_FOUND
  */
 export function revokeKey(context: Context, id: number): Promise<Key> {
@@ -223,8 +230,8 @@ export function revokeKey(context: Context, id: number): Promise<Key> {
 }
 
 /**
- * Locks the user of a new API key. A change that revokes the keys of the user then waits until the new key is
- * committed, and revokes it as well.
+ * Locks the user of a new API key. A transaction that revokes all keys of the user then waits until the new key is
+ * committed, and also revokes the new key.
  */
 async function lockUser({ db }: Context, userId: number | bigint): Promise<void> {
   await lockRow(db, 'users', Number(userId));

@@ -5,7 +5,7 @@ import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
-/** The details of an API key and its workspace that the holder of the key may see. */
+/** The details of an API key and its workspace that clients with this key may see. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
 /** A row of an API key and its tenant as node-postgres returns it. */
@@ -24,8 +24,8 @@ const byId = `
   FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
 
 /**
- * Returns the API key of a request with its tenant. The role for requests can't read the table `tenants`.
- * @param pool a pool that can read all tenants
+ * Returns the details of an API key and its workspace.
+ * @param pool a pool that can read all tenants; the role for requests can't read the table `tenants`
  */
 export async function readKeyDetails(
   pool: Pool,

@@ -6,8 +6,8 @@ const prefix = 'itsm_';
 const shape = /^itsm_[0-9A-Za-z]{38}$/;
 
 /**
- * Generates an API key: `itsm_`, 32 random base62 characters, and their CRC-32 checksum in 6 more characters. Secret
- * scanners recognize keys by the checksum. The server rejects mistyped keys by the checksum, without a query
+ * Generates an API key: `itsm_`, 32 random base62 characters, and their CRC-32 checksum in 6 more characters. With the
+ * checksum, secret scanners recognize keys, and the server rejects mistyped keys without a query
  * (docs/decisions/api-keys.md).
  */
 export function newKey(): string {
@@ -20,7 +20,7 @@ export function isKey(value: string): boolean {
   return shape.test(value) && checksum(value.slice(0, -6)) === value.slice(-6);
 }
 
-/** Returns the hash of an API key, as the database stores it (spec §5.3). */
+/** Returns the hash that the database stores for an API key (spec §5.3). */
 export function hashKey(key: string): Buffer<ArrayBuffer> {
   return hash('sha256', key, 'buffer') as Buffer<ArrayBuffer>;
 }

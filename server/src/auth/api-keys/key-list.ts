@@ -8,7 +8,9 @@ import { KeyStatus, whereStatus } from './key-status.ts';
 
 type Order = Prisma.ApiKeyOrderByWithRelationInput;
 
-/** The sort orders of the list of API keys. `-` reverses the order. Keys without a value come last. */
+/**
+ * The sort orders of the list of API keys. `-` reverses the order. Keys without a value in the sort column come last.
+ */
 const orders = {
   name: { name: 'asc' },
   '-name': { name: 'desc' },
@@ -34,7 +36,7 @@ export const KeyQuery = listQuery({
 });
 export type KeyQuery = z.output<typeof KeyQuery>;
 
-/** Returns a page of API keys, including expired and revoked ones. */
+/** Returns a page of API keys, including expired and revoked keys. */
 export async function listKeys(
   { db, now }: Context,
   { page, perPage, sort = '-created', ...filters }: KeyQuery,
@@ -74,7 +76,7 @@ function toWhere({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, 
   };
 }
 
-/** Escapes the wildcards of LIKE in a text, because Prisma doesn't. */
+/** Escapes the wildcards of LIKE in a text, because Prisma doesn't escape them. */
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -22,23 +22,29 @@ export interface KeyIdentity {
   db: TenantClient;
 }
 
-/** Maximum cached API keys. The cache evicts the oldest entry first. */
+/** The maximum number of cached API keys. The cache evicts the oldest entry first. */
 const cacheSize = 10_000;
 
 export interface KeyLookup {
   /**
    * Looks up an API key. Resolves to undefined if the key is malformed, unknown, expired or revoked, or if its user or
    * tenant is inactive.
-   * @param beforeUnknown called before the query for a key that was not recently valid; if it throws, the query doesn't
-   * run
+   * @param beforeUnknown called before the query if the key was not recently valid; an error of this function prevents
+   * the query
    * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups of keys that were not recently valid are queued
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
-  /** Looks up the key of an identity again. Resolves to its current identity, or to undefined as `find` does. */
+  /**
+   * Looks up the API key of an identity again. Resolves to its current identity, or to undefined in the same cases as
+   * `find`.
+   */
   findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
-  /** Returns the details of an API key that its holder may see. */
+  /** Returns the details of an API key and its workspace. */
   describe(identity: KeyIdentity): Promise<KeyDetails>;
-  /** Whether the listener is connected and receives revocations. Only then are keys cached. */
+  /**
+   * Whether the listener is connected and receives revocations. The lookup uses the cache only while the listener is
+   * connected.
+   */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -46,11 +52,11 @@ export interface KeyLookup {
 interface LookupOptions {
   databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
-  /** Called for each lookup that the queue rejects because too many keys that were not recently valid are waiting. */
+  /** Called for each lookup that the queue rejects because too many lookups are waiting. */
   onRejected?: (() => void) | undefined;
   /**
-   * `onUnavailable` is called after repeated failures of the listener's connection, and `onAvailable` when the connection is restored. In the
-   * meantime, each request queries the database.
+   * Called after repeated failures of the listener's connection. Until the lookup calls `onAvailable`, each request
+   * queries the database.
    */
   onUnavailable?: ((reason: unknown) => void) | undefined;
   onAvailable?: (() => void) | undefined;
@@ -63,7 +69,7 @@ interface LookupOptions {
 export function createKeyLookup({ databases, now, onRejected, onUnavailable, onAvailable }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
   /**
-   * The cached identities, by the hash of the key in base64. Keys themselves stay in memory only during their request.
+   * The cached identities by the hash of the API key in base64. The key itself stays in memory only during its request.
    */
   const cache = new Map<string, KeyIdentity>();
   const queue = createLookupQueue({ concurrency: keyLookups.options.max, onRejected });
@@ -114,8 +120,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
     if (!queue.wasValid(name)) await beforeUnknown?.();
     const generationBefore = generation;
     const identity = await queue.run(name, () => load(hash));
-    // If a notification arrives during the query, the result may be outdated. It then serves only this request and
-    // isn't cached.
+    // If a notification arrives during the query, the result may be outdated. The lookup then doesn't cache the result.
     if (identity !== undefined && listener.listening && generation === generationBefore) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
       cache.set(name, identity);

@@ -1,7 +1,7 @@
 import { type Scope, scopes } from '@itsm-api/contract';
 
 /**
- * Returns those of the stored scopes that this release knows. A newer release may have stored others
+ * Returns the stored scopes that this release supports. A newer release may have stored other scopes
  * (docs/decisions/schema-migrations.md).
  */
 export function knownScopes(stored: readonly string[]): Scope[] {

@@ -4,7 +4,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 const minuteMs = 60_000;
 
 export interface LastUsed {
-  /** Records in memory that an API key was used now. `flush` writes the time. */
+  /** Records in memory that a request uses an API key now. `flush` writes the time to the database. */
   touch(key: { tenantId: TenantId; keyId: bigint }): void;
   /** Writes the recorded times of use to the database. */
   flush(): Promise<void>;
@@ -18,8 +18,8 @@ interface LastUsedOptions {
 }
 
 /**
- * Tracks `lastUsedAt` of API keys. One statement writes the times of all keys. Each key is written at most once a
- * minute.
+ * Tracks `lastUsedAt` of API keys. Each flush writes the recorded times of all keys in one statement. For each key, a
+ * time is recorded at most once a minute.
  */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
@@ -27,7 +27,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    // Sorts the keys. All processes write them in the same order, so that concurrent updates don't deadlock.
+    // All processes update the keys in the same order, so that concurrent updates don't cause a deadlock.
     const used = [...pending]
       .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
       .sort((a, b) => Number(a.id - b.id));

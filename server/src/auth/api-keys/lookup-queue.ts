@@ -1,16 +1,16 @@
 import PQueue from 'p-queue';
 import { ApiError } from '../../shared/errors.ts';
 
-/** How long an API key counts as recently valid, in milliseconds, and the maximum number of such keys. */
+/** The time in milliseconds that an API key counts as recently valid, and the maximum number of recently valid keys. */
 const validMs = 3_600_000;
 const maxValidKeys = 10_000;
 
-/** Maximum queued lookups of API keys that were not recently valid. */
+/** The maximum number of queued lookups of API keys that were not recently valid. */
 const maxQueued = 200;
 
 /**
- * Maximum wait of a lookup in the queue, the same as for a database connection. Lookups are short, so a longer wait
- * means that the database doesn't respond. Milliseconds.
+ * The maximum time in milliseconds that a lookup waits in the queue, the same as for a database connection. Lookups are
+ * short, so a longer wait means that the database doesn't respond.
  */
 const maxWaitMs = 5000;
 
@@ -24,7 +24,8 @@ export interface LookupQueue {
   /**
    * Queues the lookup of an API key. Concurrent lookups of the same key share one result.
    * @param key hash of the key
-   * @param isKnown whether the caller has already validated the key; then the result isn't recorded
+   * @param isKnown whether the caller has already validated the key. If true, the result doesn't change which keys
+   * count as recently valid.
    * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups are queued; Error ETIMEDOUT after `maxWaitMs`
    */
   run<Found>(key: string, lookUp: () => Promise<Found>, isKnown?: boolean): Promise<Found>;
@@ -35,9 +36,10 @@ export interface LookupQueue {
 }
 
 /**
- * Creates the queue of API key lookups. Keys that were valid within the last hour have priority. A client can invent
- * keys with a correct checksum and send them without a rate limit, because rate limits apply per key. Lookups of such
- * keys wait behind all others. If the queue is full, the server rejects them.
+ * Creates the queue of API key lookups. Keys that were valid within the last hour have priority, because a client can
+ * invent keys with a correct checksum. Rate limits apply per key, so they don't limit requests with invented keys.
+ * Lookups of such keys start only when no other lookup is queued. If `maxQueued` of them are queued, the queue rejects
+ * more.
  */
 export function createLookupQueue({ concurrency, onRejected }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });
@@ -69,7 +71,7 @@ export function createLookupQueue({ concurrency, onRejected }: LookupQueueOption
     return found;
   }
 
-  /** Runs a lookup when the queue reaches it. If `maxWaitMs` has passed by then, rejects it. */
+  /** Queues a lookup. Rejects if the lookup doesn't start within `maxWaitMs`. */
   function enqueue<Found>(lookUp: () => Promise<Found>, priority: number): Promise<Found> {
     const controller = new AbortController();
     const timeOut = () => {

@@ -4,7 +4,7 @@ import { headerValues } from '../server/raw-headers.ts';
 
 /**
  * Returns the API key from `X-API-Key` or `Authorization: Bearer` (spec §5.1).
- * @throws ApiError INVALID_API_KEY if there is no key, or if the headers contain different keys
+ * @throws ApiError INVALID_API_KEY if the request has no key, or if its headers contain different keys
  */
 export function keyOf(request: IncomingMessage): string {
   const authorization = singleValue(request, 'Authorization');
@@ -25,8 +25,8 @@ export function invalidKey(message: string): ApiError {
 }
 
 /**
- * Returns the value of a header. If the header is repeated, all values must be equal: a proxy might check a different
- * value than the server.
+ * Returns the value of a header. Different values of the same header cause an error, because a proxy might check
+ * another value than the server does.
  */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
   const values = new Set(headerValues(request, name.toLowerCase()));

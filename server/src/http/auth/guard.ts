@@ -9,16 +9,18 @@ import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
 
-/** If a request is older than this before its handler runs, the server looks up the API key again. Milliseconds. */
+/** The minimum age in milliseconds of a request for which `confirm` looks up the API key again. */
 const recheckAfterMs = 500;
 
 type RefundRateLimit = (reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The owner of the API key. The authentication hook sets it for every endpoint that requires an API key. */
+    /**
+     * The owner of the API key. The authentication hook sets `identity` for every endpoint that requires an API key.
+     */
     identity: KeyIdentity;
-    /** The context in which the handler runs queries. The authentication hook sets it together with `identity`. */
+    /** The context with which the handler runs queries. The authentication hook sets `ctx` together with `identity`. */
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
@@ -26,19 +28,19 @@ declare module 'fastify' {
      */
     identify(): Promise<void>;
     /**
-     * If the request has waited for a long time, looks up the API key again. In the meantime, an administrator may have
-     * revoked the key or removed a scope.
+     * Looks up the API key again if the request is older than `recheckAfterMs`. Since the first lookup, an
+     * administrator may have revoked the key or removed a scope.
      * @throws ApiError INVALID_API_KEY, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
     /** Counts the request in the rate limits of its API key. @throws ApiError RATE_LIMIT_EXCEEDED */
     takeRequest(reply: FastifyReply): Promise<void>;
     /**
-     * Refunds the request in the rate limits of its API key. Call it if the server rejects the request before it has
-     * any effect.
+     * Refunds the request in the rate limits of its API key. Call this method if the server rejects a request that has
+     * had no effect yet.
      */
     refundRateLimit: RefundRateLimit;
-    /** Returns the details of the API key that its holder may see, and the remaining quota of its rate limits. */
+    /** Returns the details of the request's API key and the remaining quota of each of its rate limits. */
     describeKey(): Promise<KeyDetails & { limits: Limit[] }>;
   }
   interface FastifyContextConfig {
@@ -52,14 +54,15 @@ export interface GuardOptions {
   lastUsed: LastUsed;
   store: RateLimitStore;
   limits: RateLimits;
-  /** Called for each request that exceeds a rate limit of its API key, with the exceeded windows. */
+  /** Called with the exceeded windows for each request that exceeds a rate limit of its API key. */
   onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
 }
 
 /**
- * Authenticates each request, applies both rate limits and checks the scope, in this order (docs/decisions/errors.md).
- * The contract defines the scope of each route. One hook checks all endpoints, so no endpoint can lack the check.
+ * Adds a hook that authenticates each request, applies both rate limits and then checks the scope
+ * (docs/decisions/errors.md). The contract defines the scope of each endpoint. The same hook checks all endpoints, so
+ * no endpoint can omit the check.
  */
 export async function addGuard(
   app: FastifyInstance,
@@ -115,7 +118,7 @@ export async function addGuard(
   });
 }
 
-/** The message doesn't name the reason, because the reason would help an attacker to guess API keys. */
+/** Doesn't say whether the key is unknown, expired or revoked, because that would help an attacker guess API keys. */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
 /** Returns the identity of an API key. @throws ApiError INVALID_API_KEY if the key is not valid */

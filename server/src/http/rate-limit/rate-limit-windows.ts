@@ -7,8 +7,9 @@ export interface Counted {
 }
 
 /**
- * Changes and returns the count of a window in one atomic operation. `step` 1 counts a request, 0 only reads the
- * window, and -1 refunds a request. If the window is full, `step` 1 changes nothing and returns `max + 1` as `current`.
+ * A function that changes and returns the count of a window in one atomic operation. `step` 1 counts a request, 0 only
+ * reads the window, and -1 refunds a request. If the window is full, `step` 1 changes nothing and returns `max + 1` as
+ * `current`.
  */
 export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -1) => Counted;
 
@@ -23,8 +24,8 @@ export interface SharedCounter {
 type Done = Parameters<FastifyRateLimitStore['incr']>[1];
 
 /**
- * The store of @fastify/rate-limit. Counts in Redis, which all processes share. Without a reachable Redis, counts only
- * the requests of this process.
+ * The store of @fastify/rate-limit. It counts requests in Redis, which all processes share. If Redis is unreachable or
+ * not configured, the store counts only the requests of this process.
  */
 export class RateLimitStore implements FastifyRateLimitStore {
   readonly #memory: Count;
@@ -35,7 +36,10 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.#redis = redis;
   }
 
-  /** Returns where this process counts requests. `redis unreachable`: in its own memory, until Redis is reachable again. */
+  /**
+   * Returns where this process counts requests. `redis unreachable` means that the process counts in its own memory
+   * until Redis is reachable again.
+   */
   get state(): 'memory' | 'redis' | 'redis unreachable' {
     if (this.#redis === undefined) return 'memory';
     return this.#redis.isReachable ? 'redis' : 'redis unreachable';
@@ -49,7 +53,10 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.count(key, windowMs, max, 1).then((counted) => done(null, counted), done);
   }
 
-  /** Reads a window without counting a request. @fastify/rate-limit calls this method for `{ increment: false }`. */
+  /**
+   * Reads a window without counting a request. @fastify/rate-limit calls this method if the option `increment` is
+   * false.
+   */
   read(key: string, done: Done, windowMs: number, max: number): void {
     this.count(key, windowMs, max, 0).then((counted) => done(null, counted), done);
   }
@@ -64,7 +71,7 @@ export class RateLimitStore implements FastifyRateLimitStore {
   }
 }
 
-/** Maximum number of windows in memory. Beyond it, the oldest windows are evicted. */
+/** The maximum number of windows in memory. Above this number, the counter evicts the oldest windows. */
 const maxWindows = 200_000;
 
 /**
@@ -72,7 +79,7 @@ const maxWindows = 200_000;
  * @param now returns the milliseconds of a monotonic clock
  */
 export function createMemoryCounter(now: () => number): Count {
-  /** The windows, in the order in which they were opened. */
+  /** The windows in the order in which they started. */
   const windows = new Map<string, { endsAt: number; count: number }>();
 
   function open(key: string, windowMs: number) {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import type { RateLimitStore } from './rate-limit-windows.ts';
 
-/** Maximum requests per API key and window, and maximum failed authentications per IP address and minute. */
+/** The maximum numbers of requests per API key and window, and of failed authentications per IP address and minute. */
 export interface RateLimits {
   global: number;
   group: number;
@@ -12,7 +12,7 @@ export interface RateLimits {
   failures: number;
 }
 
-/** The endpoint group of MCP messages that call no endpoint. It has the same limit as the global window. */
+/** The group for MCP messages that call no endpoint. This group has the same limit as the global window. */
 const mcpGroup = 'mcp';
 
 /** A rate limit window of an API key, after a request. */
@@ -35,14 +35,14 @@ declare module 'fastify' {
 
 export interface RateLimiter {
   /**
-   * Counts the request in the window of its endpoint group and in the global window. If one of them is full, counts it
-   * in neither. Sets the rate limit headers in both cases.
+   * Counts the request in the window of its endpoint group and in the global window. If one of the windows is full,
+   * counts the request in neither window. Sets the rate limit headers in both cases.
    * @throws ApiError RATE_LIMIT_EXCEEDED (spec §8, docs/decisions/rate-and-concurrency-limits.md)
    */
   consume(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
-   * Refunds a request that `consume` has counted, and updates the headers. Call it if the server rejects the request
-   * before it has any effect.
+   * Refunds a request that `consume` has counted, and updates the headers. Call this method if the server rejects a
+   * request that has had no effect yet.
    */
   refund(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Returns all windows of the API key without counting a request. */
@@ -60,8 +60,8 @@ export async function createRateLimiter(
   limits: RateLimits,
   onLimited?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
-  // @fastify/rate-limit calls `new Store()`. This constructor returns the shared store, because refunds need the same
-  // store.
+  // @fastify/rate-limit calls `new Store()`. This constructor returns the existing store, because refunds must change
+  // the counts in the same store.
   function Store() {
     return store;
   }
@@ -92,7 +92,7 @@ export async function createRateLimiter(
   }
 
   async function refund(window: Window): Promise<void> {
-    // If the window of the request has ended, the new window doesn't contain the request, so nothing is refunded.
+    // If the window of the request has ended, nothing is refunded, because the new window doesn't contain the request.
     const step = performance.now() < window.endsAt ? -1 : 0;
     Object.assign(window, await read(window.name, window.key, step));
   }
@@ -166,7 +166,7 @@ function exceeded(windows: Window[]): ApiError {
 }
 
 function setHeaders(reply: FastifyReply, global: Limit, group: Limit): void {
-  // Reports the window with the smaller remaining quota. If both are equal, reports the window that ends later.
+  // Reports the window with the smaller remaining quota. If both quotas are equal, reports the window that ends later.
   const isGroupTighter =
     group.remaining === global.remaining
       ? group.resetSeconds > global.resetSeconds

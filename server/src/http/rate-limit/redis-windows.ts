@@ -3,9 +3,14 @@ import { isIP } from 'node:net';
 import { Redis, type Result } from 'ioredis';
 import type { Count, SharedCounter } from './rate-limit-windows.ts';
 
-/** Maximum time to wait for a response of Redis. After that, this process counts on its own. Milliseconds. */
+/**
+ * The maximum time in milliseconds to wait for a response from Redis. After a timeout, this process counts in its own
+ * memory.
+ */
 const maxResponseMs = 250;
-/** Maximum time to connect to Redis and to count in a first window. Milliseconds. */
+/**
+ * The maximum time in milliseconds to connect to Redis. The permission check after the connection has the same limit.
+ */
 const maxConnectMs = 1000;
 const reconnectMs = 500;
 
@@ -15,7 +20,8 @@ declare module 'ioredis' {
   }
 }
 
-// If the TTL is longer than the window, the clock of the Redis server was set back after the window opened.
+// If the TTL is longer than the window, the clock of the Redis server was set back after the window started. The script
+// then starts a new window.
 const countInWindow = `
 local windowMs, max, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local count, ttl = tonumber(redis.call('GET', KEYS[1])) or 0, redis.call('PTTL', KEYS[1])
@@ -43,8 +49,8 @@ interface RedisCounterOptions {
 }
 
 /**
- * Opens a counter in Redis. Resolves when Redis is ready to count or is unreachable. Reconnects until `close` is
- * called.
+ * Opens a counter in Redis. Resolves when Redis is ready to count or the first connection has failed. After a failure,
+ * reconnects until `close` is called.
  */
 export async function openRedisCounter({
   url,
@@ -59,8 +65,8 @@ export async function openRedisCounter({
     scripts: { countInWindow: { lua: countInWindow, numberOfKeys: 1 } },
     connectTimeout: maxConnectMs,
     retryStrategy: () => reconnectMs,
-    // While Redis is unreachable, this process counts on its own, so commands must fail instead of waiting for a
-    // connection.
+    // While Redis is unreachable, this process counts in its own memory. Commands must therefore fail instead of
+    // waiting for a connection.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -133,8 +139,8 @@ export async function openRedisCounter({
 }
 
 /**
- * Counts a request in a test window, to verify that Redis grants all permissions that requests need. Resolves to the
- * name and version of the server, such as `redis 7.0.15`.
+ * Counts a request in a test window, to verify that Redis grants all permissions that the counter needs. Resolves to
+ * the name and version of the server, such as `redis 7.0.15`.
  */
 async function checkPermissions(redis: Redis): Promise<string> {
   await redis.countInWindow(`itsm:limits:proof:${randomUUID()}`, maxConnectMs, 1, 1);
@@ -144,7 +150,8 @@ async function checkPermissions(redis: Redis): Promise<string> {
 }
 
 /**
- * Rejects if no response arrives in time. `setImmediate` accepts responses that arrived while this process was busy.
+ * Rejects if no response arrives within `ms` milliseconds. `setImmediate` gives the process the chance to read a
+ * response that arrived while the process was busy.
  */
 function within<T>(ms: number, response: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

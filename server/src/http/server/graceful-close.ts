@@ -6,15 +6,15 @@ import type { Lifecycle } from '../../shared/lifecycle.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 
 /**
- * Maximum times after the server starts to close: for the rest of a request to arrive, and for a response to finish.
- * Milliseconds.
+ * The maximum times in milliseconds after the shutdown starts: `maxArrivalMs` until a request has arrived completely,
+ * and `maxResponseMs` until a response has ended.
  */
 const maxArrivalMs = 1000;
 const maxResponseMs = 11_000;
 
 /**
- * Closes connections during a graceful shutdown, within `maxResponseMs`. Until then, responses have the header
- * `Connection: close` (RFC 9112 §9.6).
+ * Closes all connections within `maxResponseMs` of the start of a graceful shutdown. During the shutdown, responses
+ * have the header `Connection: close` (RFC 9112 §9.6).
  */
 export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Lifecycle): void {
   const close = createClose(app.server);
@@ -29,8 +29,9 @@ export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Life
 }
 
 /**
- * Returns a function that closes the server: it stops accepting connections, finishes complete requests and closes all
- * other connections. Without it, Node.js would wait for clients that are idle or have sent only part of a request.
+ * Returns a function that closes the server. The server stops accepting connections, responds to requests that have
+ * arrived completely, and closes all other connections. Without this function, Node.js would wait for clients that are
+ * idle or have sent only a part of a request.
  */
 function createClose(server: Server): () => Promise<void> {
   /** The pending requests of each connection. */

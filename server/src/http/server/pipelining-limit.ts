@@ -7,7 +7,7 @@ const maxConcurrentRequests = 64;
 /** The pipelined requests of one connection. */
 interface Pipeline {
   pending: number;
-  /** Functions that start the requests beyond the limit, in the order of arrival. */
+  /** The functions that start the waiting requests, in the order in which the requests arrived. */
   waiting: (() => void)[];
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns all values of a request header. For repeated headers, Node.js keeps only the first value or joins the values.
+ * Returns all values of a request header. For a repeated header, `request.headers` contains only the first value or all
+ * values joined into one.
  * @param name the name in lower case
  */
 export function headerValues({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {

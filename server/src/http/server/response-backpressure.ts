@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Counts the response bytes of each tenant that its clients have not read yet. These bytes stay in memory until the
+ * Counts, for each tenant, the response bytes that its clients have not read yet. These bytes stay in memory until the
  * client reads them or the connection closes. Returns a function that returns the count of a tenant.
  * @param tenantOf returns the tenant of a request, or undefined if the request is not authenticated
  */
@@ -22,7 +22,8 @@ export function countUnreadBytes(
   }
 
   /**
-   * Callbacks to run when a connection closes. Pipelined responses that the server hasn't sent emit no `close` event.
+   * The callbacks that run when a connection closes. They are needed because pipelined responses that the server hasn't
+   * sent emit no `close` event.
    */
   const handlersBySocket = new WeakMap<Socket, Set<() => void>>();
 
@@ -47,7 +48,10 @@ export function countUnreadBytes(
     raw.once('close', end);
   }
 
-  /** Counts a streamed file chunk by chunk. Produces the next chunk only after the client has read the previous one. */
+  /**
+   * Counts the bytes of a streamed file chunk by chunk. Produces the next chunk only after the client has read the
+   * previous chunk.
+   */
   function countChunks(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
     const closed = Promise.withResolvers<void>();
     async function* chunks(): AsyncGenerator<string | Buffer> {

@@ -25,8 +25,8 @@ interface StartupServerOptions {
 }
 
 /**
- * Opens the public port for the lifetime of the process. Until the API is ready, the server responds to health checks
- * and returns 503 for all other requests (docs/decisions/errors.md). A migration can delay the API.
+ * Creates the server for the public port. Until the API is ready, the server responds to health checks and returns 503
+ * for all other requests (docs/decisions/errors.md). A migration can delay the start of the API.
  */
 export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServerOptions): StartupServer {
   let api: RequestListener | undefined;
@@ -48,7 +48,7 @@ export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServe
   addRequestLog(app);
   addHostCheck(app);
   addHealth(app, lifecycle);
-  // Rejects the request before the server reads its body.
+  // An `onRequest` hook rejects the request before the server reads the body.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     // If the connection stayed open, the server would parse the unread body as the next request.

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 
 /**
  * Closes a connection if its client reads no byte of a response within `timeoutMs`. Clients that read slowly stay
- * connected. The socket timeout of Node.js doesn't work here, because it restarts with each byte that the client sends.
+ * connected. The socket timeout of Node.js doesn't work here, because it restarts whenever the client sends a byte.
  */
 export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
-  /** The queued bytes of each connection, and when this number last changed. */
+  /** The number of queued bytes of each connection, and the time when this number last changed. */
   const stalled = new Map<Socket, { bytes: number; since: number }>();
 
   function checkSocket(socket: Socket, now: number): void {
@@ -30,9 +30,9 @@ export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
 }
 
 /**
- * Returns the number of bytes that the operating system has not accepted yet. The number changes whenever the client
- * reads, because Node.js passes on the next chunk only after the operating system has accepted the whole previous
- * chunk. The timeouts of Node.js read the same property, which has no public name.
+ * Returns the number of bytes that the operating system has not accepted yet. Node.js passes the next chunk to the
+ * operating system only after it has accepted the whole previous chunk. Therefore, the number changes whenever the
+ * client reads. The property isn't public, but the timeouts of Node.js also read it.
  */
 function getQueuedBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
   return socket._handle?.writeQueueSize ?? 0;
