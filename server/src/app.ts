@@ -39,7 +39,10 @@ import type { UsageRecorder } from './usage/usage-recorder.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts requests for the rate limits. `state` shows whether this process or Redis stores the counts. */
+    /**
+     * The store that counts requests for the rate limits. `state` shows whether this process or Redis stores the
+     * counts.
+     */
     rateLimitStore: RateLimitStore;
   }
 }
@@ -78,11 +81,14 @@ export interface AppDependencies {
   metrics?: Metrics | undefined;
   /** The tracing of requests, or undefined if tracing is off. */
   traces?: Traces | undefined;
-  /** Counts requests per API key, or undefined to count none. `close()` of the API also closes it. */
+  /**
+   * The recorder that counts requests per API key, or undefined to count no requests. `close()` of the API also closes
+   * the recorder.
+   */
   usage?: UsageRecorder | undefined;
 }
 
-/** Builds the API from its dependencies. `close()` leaves the database open. */
+/** Builds the API from its dependencies. `close()` of the API doesn't close the database. */
 export async function buildApp({
   databases,
   services,
@@ -98,8 +104,8 @@ export async function buildApp({
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Creating a logger for each request would cost as much as writing its log entry. Instead, each log entry contains
-    // the request id.
+    // A separate logger for each request would cost as much CPU time as the log entry of the request. Instead, each log
+    // entry contains the request id.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -114,8 +120,8 @@ export async function buildApp({
   // Tracing registers its hooks first, so that a trace includes the work of all other hooks.
   traces?.traceRequests(app, healthPaths);
   const { outages } = databases.options;
-  // Excludes health checks from the metrics of the API: load balancers send them every second, which would distort the
-  // metrics.
+  // Excludes health checks from the metrics of the API. Load balancers send health checks every second, which would
+  // distort the metrics.
   const meters = metrics && measureRequests(app, metrics, healthPaths);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
@@ -133,13 +139,13 @@ export async function buildApp({
     onUnavailable: (err) =>
       logger.warn(
         { err },
-        'Notifications of the database are unavailable. Every request looks up its key in the database.',
+        'Notifications of the database are unavailable. Every request looks up its API key in the database.',
       ),
-    onAvailable: () => logger.warn('Notifications of the database are available again. Keys are cached.'),
+    onAvailable: () => logger.warn('Notifications of the database are available again. API keys are cached.'),
   });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
-  // If the listener for changed API keys is disconnected, every request looks up its key in the database.
+  // If the listener for changed API keys is disconnected, every request looks up its API key in the database.
   checks.push({ name: 'keyListener', run: () => ({ ok: keys.listening }) });
   checks.push({
     name: 'rateLimitStore',
@@ -202,7 +208,9 @@ export async function buildApp({
   return app;
 }
 
-/** Opens the store of the rate limit counts: the memory of this process, or the Redis that all processes share. */
+/**
+ * Opens the store of the rate limit counts: the memory of this process, or the Redis server that all processes share.
+ */
 async function openRateLimitStore({
   settings,
   clock,
@@ -211,7 +219,7 @@ async function openRateLimitStore({
   const memory = createMemoryCounter(clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return new RateLimitStore(memory);
-  // The Redis client takes 8 MB of memory, so only processes that use Redis load it.
+  // The Redis client uses 8 MB of memory, so only processes that use Redis load the client.
   const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,

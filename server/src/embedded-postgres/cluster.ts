@@ -30,27 +30,27 @@ import {
 } from './binaries.ts';
 
 /**
- * The data folder and the server of an embedded PostgreSQL. The functions of this file create, start and stop the
- * server. embedded.ts decides which process starts and stops it.
+ * The data folder and the server of an embedded PostgreSQL. The functions in this file create, start and stop the
+ * server. embedded.ts decides which process starts and stops the server.
  */
 export interface Cluster {
-  /** The data folder as the user wrote it, for messages. */
+  /** The path of the data folder as the user specified it. Messages contain this path. */
   name: string;
   /** The absolute path of the data folder, which contains `postgres`, `postgres.log` and `postgres-password`. */
   dataDir: string;
   password: string;
-  /** The settings of PostgreSQL if this process starts it. */
+  /** The settings with which this process starts PostgreSQL. */
   settings: Record<string, string>;
   /**
-   * Returns the operating system user of PostgreSQL. Call it only to create, start or stop the server, because it runs
-   * other programs.
+   * Returns the operating system user of PostgreSQL. Call this function only to create, start or stop the server,
+   * because it runs other programs.
    */
   findUser(): Promise<OsUser | undefined>;
 }
 
 /**
- * Creates the data folder, the password and the database cluster, if they are missing. Several processes can call it
- * concurrently.
+ * Creates the data folder, the password and the database cluster if they are missing. Several processes can call this
+ * function concurrently.
  */
 export async function prepareCluster(name: string, settings: Record<string, string>): Promise<Cluster> {
   const dataDir = resolve(name);
@@ -69,7 +69,7 @@ export async function prepareCluster(name: string, settings: Record<string, stri
 
 async function createFolder(name: string, user: OsUser | undefined): Promise<void> {
   const dataDir = resolve(name);
-  // Checks the binaries first, so that an unsupported platform fails before the folder is created.
+  // Checks the binaries first, so that an unsupported platform causes an error before this function creates the folder.
   await findBinaries();
   // If PostgreSQL runs as another user, that user needs access to the folder.
   const mode = user === undefined ? 0o700 : 0o755;
@@ -92,9 +92,9 @@ export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promis
 
 /**
  * Starts the server on a free port of 127.0.0.1.
- * @param onlyPort the required port, if processes already connect to it
- * @returns false if another process starts the server, or the previous server is still stopping. In both cases, the
- * caller must check again.
+ * @param onlyPort the port that the server must use, because other processes already connect to it
+ * @returns false if another process is starting the server, or the previous server is still stopping. In both cases,
+ * the caller must try again.
  * @throws ClusterError if the server can't start, or `onlyPort` is in use
  */
 export async function startCluster(cluster: Cluster, onlyPort?: number): Promise<boolean> {
@@ -104,8 +104,8 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   await checkReachable(dataDir, user, binaries);
   await checkVersion(cluster, binaries);
   const stale = await readPostmaster(dataDir);
-  // After a crash, another program may have the old process id. PostgreSQL would mistake that program for a running
-  // server.
+  // After a crash, another program may have the process id of the old server. PostgreSQL would mistake that program for
+  // a running server.
   if (stale !== undefined && isAlive(stale.pid) && !(await isPostgres(stale.pid))) {
     await rm(join(dataDir, 'postgres', 'postmaster.pid'), { force: true });
   }
@@ -128,8 +128,8 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
 }
 
 /**
- * Matches the messages of PostgreSQL and pg_ctl if another process starts or stops the same server, or already uses the
- * port.
+ * Matches the messages of PostgreSQL and pg_ctl when another process is starting or stopping the same server, or
+ * already uses the port.
  */
 const concurrentStart =
   /lock file|PID file|in use|create any TCP|ready to accept|shutdown request|starting up|shutting down/;
@@ -137,7 +137,7 @@ const concurrentStart =
 /** Matches messages of errors that a retry doesn't fix, such as damaged files or a lock file that can't be created. */
 const permanentFailure = /Permission denied|Read-only file system|No space left on device|PANIC:/;
 
-/** Stops the server: closes its connections, and resolves when all data is on disk. */
+/** Stops the server and closes its connections. Resolves when all data is on disk. */
 export async function stopCluster(cluster: Cluster): Promise<void> {
   const { pg_ctl } = await findBinaries();
   const running = await readPostmaster(cluster.dataDir);
@@ -181,7 +181,7 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
   );
 }
 
-/** Reads the password of the cluster, or creates it for a new data folder. */
+/** Reads the password of the cluster, or creates a password for a new data folder. */
 async function readPassword(name: string, dataDir: string, clusterExists: boolean): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   const found = await readIfExists(file);
@@ -194,7 +194,10 @@ async function readPassword(name: string, dataDir: string, clusterExists: boolea
   return readOrCreateSecret(file, () => randomBytes(24).toString('base64url'));
 }
 
-/** Creates the cluster in a temporary folder and renames it, so that an interruption leaves no incomplete cluster. */
+/**
+ * Creates the cluster in a temporary folder and then renames the folder, so that an interruption leaves no incomplete
+ * cluster.
+ */
 async function initializeCluster(cluster: Cluster): Promise<void> {
   const { name, dataDir, password, settings } = cluster;
   const user = await cluster.findUser();
@@ -207,8 +210,8 @@ async function initializeCluster(cluster: Cluster): Promise<void> {
     if (user !== undefined) {
       for (const path of [draft, join(draft, 'password')]) await chown(path, user.uid, user.gid);
     }
-    // The builtin locale doesn't depend on the machine, whose sort orders may change. PostgreSQL listens only on
-    // 127.0.0.1.
+    // The builtin locale doesn't depend on the operating system, which can change its sort orders. PostgreSQL listens
+    // only on 127.0.0.1.
     const args = [
       '--pgdata=data',
       '--pwfile=password',
@@ -240,13 +243,15 @@ async function removeAbandonedDrafts(dataDir: string): Promise<void> {
   }
 }
 
-/** Parses postmaster.pid: line 1 is the process id, and line 4 the port. A crashed server doesn't remove this file. */
+/**
+ * Parses postmaster.pid: line 1 is the process id, and line 4 is the port. A crashed server doesn't remove this file.
+ */
 async function readPostmaster(dataDir: string): Promise<{ pid: number; port: number | undefined } | undefined> {
   const lines = (await readIfExists(join(dataDir, 'postgres', 'postmaster.pid')))?.split('\n');
   return lines?.[0] ? { pid: Number(lines[0]), port: Number(lines[3]) || undefined } : undefined;
 }
 
-/** Returns true if a process with this id exists, even if it belongs to another user. */
+/** Returns true if a process with this id exists, even if the process belongs to another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -258,9 +263,11 @@ export function isAlive(pid: number): boolean {
 
 async function isPostgres(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
-  // Some containers have no `ps`. State Z is a zombie: an exited process that its parent hasn't reaped.
+  // Reads /proc, because some containers have no `ps`. State Z is a zombie: an exited process that its parent hasn't
+  // reaped.
   if (process.platform === 'linux') return /\(postgres\) [^ZX]/.test((await readIfExists(`/proc/${pid}/stat`)) ?? '');
-  // Windows has no `ps`. It rarely reuses the id of an exited process, so the process is probably PostgreSQL.
+  // Windows has no `ps`, but it rarely reuses the id of an exited process. The process is therefore probably
+  // PostgreSQL.
   if (process.platform === 'win32') return true;
   return /postgres\s*$/.test((await run('ps', ['-o', 'comm=', '-p', String(pid)])).output);
 }

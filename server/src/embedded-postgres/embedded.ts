@@ -6,38 +6,46 @@ import { errorCode } from '../shared/error-codes.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
-/** A process that uses the embedded PostgreSQL: either the only server or one of any number of commands. */
+/**
+ * A process that uses the embedded PostgreSQL. At most one server and any number of commands can use it concurrently.
+ */
 export type Holder =
   | {
       type: 'server';
       address: string;
-      /** Called when PostgreSQL has exited unexpectedly and was restarted, or with the error if the restart failed. */
+      /**
+       * Called after each restart of PostgreSQL, which has exited unexpectedly. If the restart failed, `failure` is the
+       * error.
+       */
       onRestart?: (failure: Error | undefined) => void;
     }
   | { type: 'command' };
 
 export interface EmbeddedOptions {
-  /** The data folder, which is created if it is missing. */
+  /** The data folder. `openEmbedded` creates the folder if it is missing. */
   dataDir: string;
   holder: Holder;
-  /** Settings of PostgreSQL, used if this call starts it. */
+  /** The settings of PostgreSQL. They apply only if this process starts PostgreSQL. */
   settings?: Record<string, string>;
 }
 
 export interface Embedded {
   /** The URL of the database `itsm`. */
   url: string;
-  /** For a command: the origin of the server that uses the same PostgreSQL, if there is one. */
+  /**
+   * The origin of the server that uses the same PostgreSQL. Undefined if no such server runs, or if this process is the
+   * server.
+   */
   origin?: string | undefined;
   /** Releases PostgreSQL. If no other process uses PostgreSQL, stops it. */
   stop(): Promise<void>;
 }
 
 /*
- * Advisory locks track the holders of PostgreSQL, with one connection per holder. PostgreSQL releases the locks of a
- * holder when its process ends for any reason. Each holder has a shared lock on EVERYONE. A holder that releases
- * PostgreSQL tries to acquire EVERYONE exclusively. If it acquires the lock, no other holder is left, and it stops
- * PostgreSQL. The server also has an exclusive lock on SERVER.
+ * Advisory locks show which processes (holders) use PostgreSQL. Each holder has one connection with a shared lock on
+ * EVERYONE. When the process of a holder ends for any reason, PostgreSQL releases the locks of the holder. Before a
+ * holder exits, it tries to acquire an exclusive lock on EVERYONE. If it acquires this lock, no other process uses
+ * PostgreSQL, and the holder stops PostgreSQL. The server also has an exclusive lock on SERVER.
  */
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
@@ -58,8 +66,8 @@ const DUPLICATES = ['42P04', '23505'];
 
 /**
  * Opens the PostgreSQL of a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running,
- * and connects to it if another process has started it. If PostgreSQL exits later, the server restarts it on the same
- * port. If restarting fails repeatedly, an uncaught error ends the process.
+ * and connects to PostgreSQL. If PostgreSQL exits later, the server restarts it on the same port. If restarting fails
+ * repeatedly, an uncaught error ends the process.
  * @throws ClusterError if PostgreSQL can't be opened, or another server uses the folder
  */
 export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedOptions): Promise<Embedded> {
@@ -69,7 +77,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
   let reconnecting: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  // If one of its processes crashes, PostgreSQL closes all connections and releases the locks of this holder.
+  // If a process of PostgreSQL crashes, PostgreSQL closes all connections and releases the locks of this holder.
   const watch = () => {
     client.once('end', () => {
       reconnecting = reconnect();
@@ -158,8 +166,8 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
       if (error instanceof ClusterError) throw error;
       failure = error;
     }
-    // If the process exists but rejects connections, the id may belong to another program. A start attempt detects
-    // whether a server runs.
+    // If the process exists but rejects connections, its id may belong to another program. `startCluster` detects
+    // whether a server is running.
     const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
     const maxWaitMs = errorCode(failure) === CANNOT_CONNECT_NOW ? maxRecoveryMs : maxStartMs;
@@ -173,8 +181,8 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
 }
 
 /**
- * Connects and acquires the locks of the holder.
- * @throws ClusterError for permanent errors, and other errors if the caller should retry
+ * Connects to PostgreSQL and acquires the locks of the holder.
+ * @throws ClusterError for permanent errors, or another error if the caller should retry
  */
 async function connect(cluster: Cluster, holder: Holder, port: number): Promise<pg.Client> {
   const client = new pg.Client({
@@ -205,15 +213,15 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
   }
 }
 
-/** Releases the locks, and stops PostgreSQL if no other holder is left. */
+/** Releases the locks. Stops PostgreSQL if no other process uses it. */
 async function leave(cluster: Cluster, client: pg.Client): Promise<void> {
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${EVERYONE})`);
-    // A process that connects now can't acquire the lock. It waits until PostgreSQL has stopped, and starts PostgreSQL
-    // again.
+    // A process that connects now can't acquire the lock. It waits until PostgreSQL has stopped, and then starts
+    // PostgreSQL again.
     if (await tryLock(client, 'pg_try_advisory_lock', EVERYONE)) await stopCluster(cluster);
   } catch (error) {
-    // Ignores the error of a lost connection, because PostgreSQL has already released its locks.
+    // Ignores the error of a lost connection, because PostgreSQL has already released the locks of the connection.
     if (error instanceof ClusterError) throw error;
   } finally {
     await client.end().catch(() => undefined);
@@ -225,7 +233,9 @@ async function tryLock(client: pg.Client, how: string, lock: string): Promise<bo
   return rows[0]?.acquired === true;
 }
 
-/** Returns the process id and address of the server that uses the folder, from its `application_name`. */
+/**
+ * Returns the process id and the address of the server that uses the folder. Both are parts of its `application_name`.
+ */
 async function findServer(client: pg.Client): Promise<{ pid?: string | undefined; address?: string | undefined }> {
   const { rows } = await client.query<{ application_name: string }>(
     `SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -235,7 +245,10 @@ async function findServer(client: pg.Client): Promise<{ pid?: string | undefined
   return { pid, address };
 }
 
-/** Returns the origin of the server that uses the folder, or undefined if there is none or it has no public port. */
+/**
+ * Returns the origin of the server that uses the folder, or undefined if no server uses it or the server has no public
+ * port.
+ */
 async function findOrigin(client: pg.Client): Promise<string | undefined> {
   const { address = '' } = await findServer(client);
   return URL.canParse(address) ? address : undefined;
@@ -251,7 +264,7 @@ async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error>
   return isAlive(Number(pid)) ? new ClusterError(message) : new Error(message);
 }
 
-/** Returns the `application_name` of a holder, which PostgreSQL limits to 63 bytes. */
+/** Returns the `application_name` of a holder. PostgreSQL limits this name to 63 bytes. */
 function toApplicationName(holder: Holder): string {
   return `itsm ${process.pid} ${holder.type === 'server' ? holder.address : 'command'}`.slice(0, 63);
 }

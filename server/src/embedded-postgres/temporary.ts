@@ -7,8 +7,8 @@ import { isAlive, runningPort } from './cluster.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 
 /**
- * Settings of PostgreSQL for data that needn't survive a crash. They make PostgreSQL fast and allow many connections.
- * The unusual time zone reveals code that assumes UTC without setting it.
+ * The settings of PostgreSQL for data that doesn't need to survive a crash. They make PostgreSQL fast and allow many
+ * connections. The unusual time zone reveals code that assumes UTC without setting the time zone.
  */
 export const disposable = {
   fsync: 'off',
@@ -20,7 +20,8 @@ export const disposable = {
 
 /**
  * Starts an embedded PostgreSQL in a new temporary folder. `stop()` or the exit of the process stops PostgreSQL and
- * removes the folder. If the process is killed, the next call of `openTemporary` stops and removes them.
+ * removes the folder. If the process is killed, the next call of `openTemporary` stops PostgreSQL and removes the
+ * folder.
  */
 export async function openTemporary(): Promise<Embedded> {
   await removeAbandoned();
@@ -42,7 +43,10 @@ export async function openTemporary(): Promise<Embedded> {
   }
 }
 
-/** Returns the path of a new data folder. Later calls of `openTemporary` remove it when this process has ended. */
+/**
+ * Returns the path of a new data folder. After this process has ended, the next call of `openTemporary` removes the
+ * folder.
+ */
 export function temporaryDataDir(): string {
   return join(tmpdir(), `itsm-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
 }
@@ -53,18 +57,21 @@ async function removeAbandoned(): Promise<void> {
     if (owner === undefined || isAlive(Number(owner))) continue;
     const dataDir = join(tmpdir(), entry);
     try {
-      // Removes a stale postmaster.pid. Otherwise, `destroy` would kill another program that has the same process id by
-      // now.
+      // Removes a stale postmaster.pid. Otherwise, `destroy` would kill another program that now has the same process
+      // id.
       const isRunning = (await runningPort({ dataDir })) !== undefined;
       if (!isRunning) rmSync(join(dataDir, 'postgres/postmaster.pid'), { force: true });
       destroy(dataDir);
     } catch {
-      // Ignores the error: the folder belongs to another user, or another process is removing it.
+      // Ignores the error. The folder may belong to another user, or another process may be removing it.
     }
   }
 }
 
-/** Kills PostgreSQL if it runs, and removes its folder. It is synchronous, so that an exit handler can call it. */
+/**
+ * Kills PostgreSQL if it is running, and removes its folder. The function is synchronous, so that an exit handler can
+ * call it.
+ */
 function destroy(dataDir: string): void {
   try {
     process.kill(Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGQUIT');

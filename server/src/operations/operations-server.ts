@@ -9,7 +9,7 @@ export interface OperationsServerOptions {
   checks: HealthCheck[];
 }
 
-/** Maximum milliseconds of a health check. */
+/** The maximum milliseconds of a health check. */
 const maxCheckMs = 1000;
 
 /**
@@ -24,8 +24,8 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
     return503OnClosing: false,
   });
   app.get('/livez', () => ({ status: 'ok', pid: process.pid, uptimeSeconds: Math.round(process.uptime()) }));
-  // A failed check doesn't change the status code: all instances use the same dependencies, so another instance would
-  // fail as well.
+  // A failed check doesn't change the status code, because all instances use the same dependencies, so the check would
+  // also fail on other instances.
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;
     const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));

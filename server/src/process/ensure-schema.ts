@@ -18,15 +18,16 @@ import { retentionQueue } from '../webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
 
 /*
- * Creates and checks the roles, the migrations and the job queues that the program needs in its database
- * (docs/decisions/schema-migrations.md). The server and `itsm migrate` create them; all other commands only check them.
+ * Creates and checks the roles, the tables and the job queues that the program needs in its database
+ * (docs/decisions/schema-migrations.md). The server and `itsm migrate` create missing parts; all other commands only
+ * check the database.
  */
 
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
 
 /**
  * Returns the required queues. If a newer version of the program has migrated the database, existing queues keep their
- * options. An older version must not reset the options of a newer version.
+ * options, because an older version must not overwrite the options of a newer version.
  */
 function requiredQueues(ahead: string[]): Queue[] {
   return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
@@ -38,8 +39,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const maxCheckMs = 30_000;
 
 /**
- * Thrown if the database lacks migrations, roles or queues. The message lists the missing parts and the command that
- * adds them.
+ * The error for a database that lacks migrations, roles or queues. The message lists the missing parts and the command
+ * that adds them.
  */
 export class SchemaOutdatedError extends Error {
   override name = 'SchemaOutdatedError';
@@ -57,14 +58,14 @@ export class SchemaOutdatedError extends Error {
 
 /**
  * Creates the roles, applies the migrations and creates the job queues. Several processes can call this function
- * concurrently. If the database is up to date, the role of `DATABASE_URL` needs no permission to change it.
+ * concurrently. If the database is up to date, the role of `DATABASE_URL` needs no permission to change the schema.
  * @returns the names of the applied migrations
  * @throws RolesError or MigrationError
  */
 export async function migrateDatabase(databaseUrl: string, options: ApplyOptions = {}): Promise<string[]> {
   const { folder, onProgress } = options;
-  // Checks first with a statement timeout, because the database is usually up to date. The migration below has no
-  // timeout.
+  // First checks the schema with a statement timeout, because the database is usually up to date. The migration itself
+  // has no statement timeout.
   if (await withClient(databaseUrl, maxCheckMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
@@ -79,7 +80,7 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
       return applied;
     } catch (cause) {
       if (errorCode(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
-      const message = `The role of DATABASE_URL may not migrate this database: ${(cause as Error).message}.`;
+      const message = `The role of DATABASE_URL can't migrate this database: ${(cause as Error).message}.`;
       throw new MigrationError(`${message} Run \`itsm migrate\` as the role that owns its tables.`, { cause });
     }
   });
@@ -88,11 +89,12 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
 /**
  * Checks whether a database is up to date. Doesn't change the database.
  * @returns the names of migrations that a newer version of the program has applied
- * @throws SchemaOutdatedError, or MigrationError if the history of the database doesn't match
+ * @throws SchemaOutdatedError, or MigrationError if the migration history of the database contradicts the migrations of
+ * this version
  */
 export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
   return withClient(databaseUrl, maxCheckMs, async (client) => {
-    if ((await missingRoles(client)).length > 0) throw new SchemaOutdatedError(['the roles of its connections']);
+    if ((await missingRoles(client)).length > 0) throw new SchemaOutdatedError(['database roles']);
     const { missing, jobs, ahead } = await inspectSchema(client);
     if (missing.length > 0 || !jobs) throw new SchemaOutdatedError([...missing, ...(jobs ? [] : ['job queues'])]);
     return { ahead };
@@ -104,7 +106,10 @@ export function findMissingRoles(databaseUrl: string): Promise<string[]> {
   return withClient(databaseUrl, maxCheckMs, missingRoles);
 }
 
-/** Returns true if the database is up to date. Returns false if the locks of a running migration block this check. */
+/**
+ * Returns true if the database is up to date. Also returns false if this check times out, because the locks of a
+ * running migration block it.
+ */
 async function isCurrent(client: pg.ClientBase, folder: string | undefined): Promise<boolean> {
   if ((await missingRoles(client)).length > 0) return false;
   try {
@@ -116,7 +121,7 @@ async function isCurrent(client: pg.ClientBase, folder: string | undefined): Pro
   }
 }
 
-/** Compares the database with the migrations and queues of this version. */
+/** Compares the database with the migrations and queues of this version of the program. */
 async function inspectSchema(client: pg.ClientBase, folder?: string) {
   const migrations = await readMigrations(folder);
   const read = async () => {
@@ -140,7 +145,7 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
 }
 
 /**
- * Runs `work` on a dedicated connection. Closing the connection releases its locks.
+ * Runs `work` on a separate connection, and then closes the connection. The close releases all locks of the connection.
  * @param statementMs the statement timeout in milliseconds, or 0 for none
  */
 async function withClient<Result>(
@@ -161,7 +166,7 @@ async function withClient<Result>(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // Uses SET, because older poolers reject `statement_timeout` as a startup parameter.
+    // Uses SET, because older connection poolers reject `statement_timeout` as a startup parameter.
     await client.query(`SET statement_timeout = ${statementMs}; ${utc}`);
     return await work(client);
   } finally {

@@ -1,5 +1,5 @@
-// With this file, the server stops within 1 second after a SIGTERM to `npx pnpm start`. Without this file, the server
-// keeps running.
+// This module stops the server within 1 second of a SIGTERM to `npx pnpm start`. Without this module, the server would
+// keep running.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -9,9 +9,9 @@ import { isAlive } from '../embedded-postgres/cluster.ts';
 const pollIntervalMs = 250;
 
 /**
- * Calls `callback` when the launcher shell exits. npx or an npm script runs the package manager in that shell, and the
- * package manager starts this process. npm sends a signal only to the shell. The shell exits, and the package manager
- * never receives the signal.
+ * Calls `callback` when the launcher shell exits. npx or an npm script runs the package manager in this shell, and the
+ * package manager starts the server. npm sends a signal only to the shell. The shell then exits, but the package
+ * manager never receives the signal.
  */
 export async function onLauncherExit(callback: () => void): Promise<void> {
   const shell = await findParentPid(process.ppid).catch(() => undefined);

@@ -19,14 +19,14 @@ import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys
 /** An open, migrated database and the services that use it. Both the server and the command line open a runtime. */
 export interface Runtime {
   databases: Databases;
-  /** The Prisma client of the system role, which sees the rows of all tenants. */
+  /** The Prisma client of the system role, which can access the rows of all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
   /** Whether the database is the embedded PostgreSQL in `DATA_DIR`. */
   embedded: boolean;
   /** The origin at which browsers reach the server. */
   publicUrl: string;
-  /** Opens the job queues with the first call. Later calls return the same instance. */
+  /** Opens the job queues on the first call. Later calls return the same instance. */
   openBoss(): Promise<PgBoss>;
   services: Services;
   close(): Promise<void>;
@@ -47,9 +47,9 @@ interface RuntimeOptions {
   traces?: Traces | undefined;
 }
 
-/** Maximum milliseconds at shutdown for a running job to finish, such as a batch of the nightly retention. */
+/** The maximum milliseconds that a shutdown waits for a running job, such as a batch of the nightly retention. */
 const maxJobMs = 1500;
-/** Maximum milliseconds at shutdown for sending the last notification to the workers. */
+/** The maximum milliseconds that a shutdown waits until the last notification to the workers is sent. */
 const maxWakeMs = 500;
 
 /** Opens the database of `DATABASE_URL` or the embedded PostgreSQL, and the services that use it. */
@@ -81,7 +81,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
   const waker = createWaker(prisma);
   const close = async () => {
-    // Closes the waker first, because a notification after the databases are closed would open another connection.
+    // Closes the waker first. If it sent a notification after the databases are closed, it would open another
+    // connection.
     await endsWithin(maxWakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
     if (opened !== undefined) await endsWithin(maxJobMs, opened.stop({ timeout: maxJobMs }));
@@ -90,15 +91,15 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
 
   try {
-    // To start faster, commands load Prisma's query compiler while `prepare` checks the database. The first query
-    // reports a connection error again.
+    // To start faster, a command loads Prisma's query compiler while `prepare` checks the database. If the connection
+    // fails here, the first query reports the error.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
     await assignCell(databases.system.pool, settings.CELL);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(databases.system.pool, secretCipher);
-    // Only the server opens the job queues at start, because most commands add no jobs.
+    // Commands don't open the job queues here, because most commands add no jobs.
     if (holder.type === 'server') await openBoss();
     const services = {
       now: () => new Date(),
@@ -110,7 +111,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };
-    // A command takes the port from the running server, because `PORT` may differ in the environment of the command.
+    // A command uses the port of the running server, because `PORT` can have a different value in the environment of
+    // the command.
     const port = database.origin === undefined ? settings.PORT : new URL(database.origin).port || 80;
     const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     return { databases, prisma, databaseUrl: database.url, embedded, publicUrl, openBoss, services, close };
@@ -122,7 +124,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 
 /**
  * Assigns the id range of the cell to new tenants (docs/decisions/failover-and-cells.md).
- * @throws SettingsError if the database already uses the range of another cell
+ * @throws SettingsError if the database already uses the id range of another cell
  */
 async function assignCell(pool: Pool, cell: number): Promise<void> {
   const { rows } = await pool.query('SELECT enter_cell($1) AS cell', [cell]);

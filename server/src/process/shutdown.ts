@@ -5,24 +5,24 @@ import { onLauncherExit } from './launcher-watch.ts';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Milliseconds in which a second signal counts as a duplicate: the terminal and the package manager both send the
- * signal.
+ * Milliseconds after the first signal during which another signal counts as a duplicate. The terminal and the package
+ * manager can both send the same signal.
  */
 const sameSignalMs = 1000;
 
 interface ShutdownOptions {
-  /** Stops the process. Called once, possibly while the process is still starting. */
+  /** Stops all components of the process. Called only once, possibly while the process is still starting. */
   stop(how: { drain: boolean }): Promise<void>;
-  /** Maximum milliseconds for the shutdown. Then the process exits. */
+  /** The maximum milliseconds for the shutdown. After this time, the process exits immediately. */
   maxShutdownMs: number;
   /** Whether npm started the package manager that started this process. */
   byNpm: boolean;
 }
 
 /**
- * Handles signals and uncaught errors. The first signal starts a graceful shutdown, and a second one exits immediately.
- * An uncaught error starts a graceful shutdown with exit code 1. Drains requests if a supervisor stops the process, but
- * not if a person stops it in a terminal.
+ * Handles signals and uncaught errors. The first signal starts a graceful shutdown. A second signal ends the process
+ * immediately. An uncaught error starts a graceful shutdown with exit code 1. If a supervisor stops the process, the
+ * shutdown drains requests first. If a person stops the process in a terminal, the shutdown doesn't drain requests.
  */
 export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions): void {
   let drain = false;
@@ -46,7 +46,7 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
   const begin = (bySupervisor: boolean) => {
     if (signalledAt !== undefined) return;
     signalledAt = performance.now();
-    // If a shutdown after an error is already running, it continues and keeps its exit code.
+    // If an error has already started a shutdown, that shutdown continues with its own exit code.
     if (stopping) return;
     drain = bySupervisor;
     close();

@@ -30,12 +30,15 @@ import { openRuntime, type Runtime } from './runtime.ts';
 import { printBanner } from './startup-banner.ts';
 
 /**
- * Stops a component of the process.
- * @param drainMs milliseconds in which the API still handles requests while it reports that it is not ready
+ * A function that stops a component of the process.
+ * @param drainMs milliseconds during which the API still handles requests, but reports that it is not ready
  */
 type Stop = (drainMs: number) => Promise<void>;
 
-/** Builds the API. It is a parameter, because only main.ts may import app.ts (tools/check-imports.ts). */
+/**
+ * The function that builds the API. main.ts passes it to `start`, because only main.ts may import app.ts
+ * (tools/check-imports.ts).
+ */
 type BuildApi = (
   dependencies: Runtime & Omit<Starting, 'stops' | 'buildApi'> & { metrics: Metrics | undefined; usage: UsageRecorder },
 ) => Promise<FastifyInstance>;
@@ -59,7 +62,8 @@ interface Starting {
  * @returns the function that stops all components
  */
 export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: BuildApi): Promise<Stop> {
-  // The logger and tracing need each other: the logger adds trace ids to its entries, and tracing logs its errors.
+  // The logger and the tracing depend on each other: the logger adds trace ids to its entries, and the tracing logs its
+  // errors.
   let logger: Logger | undefined;
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
   logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
@@ -77,13 +81,13 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
-    // Ignores errors while stopping, because they are consequences of the first error.
+    // Ignores errors of `stop`, because they are consequences of the first error.
     await stop(0).catch(() => undefined);
     throw error;
   }
 }
 
-/** Calls the functions one after another, even if one fails. @throws the first error */
+/** Calls the functions one after another, even if a function fails. @throws the first error */
 async function stopSequentially(stops: Stop[], drainMs: number): Promise<void> {
   const failures: unknown[] = [];
   for (const stop of stops) await stop(drainMs).catch((error: unknown) => failures.push(error));
@@ -149,7 +153,8 @@ async function openServices(
   await requests.pool.lend(assertTenantIsolation);
   const { ignoresCase } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
-  // Prisma loads its query compiler with the first query. Loading it now keeps the first request fast.
+  // Prisma loads its query compiler on the first query. This query loads the compiler before the first request, so that
+  // the first request is fast.
   if (settings.ROLES.includes('api'))
     await tenantClient(requests, toTenantId(0)).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
@@ -169,7 +174,8 @@ async function startRoles(
 ): Promise<void> {
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
-  // Workers stop while the API drains requests. They need no drain, because load balancers don't route deliveries.
+  // Workers stop while the API drains requests. Load balancers don't route deliveries, so workers don't need a drain
+  // period.
   stops.push((drainMs) => stopConcurrently(roles.stops, drainMs));
   if (settings.ROLES.includes('worker')) await startWorker(roles, dependencies);
   if (startupServer !== undefined) await startApi(roles, dependencies, startupServer);
@@ -208,10 +214,12 @@ async function startApi(
   startupServer.routeTo(api);
 }
 
-/** Maximum milliseconds at shutdown for writing `lastUsedAt` and the usage statistics of API keys. */
+/**
+ * The maximum milliseconds that a shutdown waits until `lastUsedAt` and the usage statistics of API keys are written.
+ */
 const maxFlushMs = 1500;
 
-/** Migrates the database, and reports its progress. */
+/** Migrates the database, and logs the progress of the migration. */
 async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
   // On the first start in a terminal, dozens of log entries would hide the banner.
   const level = isTerminal() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
@@ -235,8 +243,8 @@ async function checkDatabase(pool: Pool, { problem }: OutageTracker): Promise<He
 
 /**
  * Starts listening and returns the origin. Silences Fastify's log entry, because the banner prints the origin later.
- * @param app a server with its own logger, because this function changes the log level
- * @throws Error if the port is in use; its message is one line and names the setting
+ * @param app a server with its own logger, because this function changes the log level of the logger
+ * @throws Error if the port is in use. The message of the error has one line and contains the name of the setting.
  */
 async function listen(
   app: FastifyInstance,

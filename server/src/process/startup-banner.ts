@@ -14,15 +14,15 @@ interface BannerOptions {
   operationsOrigin: string | undefined;
   settings: Settings;
   /**
-   * The demo workspace, if this start created it. Only this start can show the API key, because the database stores
-   * only a hash of it.
+   * The demo workspace, if this start of the server created it. Later starts can't show the API key, because the
+   * database stores only a hash of the key.
    */
   demo: DemoWorkspace | undefined;
 }
 
 /**
- * Prints the addresses of the server if stdout is a terminal. Otherwise, logs them at level info, regardless of
- * LOG_LEVEL.
+ * Prints the addresses of the server if stdout is a terminal. Otherwise, logs the addresses at level info, regardless
+ * of LOG_LEVEL.
  */
 export function printBanner(options: BannerOptions, logger: Logger): void {
   if (isTerminal()) {
@@ -78,7 +78,9 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
   ];
 }
 
-/** Omits the API key: if other machines can reach the server, a log collector probably stores its output. */
+/**
+ * Omits the API key. If other machines can reach the server, a log collector probably stores the output of the server.
+ */
 function withoutKey(demo: DemoWorkspace): string[] {
   return [
     `  A demo workspace, "${demo.tenant}", is ready. To create an API key for it:`,
@@ -114,7 +116,7 @@ function tryIt({ key }: DemoWorkspace, origin: string | undefined): string {
   return `curl -H 'Authorization: Bearer ${key}' '${origin}${pathPrefix}/tickets?perPage=3'`;
 }
 
-/** Uses the host name `localhost`: browsers don't create passkeys for IP addresses. */
+/** Returns a link with the host name `localhost`, because browsers don't create passkeys for IP addresses. */
 function developerAreaLink({ invitation }: DemoWorkspace, origin: string | undefined): string {
   const at = new URL(origin ?? 'http://localhost');
   at.hostname = 'localhost';

@@ -1,4 +1,4 @@
-/** Returns the code of an error of Node.js (`ENOENT`) or PostgreSQL (`42P04`). */
+/** Returns the code of an error of Node.js, such as `ENOENT`, or of PostgreSQL, such as `42P04`. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

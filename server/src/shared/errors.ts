@@ -2,8 +2,8 @@ import { type ErrorCode, type ErrorDetail, errors } from '@itsm-api/contract';
 
 /**
  * The error that a handler or query throws. Its `code` determines the HTTP status (contract/src/errors.ts). The message
- * says what is wrong, then what to do. The message never contains the rejected id: the response for an id of another tenant must
- * equal the response for an id that doesn't exist (docs/decisions/tickets.md).
+ * says what is wrong, then what to do. The message never contains the rejected id, because the response for an id of
+ * another tenant must be the same as for an id that doesn't exist (docs/decisions/tickets.md).
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -30,7 +30,7 @@ export function notFound(resource: string): ApiError {
   return new ApiError('NOT_FOUND', `${name} not found in this workspace. ${hint}`);
 }
 
-/** Returns the error for an action that needs an active webhook subscription. */
+/** Returns the error for an action that a deactivated webhook subscription doesn't allow. */
 export function deactivatedSubscription(): ApiError {
   return new ApiError(
     'NOT_FOUND',
@@ -44,14 +44,14 @@ export function formatSeconds(seconds: number): string {
 }
 
 /**
- * Returns the error message for a value that must be unique and is already used by another resource.
+ * Returns the error message for a value that must be unique but that another resource already uses.
  * @param resource the type of the resource, such as `asset`
  */
 export function takenBy(resource: string, value: string): string {
   return `${value} is already used by another ${resource}. Choose a different value.`;
 }
 
-/** Returns the error for one field with an invalid value that the schema can't detect. */
+/** Returns the error for a field whose value is invalid for a reason that the schema can't check. */
 export function invalidField(code: ErrorCode, path: string, message: string): ApiError {
   return new ApiError(code, `${path} ${message}`, { details: [{ path, message }] });
 }

@@ -1,9 +1,9 @@
 import { ApiError } from './errors.ts';
 
-/** The value of `If-Match` or `If-None-Match`: entity tags, or `*` for any. */
+/** The value of `If-Match` or `If-None-Match`: a list of entity tags, or `*` for any entity tag. */
 export type Etags = readonly string[] | '*';
 
-/** The parts of an entity tag that aren't fields of the resource. Clients see these parts only in `ETag`. */
+/** The values that, together with `updatedAt`, make up the entity tag of a resource. */
 interface Version {
   /** The version of the row, which each change by a client increments. */
   version: number;
@@ -14,7 +14,7 @@ interface Version {
 const versions = new WeakMap<object, Version>();
 
 /**
- * Attaches the version of the row to a resource, for its ETag.
+ * Stores the version of a row for the resource, so that `etagOf` can return its entity tag. Returns the same resource.
  * @param touched the values of timestamp fields that the server updates without incrementing the version
  */
 export function withVersion<Resource extends { updatedAt: string }>(
@@ -28,8 +28,8 @@ export function withVersion<Resource extends { updatedAt: string }>(
 
 /**
  * Returns the entity tag of a resource, or undefined if the resource has no version
- * (docs/decisions/optimistic-concurrency.md). The tag includes `updatedAt`, because versions repeat after a restore of
- * the database.
+ * (docs/decisions/optimistic-concurrency.md). The tag includes `updatedAt`, because a row can get the same version
+ * number again after a restore of the database.
  */
 export function etagOf(resource: object): string | undefined {
   const parts = getTagParts(resource);
@@ -37,7 +37,8 @@ export function etagOf(resource: object): string | undefined {
 }
 
 /**
- * Returns the parts of the entity tag. `If-Match` compares only `written`, which changes with every write by a client.
+ * Returns the parts of the entity tag. The check of `If-Match` uses only `written`, which changes with every write by a
+ * client.
  */
 function getTagParts(resource: object): { written: string; touched: string[] } | undefined {
   const known = versions.get(resource);
@@ -66,8 +67,9 @@ export function includesEtag(header: string, entityTag: string): boolean {
 }
 
 /**
- * Checks `If-Match` against a resource that was read under the lock of its row. Uses strong comparison, so weak tags
- * never match. Ignores timestamps that the server updates without incrementing the version.
+ * Checks that `If-Match` contains the entity tag of a resource. The caller must lock the row before it reads the
+ * resource. Uses strong comparison, so weak tags never match. Ignores timestamps that the server updates without
+ * incrementing the version.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: object): void {

@@ -1,6 +1,6 @@
 /**
- * Returns a function that creates a value with the first call and caches it. If `create` fails, the next call tries
- * again.
+ * Returns a function that creates a value on the first call and caches it. If `create` fails, the next call runs
+ * `create` again.
  */
 export function lazy<T>(create: () => T | Promise<T>): () => Promise<T> {
   let cached: Promise<T> | undefined;

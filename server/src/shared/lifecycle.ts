@@ -1,7 +1,10 @@
 /** The phases of a process, in order. A process skips `migrating` if the database is up to date. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'stopping';
 
-/** Holds the phase of a process. main.ts, start.ts and graceful-close.ts set it; health checks and the servers read it. */
+/**
+ * The current phase of a process. main.ts, start.ts and graceful-close.ts set the phase. Health checks and the servers
+ * read it.
+ */
 export class Lifecycle {
   #phase: Phase;
 
@@ -14,8 +17,8 @@ export class Lifecycle {
   }
 
   /**
-   * Changes the phase. After `stopping`, later calls have no effect, because a signal can arrive while the process
-   * starts.
+   * Changes the phase. In the phase `stopping`, calls have no effect, because a signal can stop a process that is still
+   * starting.
    */
   enter(phase: Phase): void {
     if (this.#phase !== 'stopping') this.#phase = phase;

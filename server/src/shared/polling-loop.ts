@@ -1,16 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { backoffMs } from './backoff.ts';
 
-/** Maximum milliseconds of a step. A longer step makes the loop unhealthy, and is logged at this interval. */
+/**
+ * The maximum milliseconds of a step. During a longer step, the loop is unhealthy and logs an error at this interval.
+ */
 const maxStepMs = 30_000;
 
 export interface Loop {
   /**
-   * Starts the next step immediately, or when the running step finishes. After a failed step, the delay of the backoff
-   * still applies.
+   * Starts the next step immediately, or when the running step finishes. After a failed step, the next step still waits
+   * for the backoff delay.
    */
   wake(): void;
-  /** The health of the loop. It is not ok if the last step failed, or the running step takes longer than 30 seconds. */
+  /** The health of the loop. `ok` is false if the last step failed or the running step takes longer than 30 seconds. */
   readonly health: LoopHealth;
   /** Stops the loop. Resolves when the running step has finished. */
   stop(): Promise<void>;
@@ -31,15 +33,16 @@ interface LoopOptions {
   step(): Promise<boolean>;
   logger: Pick<FastifyBaseLogger, 'error'>;
   /**
-   * Returns true if a database outage caused the error. The loop doesn't log it, because `OutageTracker` logs outages.
+   * Returns true if a database outage caused the error. The loop doesn't log such an error, because `OutageTracker`
+   * logs outages.
    */
   isOutage(error: unknown): boolean;
 }
 
 /**
  * Runs a step repeatedly, never concurrently. The next step starts immediately if the last step returned true or a
- * caller called `wake()`. Otherwise, it starts after the interval. If a step fails, the loop logs the error and delays
- * the next step with exponential backoff, even after `wake()`.
+ * caller called `wake()`. Otherwise, the next step starts after the interval. If a step fails, the loop logs the error
+ * and delays the next step with exponential backoff, even after `wake()`.
  */
 export function createLoop({ name, interval, step, logger, isOutage }: LoopOptions): Loop {
   let stopped = false;

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * The status in logs and metrics of a request whose client disconnected before the response, as in nginx. The server
- * never sends it.
+ * The status in logs and metrics for a request whose client disconnected before the response. nginx uses the same
+ * status. The server never sends this status to a client.
  */
 const clientClosed = 499;
 
 type Listener = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Calls the listener with the status of each request when the request ends: after the response, or when the client
- * disconnects. Call this function before you register routes.
+ * Calls the listener with the status of each request when the request ends. A request ends after the response, or when
+ * the client disconnects. Call this function before you register routes.
  */
 export function onEnd(
   app: FastifyInstance,
@@ -28,8 +28,8 @@ export function onEnd(
 const listeners = new WeakMap<FastifyInstance, Listener[]>();
 
 /**
- * Calls the listener for each request whose client disconnects before the response. Fastify doesn't call `onResponse`
- * for these requests, and their handlers still run to the end. Call this function before you register routes.
+ * Calls the listener for each request whose client disconnects before the response. For these requests, Fastify doesn't
+ * call `onResponse`, and the handlers still run to the end. Call this function before you register routes.
  */
 export function onAbort(app: FastifyInstance, listener: Listener): void {
   const known = listeners.get(app);

@@ -8,7 +8,7 @@ export function toTenantId(id: bigint | number | string): TenantId {
   return BigInt(id) as TenantId;
 }
 
-/** Converts the id to text for logs, traces and jobs. Text keeps all 64 bits. */
+/** Converts the id to text for logs, traces and jobs. A JSON number could not represent all 64 bits of the id. */
 export function tenantIdToJson(id: TenantId): string {
   return String(id);
 }

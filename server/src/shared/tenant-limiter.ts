@@ -2,7 +2,7 @@ import { ApiError } from './errors.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface TenantLimiterOptions {
-  /** Maximum concurrent requests of all tenants: the number of database connections for requests. */
+  /** Maximum concurrent requests of all tenants. This is the number of database connections for requests. */
   maxConcurrent: number;
   /** Maximum share of `maxConcurrent` for one tenant, from 0 to 1. */
   share: number;
@@ -15,21 +15,21 @@ export interface TenantLimiterOptions {
   maxQueued: number;
   /** Maximum milliseconds that a request waits in the queue. */
   waitMs: number;
-  /** Maximum bytes of responses that the clients of one tenant have not read. */
+  /** Maximum response bytes that the clients of one tenant have not read. */
   maxUnreadBytes: number;
-  /** Returns the bytes of responses that the clients of a tenant have not read. */
+  /** Returns the number of response bytes that the clients of a tenant have not read. */
   getUnreadBytes(tenantId: TenantId): number;
   /** Called for each rejected request. */
   onRejected(rejection: Rejection): void;
-  /** Called when a queued request starts, with its wait in milliseconds. */
+  /** Called when a queued request starts, with its wait time in milliseconds. */
   onWaited?: ((milliseconds: number) => void) | undefined;
   /** Called when a request finishes, with its duration in milliseconds. */
   onDone?: ((tenantId: TenantId, milliseconds: number) => void) | undefined;
 }
 
 /**
- * The limit that the request exceeds: queued requests (`queue`), wait in the queue (`wait`), or unread bytes of
- * responses (`unread`).
+ * The limit that a rejected request exceeded: the number of queued requests (`queue`), the wait time in the queue
+ * (`wait`), or the unread response bytes (`unread`).
  */
 export type RejectionCause = 'queue' | 'wait' | 'unread';
 
@@ -41,8 +41,8 @@ export interface Rejection {
 }
 
 /**
- * The error of a request that exceeds one of the limits in `RejectionCause`. The request doesn't count against the
- * rate limits.
+ * The error of a request that exceeds one of the limits in `RejectionCause`. The request doesn't count toward the rate
+ * limits.
  */
 export class TenantLimitExceeded extends ApiError {
   constructor({ cause, reason }: Rejection) {
@@ -57,7 +57,8 @@ export class TenantLimitExceeded extends ApiError {
 export interface TenantLimiter {
   /**
    * Runs `work` immediately, or queues it until the tenant has capacity.
-   * @throws TenantLimitExceeded if the queue is full, the wait is too long, or clients have too many unread responses
+   * @throws TenantLimitExceeded if the queue is full, the request waits too long, or the clients of the tenant have not
+   * read too many response bytes
    */
   run<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result>;
   /** The number of queued requests of all tenants. */
@@ -81,14 +82,14 @@ const weightOfLast = 0.2;
 
 /**
  * Limits the concurrent requests of each tenant, so that no tenant uses all database connections
- * (docs/decisions/rate-and-concurrency-limits.md). Tenants with queued requests take turns. Requests of one tenant
- * start in the order of their arrival.
+ * (docs/decisions/rate-and-concurrency-limits.md). The limiter selects the tenants of queued requests in round-robin
+ * order. Requests of one tenant start in the order of their arrival.
  */
 export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
   const { maxConcurrent, share, workMs, maxQueued, waitMs, maxUnreadBytes, getUnreadBytes, onRejected } = options;
   const { onWaited, onDone } = options;
   const maxPerTenant = Math.max(1, Math.floor(maxConcurrent * share));
-  /** The queues in round-robin order: `startNext` serves the first tenant first. */
+  /** The queues in round-robin order. `startNext` begins with the first queue. */
   const queues = new Map<TenantId, TenantQueue>();
   let free = maxConcurrent;
 
@@ -162,12 +163,12 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
       const queue = queues.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<QueuedRequest>() };
       queues.set(tenantId, queue);
       try {
-        // If there is capacity, no request of this tenant is queued: `release` has already started them.
+        // If the tenant has capacity, its queue is empty, because `release` has already started the queued requests.
         if (free > 0 && hasRoom(queue)) acquire(queue);
         else await wait(tenantId, queue);
         const startedAt = performance.now();
         try {
-          // Checks again, because the responses of earlier requests may have grown while this request waited.
+          // Checks again, because the number of unread bytes may have grown while this request waited.
           checkUnread(tenantId);
           return await work();
         } finally {

@@ -13,13 +13,13 @@ export interface Issue {
 /** The error message for an unknown field in a request body. */
 export const unknownField = 'is not a field of this request';
 
-/** Returns a VALIDATION_ERROR with these details. Its message describes the first detail (spec §7). */
+/** Returns a VALIDATION_ERROR with the given details. The message describes the first detail (spec §7). */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;
   if (first === undefined)
     return new ApiError(
       'VALIDATION_ERROR',
-      'The request is invalid, but the server found no field to name. Compare it with the API reference.',
+      'The request is invalid, but the server could not identify the invalid field. Compare the request with the API reference.',
     );
   const count = details.length - 1;
   const more = count > 0 ? ` (and ${count} more ${count === 1 ? 'error' : 'errors'})` : '';
@@ -44,8 +44,8 @@ export function checkAll(...checks: (() => void)[]): void {
 
 /**
  * Converts validation issues to the details of an error response.
- * @param unknownName the error message for a name that a strict schema doesn't know
- * @param known the names that the schema knows; the error suggests the most similar name
+ * @param unknownName the error message for a name that a strict schema doesn't contain
+ * @param known the names in the schema; the error message suggests the most similar name
  */
 export function detailsOf(issues: readonly Issue[], unknownName: string, known: readonly string[] = []): ErrorDetail[] {
   return issues.flatMap((issue) => {

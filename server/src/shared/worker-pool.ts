@@ -4,7 +4,7 @@ import { lazy } from './lazy.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface WorkerPoolOptions {
-  /** The URL of the module that runs in the background thread. Its default export receives each task. */
+  /** The URL of the module that runs in the background thread. The pool calls its default export with each task. */
   worker: URL;
   /** Maximum queued tasks of all tenants. */
   maxQueued: number;
@@ -14,14 +14,14 @@ export interface WorkerPoolOptions {
   tooMany(count: number): string;
   /** The maximum duration of a running task, and the error of a task that exceeds this duration. Default: no limit. */
   timeout?: { maxMs: number; tooLong(): ApiError };
-  /** The `Retry-After` header of the error for too many tasks. */
+  /** The number of seconds in the `Retry-After` header of the error for too many tasks. */
   retryAfterSeconds: number;
 }
 
 /**
- * Creates a pool with one background thread for CPU-heavy tasks, so that they don't block requests. Tasks run one at a
- * time. The thread starts with the first task and stops after 60 idle seconds. The young generation of its heap is
- * limited to 16 MB. By default, V8 would let it grow to 200 MB.
+ * Creates a pool with one background thread for CPU-heavy tasks, so that these tasks don't block requests. Tasks run
+ * one at a time. The thread starts with the first task and stops after 60 idle seconds. The young generation of the
+ * thread's heap has at most 16 MB. By default, V8 would let it grow to 200 MB.
  * @returns a function that runs a task of a tenant. The function throws ApiError RATE_LIMIT_EXCEEDED if the queue is
  * full, or the error of `timeout` if the task takes too long.
  */
@@ -39,7 +39,7 @@ export function createWorkerPool<Task, Result>(
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
   });
-  // Doesn't use Piscina's own queue: if a task is aborted, that queue loses the tasks behind it.
+  // Doesn't use Piscina's own queue, because an aborted task makes that queue lose the tasks behind the aborted task.
   const queue = new PQueue({ concurrency: 1 });
   const activeTasks = new Map<TenantId, number>();
   const tooManyTasks = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });

@@ -12,12 +12,12 @@ export interface Counts {
   groupPeak: number;
 }
 
-/** The dimensions of requests that are counted together. */
+/** The tenant, API key, endpoint and outcome that requests counted together have in common. */
 export interface UsageKey {
   tenantId: TenantId;
   /** The id of the API key, or 0 for the sum of all keys. */
   keyId: bigint;
-  /** The endpoint and the outcome, as `kindOf` returns them. */
+  /** The number that `kindOf` returns for the endpoint and the outcome. */
   kind: number;
 }
 
@@ -30,7 +30,7 @@ export function kindOf(endpoint: number, outcome: number): number {
   return endpoint * outcomes.length + outcome;
 }
 
-/** Returns the endpoint id and the outcome of a number that `kindOf` returned. */
+/** Returns the endpoint id and the outcome from a number that `kindOf` has returned. */
 export function decodeKind(kind: number): { endpoint: string; outcome: string } {
   const endpoint = keyedEndpoints[Math.floor(kind / outcomes.length)];
   const outcome = outcomes[kind % outcomes.length];
@@ -38,7 +38,7 @@ export function decodeKind(kind: number): { endpoint: string; outcome: string } 
   return { endpoint: endpoint.id, outcome };
 }
 
-/** Adds `added` to `counts`. Each peak becomes the higher value of both. */
+/** Adds `added` to `counts`. Sets each peak to the higher of the two values. */
 export function addCounts(counts: Counts, added: Counts): void {
   counts.requests += added.requests;
   for (const [bucket, count] of added.latencies.entries()) {
@@ -48,7 +48,10 @@ export function addCounts(counts: Counts, added: Counts): void {
   counts.groupPeak = Math.max(counts.groupPeak, added.groupPeak);
 }
 
-/** Collects the counts of one minute. Nested maps avoid the cost of building a text key for every request. */
+/**
+ * A collection of the counts of one minute. Nested maps are faster than one map, which would need a text key for every
+ * request.
+ */
 export class UsageAggregator {
   readonly #counts = new Map<TenantId, Map<bigint, Map<number, Counts>>>();
 
@@ -56,14 +59,14 @@ export class UsageAggregator {
     return this.#counts.get(tenantId)?.get(keyId)?.get(kind);
   }
 
-  /** Adds counts of zero, and returns them. */
+  /** Adds an entry whose counts are zero, and returns the entry. */
   begin({ tenantId, keyId, kind }: UsageKey): Counts {
     const counts = { requests: 0, latencies: Array<number>(latencyBuckets).fill(0), globalPeak: 0, groupPeak: 0 };
     getOrCreate(getOrCreate(this.#counts, tenantId), keyId).set(kind, counts);
     return counts;
   }
 
-  /** Yields all counts in a fixed order, so that processes that write the same rows don't deadlock. */
+  /** Yields all counts in a fixed order, so that processes that write the same rows don't cause a deadlock. */
   *[Symbol.iterator](): Generator<[UsageKey, Counts]> {
     for (const [tenantId, keys] of sorted(this.#counts)) {
       for (const [keyId, kinds] of sorted(keys)) {

@@ -42,8 +42,8 @@ export const rejectedOutcomes = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIM
 export type RejectedOutcome = (typeof rejectedOutcomes)[number];
 
 /**
- * The used share of a window, in percent, from which a key counts as near its limit. The indexes of the usage tables
- * contain the same value.
+ * The percentage of a window that a key must use to count as near its limit. The indexes of the usage tables contain
+ * the same value.
  */
 export const nearPercent = 80;
 
@@ -52,10 +52,13 @@ export const latencyBounds = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000,
 ] as const;
 
-/** The number of latency buckets: one more than the bounds, because the last bucket has no upper bound. */
+/** The number of latency buckets. There is one more bucket than bounds, because the last bucket has no upper bound. */
 export const latencyBuckets = latencyBounds.length + 1;
 
-/** Returns the index of the bucket of a latency. Searches from the lowest bucket, because most latencies are small. */
+/**
+ * Returns the index of the bucket that contains a latency. Searches from the lowest bucket, because most latencies are
+ * low.
+ */
 export function bucketOf(milliseconds: number): number {
   let bucket = 0;
   while (bucket < latencyBounds.length && milliseconds > (latencyBounds[bucket] as number)) bucket++;
@@ -63,8 +66,8 @@ export function bucketOf(milliseconds: number): number {
 }
 
 /**
- * Returns a percentile in milliseconds, interpolated linearly within its bucket. Returns undefined if there are no
- * requests.
+ * Returns a percentile of the latencies in milliseconds. Interpolates linearly within a bucket. Returns undefined if
+ * there are no requests.
  * @param part the percentile as a number from 0 to 1, such as 0.99
  */
 export function percentile(latencies: readonly number[], part: number): number | undefined {

@@ -8,8 +8,8 @@ import type { UsageRecorder } from './usage-recorder.ts';
 const outcomeNumbers = new Map(outcomes.map((outcome, number) => [outcome, number]));
 
 /**
- * Counts every request with a valid API key when the response finishes or the client disconnects. Call it before you
- * register routes.
+ * Counts every request with a valid API key when the response finishes or the client disconnects. Call this function
+ * before you register routes.
  */
 export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
@@ -34,8 +34,8 @@ export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecor
 type RateLimit = FastifyRequest['rateLimit'];
 
 /**
- * Returns the outcome of a request. If the server rejected it and a window has no quota left, the limit of that window
- * rejected it. The concurrency limit refunds rejected requests, so both windows still have quota.
+ * Returns the outcome of a request. If a rate limit rejected the request, the window of that limit has no remaining
+ * quota. If the concurrency limit rejected the request, the server refunded it, so both windows have remaining quota.
  */
 function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   if (status === 429 && rateLimit?.isCounted === false) {

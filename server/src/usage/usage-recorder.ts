@@ -8,8 +8,8 @@ const minuteMs = 60_000;
 const flushIntervalMs = 5000;
 
 /**
- * Maximum counts in memory that are not yet written. They take 6 MB, enough for one minute of several thousand keys
- * during an outage.
+ * The maximum number of unwritten counts in memory. They use at most 6 MB. During an outage, this is enough for one
+ * minute of requests with several thousand keys.
  */
 const maxPendingCounts = 10_000;
 
@@ -39,18 +39,21 @@ interface RecorderOptions {
 
 /**
  * Counts requests with API keys in memory and writes the counts every `flushIntervalMs` milliseconds
- * (docs/decisions/usage-statistics.md). If a write fails, the next write writes the counts again, up to
- * `maxPendingCounts` counts. If the database commits a write but its response is lost, the next write adds the counts
- * twice.
+ * (docs/decisions/usage-statistics.md). If a write fails, the next write includes the same counts, up to
+ * `maxPendingCounts` counts. If the database commits a write but the response is lost, the next write adds the same
+ * counts a second time.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
-  /** The counts that are not yet written, by the start of their minute. */
+  /** The unwritten counts, by the start of their minute. */
   let pending = new Map<number, UsageAggregator>();
   let size = 0;
   let writing: Promise<void> | undefined;
   let lost = 0;
 
-  /** Returns the counts for a minute, or undefined if there are already `maxPendingCounts` counts. */
+  /**
+   * Returns the counts for a minute. Returns undefined if the counts would be new and `maxPendingCounts` is already
+   * reached.
+   */
   function countsAt(minute: number, place: UsageKey): Counts | undefined {
     const existing = pending.get(minute)?.find(place);
     if (existing !== undefined || size >= maxPendingCounts) return existing;
@@ -83,8 +86,8 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
   }
 
   /**
-   * Writes the pending counts, after a running write has finished. Also writes the counts that the earlier write could
-   * not write.
+   * Waits until a running write has finished, and then writes all pending counts. These include the counts that the
+   * earlier write could not write.
    */
   async function flush(): Promise<void> {
     await writing;

@@ -4,7 +4,7 @@ import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { addCounts, decodeKind, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
 
-/** The key id of the rows that sum all keys of a tenant. */
+/** The key id of the rows that contain the sums of all keys of a tenant. */
 export const allKeys = 0n;
 
 /**
@@ -27,7 +27,7 @@ function sumAllKeys(counted: UsageAggregator): UsageAggregator {
   return aggregator;
 }
 
-/** Converts counts to rows. The properties of a row are the names of its columns. */
+/** Converts counts to rows. Each property of a row has the name of its column. */
 function toRows(aggregator: UsageAggregator): object[] {
   return [...aggregator].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
     tenant_id: tenantIdToJson(tenantId),
@@ -40,7 +40,9 @@ function toRows(aggregator: UsageAggregator): object[] {
   }));
 }
 
-/** SQL that adds two arrays element by element. A subquery over both arrays would take ten times as long. */
+/**
+ * The SQL expressions that add two arrays element by element. A subquery over both arrays would take ten times as long.
+ */
 const addedLatencies = Array.from(
   { length: latencyBuckets },
   (_, bucket) => `u.latencies[${bucket + 1}] + excluded.latencies[${bucket + 1}]`,
@@ -56,7 +58,7 @@ const addCountsTo = (table: string, at: string) => `
     group_peak = greatest(u.group_peak, excluded.group_peak)`;
 
 /**
- * SQL that adds the counts. The statement truncates times to hours in UTC, regardless of the time zone of the
+ * The SQL statement that adds the counts. It truncates times to hours in UTC, regardless of the time zone of the
  * connection.
  */
 const addCountsSql = `

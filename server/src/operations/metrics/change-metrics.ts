@@ -4,7 +4,7 @@ import { readHorizon, type TransactionHorizon } from '../../database/transaction
 import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Maximum milliseconds to wait for the database. */
+/** The maximum milliseconds to wait for a response from the database. */
 const maxReadMs = 2000;
 
 /** Measures how long an open transaction delays the change feed (docs/decisions/change-feed.md). */
@@ -28,14 +28,15 @@ const maxReadings = 1000;
 
 /**
  * Returns a function that estimates the age of the oldest transaction in milliseconds. The estimate is the time since
- * the first reading in which a newer transaction had already ended. It needs no permission to see other sessions.
+ * the first reading in which a newer transaction had already ended. This method needs no permission to see other
+ * sessions.
  */
 function createLagEstimator(): (horizon: TransactionHorizon, at: number) => number {
   let readings: { at: number; ended: bigint }[] = [];
   return ({ oldest, ended }, at) => {
     readings = [...readings.filter((reading) => reading.ended > oldest), { at, ended }];
-    // While a transaction stays open, no reading is removed, possibly for weeks. Removing every second reading keeps
-    // the first one.
+    // While a transaction stays open, possibly for weeks, the function keeps all readings. If there are too many
+    // readings, it removes every second reading, but never the first reading.
     if (readings.length > maxReadings) readings = readings.filter((_, index) => index % 2 === 0);
     return at - (readings[0]?.at ?? at);
   };

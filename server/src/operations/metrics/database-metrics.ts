@@ -4,8 +4,8 @@ import type { Pool } from '../../database/client/pool.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Measures the connections of a process by pool. Reads all values except the wait times when a client requests the
- * metrics.
+ * Measures the database connections of each pool of a process. Records wait times continuously. Reads all other values
+ * when a client requests the metrics.
  */
 export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {
   const pools = { requests: requests.pool, keys: keyLookups, accounts, system: system.pool };

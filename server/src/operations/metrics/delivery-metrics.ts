@@ -27,7 +27,7 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
 
   const inFlight = new Gauge({
     name: 'itsm_delivery_attempts_in_flight',
-    help: 'Attempts that have started and are not yet recorded.',
+    help: 'Delivery attempts that have started and whose result is not yet recorded.',
     registers,
   });
   const receipts = new Histogram({
@@ -51,9 +51,12 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
   };
 }
 
-/** Minimum milliseconds between two reads of the backlog. A request for metrics in between gets the last values. */
+/**
+ * The minimum milliseconds between two reads of the backlog. Between two reads, requests for metrics get the values of
+ * the last read.
+ */
 const readIntervalMs = 5000;
-/** Maximum milliseconds to wait for the database. */
+/** The maximum milliseconds to wait for a response from the database. */
 const maxReadMs = 2000;
 
 /** Measures the backlog. If the database doesn't respond, omits the metrics instead of reporting outdated values. */
@@ -82,7 +85,7 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
 
   gauge(
     'itsm_deliveries_due',
-    'Deliveries that can be sent now, of all tenants. Counts at most about 100,000.',
+    'Deliveries of all tenants that can be sent now. Counts at most about 100,000.',
     ({ due }) => due,
   );
   gauge(
@@ -92,7 +95,7 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
   );
   gauge(
     'itsm_deliveries_oldest_due_seconds',
-    'How long the oldest due delivery has been due.',
+    'Seconds since the oldest due delivery became due.',
     ({ oldestDueSeconds }) => oldestDueSeconds,
   );
   new Gauge({

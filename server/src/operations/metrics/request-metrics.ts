@@ -9,23 +9,26 @@ import type { Metrics } from './metrics.ts';
 export interface RequestMeters {
   /** Called with the exceeded windows when the rate limits of a key reject a request. */
   onLimited(windows: ('global' | 'group')[]): void;
-  /** Called when the concurrency limit rejects a request, or when too many lookups of unknown keys are queued. */
+  /**
+   * Called when the concurrency limit rejects a request, or when a request is rejected because too many lookups of
+   * unknown keys are queued.
+   */
   onRejected(cause: RejectionCause | 'keys'): void;
-  /** Called with the wait when a request that waited for the concurrency limit starts. */
+  /** Called with the wait time when a request that the concurrency limit has queued starts. */
   onWaited(milliseconds: number): void;
   /** Called with the duration when a request releases its concurrency slot. */
   onDone(tenantId: TenantId, milliseconds: number): void;
   watchTenantLimiter(tenantLimiter: Pick<TenantLimiter, 'waiting'>): void;
 }
 
-/** The counts of requests with one route and method. */
+/** The counts of the requests with the same route and method. */
 interface RouteCounts {
   byStatus: Map<number, number>;
   observe(seconds: number): void;
 }
 
 /**
- * The labels of unknown paths and methods. Without these labels, clients could create an unlimited number of time
+ * The labels for all unknown paths and methods. Without these labels, clients could create an unlimited number of time
  * series.
  */
 const unknownRoute = 'unknown';
@@ -33,8 +36,8 @@ const otherMethod = 'OTHER';
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Counts requests and measures their latency. Call it before you register routes. Adds only one lookup and one
- * observation to a request, because a request by id takes only 180 µs.
+ * Counts requests and measures their latency. Call this function before you register routes. It adds only one lookup
+ * and one observation to each request, because a fast request takes only 180 µs.
  * @param except routes that this function doesn't count
  */
 export function measureRequests(

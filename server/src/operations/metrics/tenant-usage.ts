@@ -4,16 +4,19 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 export interface Usage {
   /** The number of requests with a valid API key. */
   requests: number;
-  /** Milliseconds for which its requests held database connections (docs/decisions/rate-and-concurrency-limits.md). */
+  /**
+   * The milliseconds during which requests of the tenant used database connections
+   * (docs/decisions/rate-and-concurrency-limits.md).
+   */
   connectionMs: number;
-  /** The number of delivery attempts of its webhooks. */
+  /** The number of delivery attempts of the tenant's webhooks. */
   deliveries: number;
 }
 
 type Measure = keyof Usage;
 const measures: Measure[] = ['requests', 'connectionMs', 'deliveries'];
 
-/** The tenants with the highest usage by measure in the last `minutes` minutes, in descending order. */
+/** For each measure, the tenants with the highest usage in the last `minutes` minutes, in descending order. */
 export type TopTenants = { minutes: number } & Record<Measure, (Usage & { tenantId: number })[]>;
 
 export interface TenantUsage {
@@ -25,9 +28,9 @@ const windowMinutes = 5;
 const minuteMs = 60_000;
 const maxTopTenants = 10;
 
-/** Maximum tenants per minute. Beyond this number, `add` evicts the tenants with the lowest usage. */
+/** The maximum number of tenants per minute. Above this number, `add` evicts the tenants with the lowest usage. */
 const maxTenants = 10_000;
-/** The number of tenants with the highest usage, per measure, that remain after an eviction. */
+/** The number of tenants that an eviction keeps for each measure. These are the tenants with the highest usage. */
 const retainedTenants = 1000;
 
 /**
@@ -35,7 +38,7 @@ const retainedTenants = 1000;
  * @param clock a monotonic clock in milliseconds
  */
 export function createTenantUsage(clock: () => number = () => performance.now()): TenantUsage {
-  /** The usage of each minute, starting with the current minute. */
+  /** The usage of each minute, newest first. */
   let minutes: { since: number; tenants: Map<TenantId, Usage> }[] = [];
 
   function currentTenants(): Map<TenantId, Usage> {

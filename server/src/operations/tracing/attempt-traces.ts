@@ -5,8 +5,8 @@ import { parseTraceParent } from './trace-parent.ts';
 
 /**
  * Creates a span for each delivery attempt, as a child of the request that wrote the event. The span contains the
- * subscription id. It contains neither the URL of the subscription nor error messages, because these can contain
- * secrets or host names. The webhook request contains no trace headers.
+ * subscription id. It contains neither the URL of the subscription nor error messages, because both can contain secrets
+ * or host names. The webhook request contains no trace headers.
  */
 export function createAttemptTracer(): AttemptTracer {
   const tracer = trace.getTracer('itsm-api');

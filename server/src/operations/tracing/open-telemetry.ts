@@ -10,32 +10,35 @@ import { traceRequests } from './request-traces.ts';
 import { createStatementTracer } from './statement-traces.ts';
 import { traceParentOf } from './trace-parent.ts';
 
-/** Traces requests, statements and deliveries of a process (docs/decisions/observability.md). */
+/** The tracing of the requests, statements and deliveries of a process (docs/decisions/observability.md). */
 export interface Traces {
   statements: StatementTracer;
   attempts: AttemptTracer;
-  /** Creates a span for each request. Call it before you register routes. @param except routes without spans */
+  /**
+   * Creates a span for each request. Call this function before you register routes.
+   * @param except routes without spans
+   */
   traceRequests(app: FastifyInstance, except: readonly string[]): void;
-  /** Returns the `traceparent` (W3C) of the active span, or undefined if there is none. */
+  /** Returns the `traceparent` (W3C) of the active span, or undefined if no span is active. */
   traceParent(): string | undefined;
-  /** Returns the ids of the active span for log entries, or no fields if there is no span. */
+  /** Returns the ids of the active span for log entries, or no fields if no span is active. */
   logFields(): { trace_id?: string; span_id?: string };
   /** Sends the recorded spans. Waits at most `flushMs` milliseconds. */
   close(): Promise<void>;
 }
 
-/** Maximum milliseconds at shutdown for sending the last spans. */
+/** The maximum milliseconds that a shutdown waits until the last spans are sent. */
 const flushMs = 1500;
 
 /**
- * Minimum milliseconds between two reports of errors. Otherwise, an unreachable collector would cause a log entry every
- * few seconds.
+ * The minimum milliseconds between two reported errors. Without this limit, an unreachable collector would cause a log
+ * entry every few seconds.
  */
 const reportIntervalMs = 10 * 60_000;
 
 /**
- * Starts OpenTelemetry for traces only. The OTEL_* variables configure it. Patches no modules, because the server
- * creates all spans itself.
+ * Starts OpenTelemetry for traces only. The OTEL_* variables configure OpenTelemetry. It doesn't patch any modules,
+ * because the server creates all spans itself.
  * @throws SettingsError if OpenTelemetry rejects an OTEL_* variable
  */
 export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces {
@@ -43,7 +46,7 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
   const errors: string[] = [];
   listen((reason) => errors.push(reason));
   sdk.start();
-  // Reports only the first error, because further errors are consequences of it.
+  // Reports only the first error, because later errors are consequences of the first error.
   if (errors[0] !== undefined) throw new SettingsError(`OTEL_*: ${errors[0]}`);
   const report = throttle(reportIntervalMs, onTrouble);
   listen(report);

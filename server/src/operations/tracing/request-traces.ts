@@ -13,7 +13,8 @@ import { onAbort } from '../../shared/request-lifecycle.ts';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /**
- * Returns the route of a request. Returns undefined for unknown paths and CORS preflight requests, whose route is `*`.
+ * Returns the route of a request. Returns undefined for unknown paths and for CORS preflight requests, because their
+ * route is `*`.
  */
 const getRoute = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
 
@@ -21,7 +22,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /**
  * Creates a span for each request. The span continues the trace in the `traceparent` header. Spans never contain
- * queries, headers, bodies or unknown paths, because they can contain keys, secrets and personal data.
+ * queries, headers, bodies or unknown paths, because these can contain keys, secrets and personal data.
  * @param except routes without spans
  */
 export function traceRequests(app: FastifyInstance, except: readonly string[]): void {

@@ -3,15 +3,15 @@ import type { StatementTracer } from '../../database/client/statement-tracer.ts'
 import { errorCode } from '../../shared/error-codes.ts';
 
 /**
- * Creates a span for each round trip to PostgreSQL within a trace. The name of the span lists the operations and tables
- * of the statements. Spans never contain values, statement texts or error messages of PostgreSQL, which can quote
- * values.
+ * Creates a span for each round trip to PostgreSQL that is part of a trace. The name of the span lists the operations
+ * and tables of the statements. Spans never contain values, statement texts or error messages of PostgreSQL, which can
+ * quote values.
  */
 export function createStatementTracer(): StatementTracer {
   const tracer = trace.getTracer('itsm-api');
   return {
     begin(texts) {
-      // Creates no span after the response, because such work isn't part of the latency of the request.
+      // Creates no span for work after the response, because this work doesn't increase the latency of the request.
       if (!trace.getActiveSpan()?.isRecording()) return undefined;
       const summary = texts.map(toSummary).join('; ').slice(0, maxSummaryLength);
       const span = tracer.startSpan(summary, {
@@ -41,20 +41,20 @@ const maxSummaryLength = 255;
 const summaries = new Map<string, string>();
 
 /**
- * Maximum number of cached summaries. The server has a few hundred fixed statements. The limit protects the memory
- * against generated statements.
+ * The maximum number of cached summaries. The server has a few hundred fixed statements. The limit prevents generated
+ * statements from filling the memory.
  */
 const maxSummaries = 2000;
 
 const name = String.raw`(?:"?\w+"?\.)*"?(\w+)"?`;
-/** Matches operations and table names. Excludes functions and `FOR UPDATE`. */
+/** Matches operations and table names. Doesn't match function names or `FOR UPDATE`. */
 const stepPattern = new RegExp(
   String.raw`\b(SELECT)\b|\b(?:(INSERT) INTO|(DELETE) FROM|(?<!(?:FOR|KEY|DO) )(UPDATE))\s+${name}|\b(?:FROM|JOIN)\s+${name}(?![\w".]|\s*\()`,
   'gi',
 );
 
 /**
- * Returns the operations and tables of a statement in the order of its text, such as `INSERT events SELECT matching`.
+ * Returns the operations and tables of a statement in their order in the text, such as `INSERT events SELECT matching`.
  */
 function toSummary(text: string): string {
   const cached = summaries.get(text);
