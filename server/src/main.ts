@@ -7,8 +7,8 @@ import { start } from './process/start.ts';
 import { Lifecycle } from './shared/lifecycle.ts';
 
 /**
- * The maximum milliseconds from the end of the drain to the exit of the process. With the default `DRAIN_SECONDS`, a
- * shutdown takes at most 24 seconds.
+ * The maximum time in milliseconds from the end of the drain to the exit of the process. With the default
+ * `DRAIN_SECONDS`, a shutdown takes at most 24 seconds.
  */
 const afterDrainMs = 19_000;
 

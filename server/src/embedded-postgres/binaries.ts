@@ -16,7 +16,7 @@ export interface OsUser {
   gid: number;
 }
 
-/** The paths of the programs. */
+/** The paths of the PostgreSQL programs. */
 export interface Binaries {
   initdb: string;
   pg_ctl: string;
@@ -68,7 +68,7 @@ async function findUser(): Promise<OsUser | undefined> {
 
 /**
  * Checks that the user `postgres` can access the binaries and the data.
- * @throws ClusterError with the first folder that the user can't access
+ * @throws ClusterError that names the first folder that the user can't access
  */
 export async function checkReachable(dataDir: string, user: OsUser | undefined, { pg_ctl }: Binaries): Promise<void> {
   if (user === undefined) return;

@@ -37,7 +37,7 @@ export interface Embedded {
    * server.
    */
   origin?: string | undefined;
-  /** Releases PostgreSQL. If no other process uses PostgreSQL, stops it. */
+  /** Closes the connection to PostgreSQL. If no other process uses PostgreSQL, also stops PostgreSQL. */
   stop(): Promise<void>;
 }
 
@@ -50,12 +50,15 @@ export interface Embedded {
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
 
-/** Maximum milliseconds to wait while PostgreSQL is starting or stopping. */
+/** The maximum time in milliseconds to wait while PostgreSQL is starting or stopping. */
 const maxStartMs = 15_000;
-/** Maximum milliseconds to wait while PostgreSQL recovers from a crash. */
+/** The maximum time in milliseconds to wait while PostgreSQL recovers from a crash. */
 const maxRecoveryMs = 120_000;
 
-/** Maximum restarts of PostgreSQL within `restartWindowMs` milliseconds before the server exits. */
+/**
+ * The maximum number of restarts of PostgreSQL within `restartWindowMs` milliseconds. After more failures, the server
+ * exits.
+ */
 const maxRestarts = 3;
 const restartWindowMs = 60_000;
 
@@ -154,7 +157,7 @@ function createRestart(cluster: Cluster, holder: Holder, port: number): () => Pr
   };
 }
 
-/** Connects to the running PostgreSQL, or starts it. */
+/** Connects to PostgreSQL. Starts PostgreSQL first if it isn't running. */
 async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Client> {
   const startedAt = Date.now();
   for (;;) {

@@ -76,8 +76,8 @@ function parse(body: Buffer): unknown {
 }
 
 /**
- * Returns the charset if a parameter of `Content-Type` specifies one. Uses no regular expression, because backtracking
- * over white space would be slow.
+ * Returns the charset that a parameter of `Content-Type` specifies, or undefined for other parameters. Uses no regular
+ * expression, because backtracking over white space would be slow.
  */
 function charsetOf(parameter: string): string | undefined {
   const at = parameter.indexOf('=');

@@ -9,7 +9,7 @@ import { headerValues } from './server/raw-headers.ts';
  */
 const hostPattern = /^(\[[\w.~!$&'()*+,;=:-]+\]|([\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(:\d*)?$/i;
 
-/** Rejects requests without exactly one valid `Host` header (RFC 9112 §3.2). HTTP/1.0 requests may omit it. */
+/** Rejects requests without exactly one valid `Host` header (RFC 9112 §3.2). HTTP/1.0 requests may omit the header. */
 export function addHostCheck(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const problem = findHostError(raw);

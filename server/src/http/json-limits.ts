@@ -6,8 +6,8 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 
 /**
  * Rejects JSON with too many values or nested levels before the server parses it. For 500,000 values, parsing and
- * validation take much longer than this scan (docs/decisions/api-conventions.md). The scan doesn't reject invalid JSON;
- * the parser does.
+ * validation take much longer than this scan (docs/decisions/api-conventions.md). The scan doesn't reject invalid JSON,
+ * because the parser rejects it later.
  * @throws ApiError PAYLOAD_TOO_LARGE
  */
 export function checkJsonSize(text: string): void {
@@ -57,7 +57,7 @@ function findEndOfString(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Returns whether an odd number of backslashes precedes the index `at`, so that the quote there is escaped. */
+/** Returns whether the quote at the index `at` is escaped: an odd number of backslashes precedes an escaped quote. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1;
   while (text.charCodeAt(before) === backslash) before--;

@@ -31,7 +31,7 @@ function openStandardOutput(): DestinationStream {
     try {
       output.flushSync();
     } catch {
-      // The process can't log this error, because writing the log is what failed.
+      // The process can't log this error, because the log isn't writable.
     }
   });
   return output;

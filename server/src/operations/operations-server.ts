@@ -9,7 +9,7 @@ export interface OperationsServerOptions {
   checks: HealthCheck[];
 }
 
-/** The maximum milliseconds of a health check. */
+/** The maximum duration of a health check in milliseconds. */
 const maxCheckMs = 1000;
 
 /**

@@ -145,7 +145,7 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
 }
 
 /**
- * Runs `work` on a separate connection, and then closes the connection. The close releases all locks of the connection.
+ * Runs `work` on a separate connection, and then closes the connection. Closing the connection also releases its locks.
  * @param statementMs the statement timeout in milliseconds, or 0 for none
  */
 async function withClient<Result>(

@@ -47,9 +47,11 @@ interface RuntimeOptions {
   traces?: Traces | undefined;
 }
 
-/** The maximum milliseconds that a shutdown waits for a running job, such as a batch of the nightly retention. */
+/**
+ * The maximum time in milliseconds that a shutdown waits for a running job, such as a batch of the nightly retention.
+ */
 const maxJobMs = 1500;
-/** The maximum milliseconds that a shutdown waits until the last notification to the workers is sent. */
+/** The maximum time in milliseconds that a shutdown waits until the last notification to the workers is sent. */
 const maxWakeMs = 500;
 
 /** Opens the database of `DATABASE_URL` or the embedded PostgreSQL, and the services that use it. */

@@ -5,15 +5,15 @@ import { onLauncherExit } from './launcher-watch.ts';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Milliseconds after the first signal during which another signal counts as a duplicate. The terminal and the package
- * manager can both send the same signal.
+ * The time in milliseconds after the first signal during which another signal counts as a duplicate. The terminal and
+ * the package manager can both send the same signal.
  */
 const sameSignalMs = 1000;
 
 interface ShutdownOptions {
   /** Stops all components of the process. Called only once, possibly while the process is still starting. */
   stop(how: { drain: boolean }): Promise<void>;
-  /** The maximum milliseconds for the shutdown. After this time, the process exits immediately. */
+  /** The maximum duration of the shutdown in milliseconds. After this time, the process exits immediately. */
   maxShutdownMs: number;
   /** Whether npm started the package manager that started this process. */
   byNpm: boolean;

@@ -31,7 +31,7 @@ import { printBanner } from './startup-banner.ts';
 
 /**
  * A function that stops a component of the process.
- * @param drainMs milliseconds during which the API still handles requests, but reports that it is not ready
+ * @param drainMs the time in milliseconds during which the API still handles requests, but reports that it is not ready
  */
 type Stop = (drainMs: number) => Promise<void>;
 
@@ -215,7 +215,8 @@ async function startApi(
 }
 
 /**
- * The maximum milliseconds that a shutdown waits until `lastUsedAt` and the usage statistics of API keys are written.
+ * The maximum time in milliseconds that a shutdown waits until `lastUsedAt` and the usage statistics of API keys are
+ * written.
  */
 const maxFlushMs = 1500;
 

@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import { backoffMs } from './backoff.ts';
 
 /**
- * The maximum milliseconds of a step. During a longer step, the loop is unhealthy and logs an error at this interval.
+ * The maximum duration of a step in milliseconds. During a longer step, the loop is unhealthy and logs an error at this
+ * interval.
  */
 const maxStepMs = 30_000;
 
@@ -27,7 +28,7 @@ export interface LoopHealth {
 interface LoopOptions {
   /** The name of the loop in log entries. */
   name: string;
-  /** Milliseconds between two steps, unless `wake()` is called. */
+  /** The time in milliseconds between two steps, unless a caller calls `wake()`. */
   interval: number;
   /** Runs one step. Resolves to true if the next step should follow immediately. */
   step(): Promise<boolean>;

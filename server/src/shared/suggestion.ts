@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Maximum length of a name that `nearestName` compares, because the time of a comparison grows with the length. */
+/** The maximum length of a name that `nearestName` compares, because longer names take more time to compare. */
 const maxLength = 200;
 
 /**

@@ -13,7 +13,7 @@ export interface TenantLimiterOptions {
   workMs: number;
   /** Maximum queued requests of one tenant. */
   maxQueued: number;
-  /** Maximum milliseconds that a request waits in the queue. */
+  /** Maximum time in milliseconds that a request waits in the queue. */
   waitMs: number;
   /** Maximum response bytes that the clients of one tenant have not read. */
   maxUnreadBytes: number;
@@ -57,8 +57,8 @@ export class TenantLimitExceeded extends ApiError {
 export interface TenantLimiter {
   /**
    * Runs `work` immediately, or queues it until the tenant has capacity.
-   * @throws TenantLimitExceeded if the queue is full, the request waits too long, or the clients of the tenant have not
-   * read too many response bytes
+   * @throws TenantLimitExceeded if the queue is full, the request waits too long, or the tenant has too many unread
+   * response bytes
    */
   run<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result>;
   /** The number of queued requests of all tenants. */

@@ -39,7 +39,7 @@ export function createWorkerPool<Task, Result>(
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
   });
-  // Doesn't use Piscina's own queue, because an aborted task makes that queue lose the tasks behind the aborted task.
+  // Doesn't use Piscina's own queue, because that queue loses waiting tasks when a task is aborted.
   const queue = new PQueue({ concurrency: 1 });
   const activeTasks = new Map<TenantId, number>();
   const tooManyTasks = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });

@@ -12,7 +12,7 @@ export interface Counts {
   groupPeak: number;
 }
 
-/** The tenant, API key, endpoint and outcome that requests counted together have in common. */
+/** The key of a count: requests with the same tenant, API key, endpoint and outcome are counted together. */
 export interface UsageKey {
   tenantId: TenantId;
   /** The id of the API key, or 0 for the sum of all keys. */

@@ -23,7 +23,7 @@ export interface Served extends UsageKey {
 }
 
 export interface UsageRecorder {
-  /** Counts a request that completed now. */
+  /** Counts a request that has just completed. */
   record(served: Served): void;
   /** Writes the counts to the database. */
   flush(): Promise<void>;
@@ -33,7 +33,7 @@ export interface UsageRecorder {
 interface RecorderOptions {
   databases: Pick<Databases, 'system' | 'options'>;
   now: () => Date;
-  /** Logs counts that could not be written and requests that were not counted. */
+  /** The logger for counts that could not be written and requests that were not counted. */
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
 }
 

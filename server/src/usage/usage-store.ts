@@ -17,7 +17,7 @@ export async function writeUsage(pool: Pool, minute: number, counted: UsageAggre
   await pool.query(prepared({ text: addCountsSql, values: [new Date(minute), JSON.stringify(rows)] }));
 }
 
-/** Sums the counts of all keys of each tenant. Peaks are 0, because rate limits apply per key. */
+/** Sums the counts of all keys of each tenant. Sets the peaks to 0, because rate limits apply to single keys. */
 function sumAllKeys(counted: UsageAggregator): UsageAggregator {
   const aggregator = new UsageAggregator();
   for (const [{ tenantId, kind }, counts] of counted) {

@@ -14,13 +14,13 @@ export interface Account {
   name: string;
   email: string;
   role: UserRole;
-  /** The IANA time zone of the user, or null if not set. */
+  /** The IANA time zone of the user, or null if the user has no time zone. */
   timeZone: string | null;
   /** The name of the workspace. */
   workspace: string;
 }
 
-/** A row of an account as node-postgres returns it, with 64-bit integers as text. */
+/** The database row of an account. node-postgres returns 64-bit integers as text. */
 export interface AccountRow {
   tenant_id: string;
   user_id: string;

@@ -28,7 +28,7 @@ export interface Invitation {
 /**
  * Invites a user to the developer area. The link is valid for `invitationDays` days and works only once. Earlier
  * invitation links of the user become invalid.
- * @returns the token of the link; the database stores only its hash
+ * @returns the token of the link. The database stores only the hash of the token.
  * @throws ApiError VALIDATION_ERROR if the user is inactive or can't use the developer area
  */
 export async function createInvitation(

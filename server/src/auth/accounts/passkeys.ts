@@ -81,7 +81,7 @@ export async function registrationOptions(
     excludeCredentials: known.map(({ credentialId, transports }) => {
       return { id: Buffer.from(credentialId).toString('base64url'), transports };
     }),
-    // Lets the browser find the passkey without a user name.
+    // With `residentKey`, the browser can find the passkey without a user name.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }

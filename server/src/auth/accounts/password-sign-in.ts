@@ -18,8 +18,7 @@ interface Credentials {
 }
 
 /**
- * The maximum number of accounts of an email address whose password the server checks. Each check computes an expensive
- * hash.
+ * The maximum number of accounts that the server checks for an email address. Each check computes an expensive hash.
  */
 const maxAccounts = 10;
 

@@ -76,8 +76,8 @@ const cacheMs = 10_000;
 const maxCachedErrors = 10_000;
 
 /**
- * A cache for the errors of limits that clients exceed by far. Without the cache, many attempts from one network would
- * wait for the same row lock and occupy database connections that other requests need.
+ * A cache for the errors of limits that clients exceed by more than a factor of two. Without the cache, many attempts
+ * from one network would wait for the same row lock and occupy database connections that other requests need.
  */
 class ErrorCache {
   readonly #cached = new Map<string, { until: number; rejection: ApiError }>();

@@ -8,7 +8,7 @@ import { knownScopes } from './known-scopes.ts';
 /** The details of an API key and its workspace that clients with this key may see. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
-/** A row of an API key and its tenant as node-postgres returns it. */
+/** The database row of an API key, with the name of its workspace. */
 interface KeyRow {
   name: string;
   last_four: string;

@@ -6,8 +6,8 @@ const prefix = 'itsm_';
 const shape = /^itsm_[0-9A-Za-z]{38}$/;
 
 /**
- * Generates an API key: `itsm_`, 32 random base62 characters, and their CRC-32 checksum in 6 more characters. With the
- * checksum, secret scanners recognize keys, and the server rejects mistyped keys without a query
+ * Generates an API key: `itsm_`, 32 random base62 characters, and their CRC-32 checksum in 6 more characters. The
+ * checksum allows secret scanners to recognize keys, and the server to reject mistyped keys without a query
  * (docs/decisions/api-keys.md).
  */
 export function newKey(): string {

@@ -26,7 +26,7 @@ type KeySort = keyof typeof orders;
 
 /** The filters, sort order and page of the list of API keys. */
 export const KeyQuery = listQuery({
-  /** Matches a part of the name, ignoring case, or the last four characters of the key. */
+  /** The search text: a part of the name in upper or lower case, or the last four characters of the key. */
   q: text(1, 255).trim().optional(),
   state: KeyStatus.optional(),
   /** The id of the user that the API keys belong to. */

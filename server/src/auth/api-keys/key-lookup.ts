@@ -29,8 +29,8 @@ export interface KeyLookup {
   /**
    * Looks up an API key. Resolves to undefined if the key is malformed, unknown, expired or revoked, or if its user or
    * tenant is inactive.
-   * @param beforeUnknown called before the query if the key was not recently valid; an error of this function prevents
-   * the query
+   * @param beforeUnknown called before the query if the key was not recently valid. If this function throws, the lookup
+   * runs no query.
    * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups of keys that were not recently valid are queued
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
@@ -139,7 +139,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
   };
 }
 
-/** A row of an API key as node-postgres returns it, with 64-bit integers as text. */
+/** The database row of an API key. node-postgres returns 64-bit integers as text. */
 interface KeyRow {
   id: string;
   tenant_id: string;

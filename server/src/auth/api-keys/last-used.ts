@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 export interface LastUsed {
   /** Records in memory that a request uses an API key now. `flush` writes the time to the database. */
   touch(key: { tenantId: TenantId; keyId: bigint }): void;
-  /** Writes the recorded times of use to the database. */
+  /** Writes the recorded times to the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ const maxWaitMs = 5000;
 
 interface LookupQueueOptions {
   concurrency: number;
-  /** Called for each lookup that is rejected because the queue is full. */
+  /** Called for each lookup that the queue rejects because it is full. */
   onRejected?: (() => void) | undefined;
 }
 
@@ -31,15 +31,15 @@ export interface LookupQueue {
   run<Found>(key: string, lookUp: () => Promise<Found>, isKnown?: boolean): Promise<Found>;
   /** Returns whether an API key was valid within the last hour. */
   wasValid(key: string): boolean;
-  /** Prevents later callers from sharing the results of pending lookups, which may be outdated. */
+  /** Prevents later callers from sharing the results of pending lookups, because these results may be outdated. */
   forget(): void;
 }
 
 /**
  * Creates the queue of API key lookups. Keys that were valid within the last hour have priority, because a client can
  * invent keys with a correct checksum. Rate limits apply per key, so they don't limit requests with invented keys.
- * Lookups of such keys start only when no other lookup is queued. If `maxQueued` of them are queued, the queue rejects
- * more.
+ * Lookups of such keys start only when no other lookup is queued. If `maxQueued` of these lookups are queued, the queue
+ * rejects further ones.
  */
 export function createLookupQueue({ concurrency, onRejected }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });

@@ -25,8 +25,8 @@ export function invalidKey(message: string): ApiError {
 }
 
 /**
- * Returns the value of a header. Different values of the same header cause an error, because a proxy might check
- * another value than the server does.
+ * Returns the value of a header. Rejects a repeated header with different values, because a proxy might check a
+ * different value than the server.
  */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
   const values = new Set(headerValues(request, name.toLowerCase()));

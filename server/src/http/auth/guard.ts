@@ -9,7 +9,7 @@ import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
 
-/** The minimum age in milliseconds of a request for which `confirm` looks up the API key again. */
+/** The age of a request in milliseconds from which `confirm` looks up the API key again. */
 const recheckAfterMs = 500;
 
 type RefundRateLimit = (reply: FastifyReply) => Promise<void>;
@@ -20,7 +20,7 @@ declare module 'fastify' {
      * The owner of the API key. The authentication hook sets `identity` for every endpoint that requires an API key.
      */
     identity: KeyIdentity;
-    /** The context with which the handler runs queries. The authentication hook sets `ctx` together with `identity`. */
+    /** The context that the handler uses for queries. The authentication hook sets `ctx` together with `identity`. */
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
@@ -118,7 +118,10 @@ export async function addGuard(
   });
 }
 
-/** Doesn't say whether the key is unknown, expired or revoked, because that would help an attacker guess API keys. */
+/**
+ * The message doesn't say whether the key is unknown, expired or revoked, because this would help an attacker guess API
+ * keys.
+ */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
 /** Returns the identity of an API key. @throws ApiError INVALID_API_KEY if the key is not valid */

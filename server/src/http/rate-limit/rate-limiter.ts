@@ -19,7 +19,7 @@ const mcpGroup = 'mcp';
 interface Window extends Limit {
   key: string;
   isExceeded: boolean;
-  /** When the window ends, as a value of `performance.now()`. */
+  /** The time at which the window ends, as a value of `performance.now()`. */
   endsAt: number;
 }
 
@@ -49,7 +49,10 @@ export interface RateLimiter {
   readAll(request: FastifyRequest): Promise<Limit[]>;
   /** Counts a failed authentication for the IP address of the request. @throws ApiError RATE_LIMIT_EXCEEDED */
   countFailure(request: FastifyRequest): Promise<void>;
-  /** Checks the failed authentications of the IP address. @throws ApiError RATE_LIMIT_EXCEEDED if there are too many */
+  /**
+   * Checks the failed authentications of the IP address.
+   * @throws ApiError RATE_LIMIT_EXCEEDED if the address has too many failures
+   */
   checkFailures(request: FastifyRequest): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Maximum number of requests of one connection that the server processes concurrently. */
+/** The maximum number of requests of one connection that the server processes concurrently. */
 const maxConcurrentRequests = 64;
 
 /** The pipelined requests of one connection. */

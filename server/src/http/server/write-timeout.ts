@@ -2,8 +2,9 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Closes a connection if its client reads no byte of a response within `timeoutMs`. Clients that read slowly stay
- * connected. The socket timeout of Node.js doesn't work here, because it restarts whenever the client sends a byte.
+ * Closes a connection if its client doesn't read any byte of a response for `timeoutMs` milliseconds. Clients that read
+ * slowly stay connected. The socket timeout of Node.js doesn't work here, because it restarts whenever the client sends
+ * a byte.
  */
 export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
   /** The number of queued bytes of each connection, and the time when this number last changed. */

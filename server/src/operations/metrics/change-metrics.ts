@@ -4,7 +4,7 @@ import { readHorizon, type TransactionHorizon } from '../../database/transaction
 import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The maximum milliseconds to wait for a response from the database. */
+/** The maximum time in milliseconds to wait for a response from the database. */
 const maxReadMs = 2000;
 
 /** Measures how long an open transaction delays the change feed (docs/decisions/change-feed.md). */
@@ -23,7 +23,7 @@ export function measureChanges({ registry }: Metrics, pool: Pool, now = () => pe
   });
 }
 
-/** Maximum number of stored readings. */
+/** The maximum number of stored readings. */
 const maxReadings = 1000;
 
 /**

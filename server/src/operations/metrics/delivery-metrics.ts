@@ -52,11 +52,11 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
 }
 
 /**
- * The minimum milliseconds between two reads of the backlog. Between two reads, requests for metrics get the values of
- * the last read.
+ * The minimum time in milliseconds between two reads of the backlog. Between two reads, requests for metrics get the
+ * values of the last read.
  */
 const readIntervalMs = 5000;
-/** The maximum milliseconds to wait for a response from the database. */
+/** The maximum time in milliseconds to wait for a response from the database. */
 const maxReadMs = 2000;
 
 /** Measures the backlog. If the database doesn't respond, omits the metrics instead of reporting outdated values. */

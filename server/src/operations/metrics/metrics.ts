@@ -34,7 +34,7 @@ export function createMetrics(checks: HealthCheck[]): Metrics {
   return { registry, usage: createTenantUsage() };
 }
 
-/** Adds `/metrics` in the text format of Prometheus, and `/tenants`. */
+/** Adds the routes `/metrics`, in the text format of Prometheus, and `/tenants`, in JSON. */
 export function addMetricsRoutes(server: FastifyInstance, { registry, usage }: Metrics): void {
   server.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
   server.get('/tenants', () => usage.top());

@@ -14,7 +14,7 @@ export interface RequestMeters {
    * unknown keys are queued.
    */
   onRejected(cause: RejectionCause | 'keys'): void;
-  /** Called with the wait time when a request that the concurrency limit has queued starts. */
+  /** Called with the wait time when a queued request starts. */
   onWaited(milliseconds: number): void;
   /** Called with the duration when a request releases its concurrency slot. */
   onDone(tenantId: TenantId, milliseconds: number): void;
@@ -87,7 +87,7 @@ export function measureRequests(
     const { byStatus, observe } = counts.get(route)?.get(request.method) ?? find(route, request.method);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     observe(reply.elapsedTime / 1000);
-    // A tool call of an agent counts once, as a request to the endpoint that it calls.
+    // A tool call of an MCP client counts once, as a request to the endpoint that the tool calls.
     if (request.rateLimit !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
   }
 

@@ -27,12 +27,12 @@ export interface Traces {
   close(): Promise<void>;
 }
 
-/** The maximum milliseconds that a shutdown waits until the last spans are sent. */
+/** The maximum time in milliseconds that a shutdown waits until the last spans are sent. */
 const flushMs = 1500;
 
 /**
- * The minimum milliseconds between two reported errors. Without this limit, an unreachable collector would cause a log
- * entry every few seconds.
+ * The minimum time in milliseconds between two reported errors. Without this limit, an unreachable collector would
+ * cause a log entry every few seconds.
  */
 const reportIntervalMs = 10 * 60_000;
 

@@ -35,7 +35,7 @@ export function createStatementTracer(): StatementTracer {
   };
 }
 
-/** The maximum length of a summary in characters, which OpenTelemetry recommends. */
+/** The maximum length of a summary in characters. OpenTelemetry recommends this limit. */
 const maxSummaryLength = 255;
 
 const summaries = new Map<string, string>();
