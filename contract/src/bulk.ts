@@ -5,7 +5,7 @@ import { docsOf, ErrorCode, ErrorDetails, ErrorDocs, ErrorMessage } from './erro
 /** The maximum number of items in a bulk request. */
 export const bulkItems = 100;
 
-/** Replaces an invalid item in the parsed body of a bulk request, because the other items can still succeed. */
+/** An invalid item in the parsed body of a bulk request. The other items of the request can still succeed. */
 export class InvalidItem {
   readonly input: unknown;
   readonly issues: readonly z.core.$ZodIssue[];
@@ -17,8 +17,8 @@ export class InvalidItem {
 }
 
 /**
- * Returns the schema of the items of a bulk request: 1 to 100, each validated independently (docs/decisions/tickets.md).
- * If two items have the same id, the whole request is invalid.
+ * Returns the schema of the array of items in a bulk request. The array has 1 to 100 items, and each item is validated
+ * independently (docs/decisions/tickets.md). If two items have the same id, the whole request is invalid.
  */
 export function bulk<Item extends z.ZodType>(item: Item) {
   type Items = z.ZodType<(z.output<Item> | InvalidItem)[], z.input<Item>[]>;
@@ -28,14 +28,13 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .min(1)
     .max(bulkItems)
     .superRefine((given, context) => rejectRepeatedIds(given as { id?: unknown }[], context))
-    .meta({ description: 'The items. Each succeeds or fails independently, in this order.' });
-  // Validates at most one item above the limit, because the validation of thousands of surplus items would only cost
-  // time.
+    .meta({ description: 'The items, in the order of their processing. Each item succeeds or fails independently.' });
+  // One item above the limit is enough to reject the request. Without this cut, zod would validate every item.
   const truncate = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
   return z.preprocess(truncate, items) as unknown as Items;
 }
 
-/** The validation message for an item whose id an earlier item of the request already has. */
+/** The validation message for an item that has the same id as an earlier item of the request. */
 export const repeatedId = 'is a duplicate: list each ticket only once';
 
 /**
@@ -61,7 +60,7 @@ function rejectRepeatedIds(items: readonly ({ id?: unknown } | InvalidItem)[], c
 
 /** Returns the schema of the `status` of an item in a bulk response. */
 export function itemStatus<Status extends number>(statuses: readonly Status[]) {
-  return z.literal([...statuses]).meta({ description: 'The HTTP status that the single request would return.' });
+  return z.literal([...statuses]).meta({ description: 'The HTTP status that a request for this item would return.' });
 }
 
 /** The result of a failed item in a bulk response. */
@@ -77,7 +76,7 @@ export const BulkRefusal = z
         }),
         docs: ErrorDocs,
       })
-      .meta({ description: 'The error that the single request would return.' }),
+      .meta({ description: 'The error that a request for this item would return.' }),
   })
   .meta({
     id: 'BulkRefusal',

@@ -9,13 +9,15 @@ import { integerFromText, TimestampInput } from './fields.ts';
 export const ChangesQuery = z
   .strictObject({
     since: TimestampInput.optional().meta({
-      description: 'Only changes since this time. May include slightly earlier ones. Do not combine it with `cursor`.',
+      description:
+        'Returns the changes since this time, and possibly a few slightly earlier changes. ' +
+        'Do not combine `since` with `cursor`.',
       example: '2026-11-20T10:00:00Z',
     }),
     cursor: z
       .string()
       .optional()
-      .meta({ description: 'The `nextCursor` of the previous page. Returns changes after that page.' }),
+      .meta({ description: 'The `nextCursor` of the previous page. Returns the changes after that page.' }),
     perPage: integerFromText(PerPage.meta({ ...PerPage.meta(), default: 100, example: 100 })).default(100),
   })
   .refine(({ since, cursor }) => since === undefined || cursor === undefined, {
@@ -49,8 +51,9 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
     path: `${path}/changes`,
     summary: `List changed ${path.slice(1)}`,
     description:
-      'For incremental sync: returns the current version of changed rows, ordered by their last change. ' +
-      'Continue with `nextCursor`. No change is missed, but a row can appear more than once. ' +
+      'Returns the current version of each changed row, ordered by the last change, for incremental sync. ' +
+      'To get the next page, send `nextCursor` as `cursor`. ' +
+      'The feed never omits a change, but a row can appear more than once. ' +
       'Without `since` and `cursor`, the feed starts with the first row.',
     metadata,
     query: ChangesQuery,

@@ -4,8 +4,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Determines when the server sends deliveries, retries them and gives up. Durations are in milliseconds. All
- * documents with these figures are generated from this object (docs/decisions/webhook-deliveries.md).
+ * The schedule of webhook deliveries: timeouts, retries, the circuit breaker and pauses. Durations are in milliseconds.
+ * `pnpm generate` writes these values into the documentation (docs/decisions/webhook-deliveries.md).
  */
 export const deliverySchedule = {
   /** Timeout of a delivery attempt, including the time to connect. */
@@ -14,7 +14,8 @@ export const deliverySchedule = {
   /** Delays after the first, second, … failed attempt. After the last delay, the server makes one final attempt. */
   waits: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
   /**
-   * Maximum random deviation from a delay, as a share of it. It spreads the retries of deliveries that failed together.
+   * Maximum random deviation from a delay, as a fraction of the delay. Jitter spreads the retries of deliveries that
+   * failed at the same time.
    */
   jitter: 0.2,
   /** Maximum delay that the server accepts from `Retry-After`. */
@@ -22,14 +23,14 @@ export const deliverySchedule = {
   /** Maximum deliveries per minute to a subscription until its URL first responds with 2xx. */
   maxTrialsPerMinute: 10,
   /**
-   * The circuit breaker of a subscription opens after this many consecutive failures, so that a failing endpoint
-   * neither delays others nor uses up the attempts of its pending deliveries. Each time it opens again, it stays open
-   * twice as long.
+   * The circuit breaker of a subscription opens after `failures` consecutive failures. While the circuit is open, the
+   * failing endpoint doesn't delay other endpoints, and its pending deliveries don't use up their attempts. Each time
+   * the circuit opens again, it stays open twice as long, up to `maxOpening`.
    */
   breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
   /**
-   * The server pauses a subscription after this time without a successful delivery. It also pauses the subscription
-   * when the receiver responds with 410.
+   * The server pauses a subscription if every attempt fails for this time. It also pauses a subscription when the
+   * receiver responds with 410.
    */
   pauseAfter: 5 * day,
   /** Interval between the trial deliveries of a paused subscription. */

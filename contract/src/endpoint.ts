@@ -46,10 +46,10 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
   return Object.fromEntries(Object.entries(routes).map(withHeaders)) as T;
 }
 
-/** The query of an endpoint without query parameters. The validation error names each parameter of the request. */
+/** The query of an endpoint without query parameters. The schema rejects every parameter and names it in the error. */
 export const NoQuery = z.strictObject({});
 
-/** The body of a POST endpoint without a body. */
+/** The body schema of a POST endpoint that accepts no body. */
 export const NoBody: typeof ContractNoBody = ContractNoBody;
 
 /** Returns true if an endpoint accepts a request body. */
@@ -58,8 +58,8 @@ export function hasBody<Route extends object>(route: Route): route is Route & { 
 }
 
 /**
- * Returns the schema of a PATCH body. All fields are optional, but at least one is required; missing fields stay
- * unchanged.
+ * Returns the schema of a PATCH body. Each field is optional, but the body must contain at least one field. Absent
+ * fields stay unchanged.
  */
 export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
   return z
@@ -69,14 +69,14 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
 }
 
 /**
- * Registers the bodies that require at least one of several fields. JSON Schema could express this only as a choice
- * between unnamed schemas, so the code generation of the client reads this registry instead.
+ * The bodies that require at least one of several fields. JSON Schema can express this rule only as a choice between
+ * unnamed schemas, so the generator of the client reads this registry instead.
  */
 export const atLeastOne = z.registry<{ of: string[] }>();
 
 /**
- * Maps the schema of a response text to a narrower request schema. The client gives the response text this narrower
- * type, so that programs can send it back.
+ * Maps the schema of a text field in responses to the narrower schema of the same text in requests. The client uses the
+ * narrower type in responses, so that programs can send the text back.
  */
 export const openEnum = new WeakMap<z.ZodType, z.ZodType>();
 
@@ -89,7 +89,7 @@ const perPageError = 'must be a whole number from 1 to 100';
 const Page = z
   .int({ error: pageError })
   .min(1, pageError)
-  .meta({ description: 'The page number, from 1. A page past the end is empty.', default: 1, example: 1 });
+  .meta({ description: 'The page number, from 1. A page after the last page is empty.', default: 1, example: 1 });
 
 export const PerPage = z
   .int({ error: perPageError })
@@ -109,7 +109,7 @@ export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   });
 }
 
-/** The number and the size of the requested page. The query of every list contains them. */
+/** The page number and the page size in the query of a list. */
 export type PageQuery = { page: number; perPage: number };
 
 /**
@@ -134,7 +134,7 @@ export const idFilter = () => filter(integerFromText(Id));
 
 /**
  * Returns the schema of a full-text search parameter (docs/decisions/full-text-search.md).
- * @param fields the names of the searched fields, as text for the description
+ * @param fields the names of the searched fields, for the description of the parameter
  */
 export function search(fields: string) {
   return text(1, 200)
@@ -153,7 +153,7 @@ export const PageMeta = z
     perPage: z.int().meta({ description: 'The number of items per page.' }),
     totalCount: z
       .int()
-      .meta({ description: 'The number of items on all pages. Exact unless `totalCountCapped` is present.' }),
+      .meta({ description: 'The number of items on all pages. It is exact unless `totalCountCapped` is present.' }),
     totalCountCapped: z.literal(true).optional().meta({
       description:
         'Present if more items match than `totalCount`. You can page through only the first `totalCount` items.',
@@ -166,7 +166,7 @@ export const PageMeta = z
   });
 export type PageMeta = z.output<typeof PageMeta>;
 
-/** The `success` field of every response except errors. */
+/** The `success` field of every successful response. */
 export const success = z.literal(true).meta({ description: 'The request succeeded.' });
 
 /** Returns the schema of a response that contains one resource (spec §2). */

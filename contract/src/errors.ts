@@ -9,7 +9,8 @@ export const errors = {
     status: 400,
     when: 'The request is invalid. `details` lists each invalid field or parameter.',
     remedy:
-      'Correct what the message and `details` describe, then send the request again. The unchanged request fails again.',
+      'Correct the problems that the message and `details` describe, then send the request again. ' +
+      'An unchanged request fails again.',
   },
   INVALID_JSON: {
     status: 400,
@@ -33,8 +34,8 @@ export const errors = {
   },
   INVALID_REFERENCE: {
     status: 400,
-    when: 'An id in the body belongs to no resource of this workspace, or to an inactive user.',
-    remedy: 'Look up the id with a list endpoint. A user that you assign or add must be active.',
+    when: 'An id in the body matches no resource of this workspace, or it is the id of an inactive user.',
+    remedy: 'Look up the id with a list endpoint. You can assign or add only active users.',
   },
   QUERY_TOO_BROAD: {
     status: 400,
@@ -45,7 +46,8 @@ export const errors = {
     status: 401,
     when: 'The API key is missing, malformed, unknown, expired or revoked.',
     remedy:
-      'Send the complete key in one header, as shown when it was created. If the key expired or was revoked, create a new one.',
+      'Send the complete API key in one header, exactly as shown when the key was created. ' +
+      'If the key expired or was revoked, create a new key.',
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
@@ -74,16 +76,16 @@ export const errors = {
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
-    when: 'Too many requests in a time window, or too many concurrent requests. `retryAfterSeconds` is the number of seconds to wait.',
+    when: 'The client sent too many requests in a time window, or too many concurrent requests. `retryAfterSeconds` is the number of seconds to wait.',
     remedy: 'Wait for `retryAfterSeconds` seconds, then retry. The server did not process the request.',
   },
   INTERNAL_ERROR: {
     status: 500,
     when: 'An unexpected error occurred on the server. If `Retry-After` is present, it is the number of seconds to wait.',
     remedy:
-      'Retry reads later; if `Retry-After` is present, wait that number of seconds first. ' +
-      'Retry a write only with the same `Idempotency-Key`, or after you check that it had no effect. ' +
-      'If the error persists, report the `requestId`.',
+      'You can retry a read. If `Retry-After` is present, wait that number of seconds first. ' +
+      'Retry a write only with the same `Idempotency-Key`, or after you check that the write had no effect. ' +
+      'If the error persists, report the `requestId` to the operator of the server.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
@@ -119,16 +121,18 @@ export function docsOf(code: ErrorCode, publicUrl = ''): string {
 
 export const ErrorDocs = z.string().meta({
   description:
-    'The address of the page that explains the code and how to correct it. ' +
-    'It is only a path if the operator has not set `PUBLIC_URL`.',
+    'The URL of the page that explains the error code and how to correct the error. ' +
+    'If the operator has not set `PUBLIC_URL`, the value is only a path.',
 });
 
 export const ErrorDetail = z
   .object({
-    path: z.string().meta({ description: 'The field or parameter. Dots separate the parts of a nested path.' }),
+    path: z.string().meta({
+      description: 'The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`.',
+    }),
     message: z
       .string()
-      .meta({ description: 'What is wrong with the field or parameter. To form a sentence, put `path` before it.' }),
+      .meta({ description: 'What is wrong with the field or parameter. For a sentence, put `path` before this text.' }),
   })
   .meta({
     id: 'ErrorDetail',
@@ -153,7 +157,8 @@ export const ErrorEnvelope = z
         message: ErrorMessage,
         retryAfterSeconds: z.int().min(1).optional().meta({
           description:
-            'Seconds to wait. Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE.',
+            'The number of seconds to wait before you retry. ' +
+            'Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE.',
         }),
         details: ErrorDetails.optional(),
         docs: ErrorDocs,
@@ -165,5 +170,5 @@ export const ErrorEnvelope = z
   })
   // The schema has no example, because tools that mock the API would return it instead of the examples of the
   // responses.
-  .meta({ id: 'ErrorEnvelope', description: 'The envelope of every error.' });
+  .meta({ id: 'ErrorEnvelope', description: 'The body of every error response.' });
 export type ErrorEnvelope = z.output<typeof ErrorEnvelope>;

@@ -29,12 +29,12 @@ export function deliveryBody(type: EventType) {
   const { key, payload, changes } = events[type];
   return z.object({
     id: z.string().meta({
-      description: 'The id of the event, the same on every attempt. Use it to deduplicate.',
+      description: 'The id of the event. Every attempt has the same id. Use the id to deduplicate events.',
       example: 'evt_01994f6a8d9c7e0f',
     }),
     type: z.literal(type).meta({ description: 'The type of the event.' }),
     timestamp: Timestamp.meta({
-      description: 'When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource.',
+      description: 'When the event occurred: `updatedAt` of the resource. Sort the events of a resource by this time.',
     }),
     actor: Actor,
     [key]: payload.meta({ description: `The ${key} at the time of the event.` }),

@@ -20,7 +20,7 @@ type Changeable<Shape extends z.ZodRawShape> = {
 
 /**
  * Returns the schema of the changes of a resource: the value of each changed field before and after the update. The
- * schema accepts unknown fields, because a newer release may add fields.
+ * schema accepts unknown fields, because later releases can add fields.
  * @param fields the fields that can change
  */
 export function fieldDiff<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
 /**
- * Options of a zod refinement that runs even if a field of the object or array is invalid. By default, zod skips the
- * refinement in this case, and the response wouldn't list all errors of a body. A value of the wrong type is never
- * refined.
+ * Options of a zod refinement that runs even if a field of the object or array is invalid. By default, zod skips such a
+ * refinement, so the response wouldn't list all errors of a body. The refinement doesn't run on a value of the wrong
+ * type.
  */
 export const validateAll = {
   when: ({ issues }: z.core.ParsePayload) => {
@@ -19,8 +19,8 @@ export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInte
 });
 
 /**
- * Returns a schema that parses a positive integer in a path or query, where every value is text. It accepts only
- * digits, and rejects `0x10`, `1e3`, ` 5` and `-1`.
+ * Returns a schema that parses a positive integer in a path or query, where every value is text. The schema accepts
+ * only digits, and rejects `0x10`, `1e3`, ` 5` and `-1`.
  */
 export function integerFromText(schema: z.ZodInt = Id) {
   return z.preprocess((value: number | string) => {
@@ -33,14 +33,14 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 }
 
 /**
- * Returns the schema of request text with `min` to `max` characters. Rejects unpaired surrogates, which PostgreSQL can't
- * store, and control characters except tab, line feed and carriage return (docs/decisions/api-conventions.md).
+ * Returns the schema of a request text with `min` to `max` characters. Rejects unpaired surrogates, which PostgreSQL
+ * can't store, and control characters except tab, line feed and carriage return (docs/decisions/api-conventions.md).
  */
 export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
-/** Returns a schema like `text`, which first removes leading and trailing white space. */
+/** Returns a schema like `text` that first removes leading and trailing white space. */
 export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
@@ -53,8 +53,8 @@ function isClean(value: string): boolean {
 }
 
 /**
- * Returns the response schema of a request field. It keeps only the length limits, because the server must also return
- * rows that it stored under looser rules.
+ * Returns the response schema of a text field. The schema has only the length limits of the request schema, because the
+ * server must also return rows that earlier releases stored under looser rules.
  */
 export function responseText(given: z.ZodString): z.ZodString {
   const schema = z
@@ -68,7 +68,7 @@ export function responseText(given: z.ZodString): z.ZodString {
 const utf8 = new TextEncoder();
 
 /**
- * Returns the schema of a long text, whose size in UTF-8 is limited.
+ * Returns the schema of a long text, which has at most `maxBytes` bytes in UTF-8.
  * @param what the description of the field, without the full stop
  */
 export function longText(what: string) {
@@ -88,7 +88,7 @@ export function longText(what: string) {
 const maxBytes = 65_535;
 
 export const Title = trimmedText(1, 255).meta({
-  description: 'The title, in one line. Leading and trailing white space is removed.',
+  description: 'The title, in one line. The server removes leading and trailing white space.',
 });
 export const Description = longText('The full description');
 
@@ -123,8 +123,8 @@ const exampleMoment = { example: '2026-11-20T10:00:00Z' };
 export const TimestampInput = anyMoment.overwrite((moment) => new Date(moment).toISOString()).meta(exampleMoment);
 
 /**
- * A lower or upper bound of a time filter. Stored timestamps are whole milliseconds. The schema rounds up a bound with
- * a fraction of a millisecond, because a row from the start of that millisecond is before the bound.
+ * A lower or upper bound of a time filter. Stored timestamps are whole milliseconds. If the bound has a fraction of a
+ * millisecond, the schema rounds it up, because a row from the start of that millisecond is before the bound.
  */
 export const TimestampBound = anyMoment
   .overwrite((moment) => {
@@ -133,7 +133,7 @@ export const TimestampBound = anyMoment
   })
   .meta(exampleMoment);
 
-/** The fields `createdAt` and `updatedAt`: the time of the creation and of the last change of a resource. */
+/** The fields `createdAt` and `updatedAt`, which most resources have. */
 export const timestamps = {
   createdAt: Timestamp.meta({ description: 'When the resource was created.' }),
   updatedAt: Timestamp.meta({ description: 'When the resource last changed.' }),
@@ -173,8 +173,8 @@ function isScalar(value: unknown): boolean {
 }
 
 /**
- * A value of a custom field. Validation stops at the first error: for an array with thousands of values, a union alone
- * would try every option on every value and collect every issue.
+ * A value of a custom field. Validation stops at the first error. A union alone would try every type for each of
+ * thousands of array elements, and collect every error.
  */
 const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
   const index = Array.isArray(value) ? value.findIndex((each) => !isScalar(each)) : -1;
@@ -196,7 +196,7 @@ function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map, 
 
 const customFieldsMeta = {
   id: 'CustomFields',
-  description: 'The custom fields of the workspace. At most 50 keys and 16 KiB as JSON.',
+  description: 'The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON.',
   example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
 };
 
@@ -214,8 +214,8 @@ export const CustomFieldsPatch = GivenMap.meta({
 });
 
 /**
- * The custom fields after an update. Checks only the number of keys and the size: new values are already validated, and
- * stored values stay as they are.
+ * The custom fields after an update. The schema checks only the number of keys and the size, because new values are
+ * already validated and stored values don't change.
  */
 export const MergedCustomFields = withinLimits(StoredMap, {
   keys: `${limitErrors.keys} after the update. Set keys to null to remove them.`,
@@ -228,7 +228,7 @@ export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 /** The priority of a ticket, project or task (spec §2). */
 export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({
   id: 'Priority',
-  description: 'The priority.',
+  description: 'The priority of a ticket, project or task.',
 });
 export type Priority = z.output<typeof Priority>;
 

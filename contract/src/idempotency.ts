@@ -3,7 +3,7 @@ import * as z from 'zod';
 /** The request header with the idempotency key, in lower case, as Node.js returns it. */
 export const idempotencyKeyHeader = 'idempotency-key';
 
-/** The response header that marks a stored response, which the server sends again for a repeated request. */
+/** The response header that marks the stored response to an earlier request with the same idempotency key. */
 export const replayedHeader = 'idempotent-replayed';
 
 /** How long the server stores the response of an idempotency key, in hours. */
@@ -17,7 +17,7 @@ const IdempotencyKey = z
   .meta({
     description:
       'Makes retries safe: if the first request succeeded, a retry returns its response and has no further effect. ' +
-      `Use a unique value such as a UUID. It applies to this API key only and expires after ${idempotencyHours} hours.`,
+      `Use a unique value such as a UUID. It is valid only with the same API key, for ${idempotencyHours} hours.`,
     example: '3f0c2a4e-8d4b-4c0e-9a52-6f1d2f0b7c11',
   });
 

@@ -18,7 +18,7 @@ export const pathPrefix = '/api/public/v1';
 
 /**
  * Defines every endpoint of the API: method, path, query, body, responses, scope and group. The server, the client, the
- * OpenAPI document and the rule tests are derived from it.
+ * OpenAPI document and the tests in test/rules are derived from this contract.
  */
 export const contract = initContract().router(
   { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },

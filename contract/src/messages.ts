@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Returns the message of a validation error for which the schema defines no message. Messages continue a sentence that
- * starts with the name of the field: "title is required", "perPage must be at most 100".
+ * Returns the message of a validation error for which the schema defines no message. Each message continues a sentence
+ * that starts with the name of the field: "title is required", "perPage must be at most 100".
  */
 const describe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
@@ -20,7 +20,7 @@ const describe: z.core.$ZodErrorMap = (issue) => {
       return `must be ${formats[issue.format] ?? `a valid ${issue.format}`}`;
     case 'invalid_key':
       return issue.issues[0]?.code === 'too_small'
-        ? 'contains a field with an empty name. Give it a name.'
+        ? 'contains a field with an empty name. Give the field a name.'
         : `is not a valid field name: it ${issue.issues[0]?.message ?? 'is not valid'}`;
     default:
       return undefined;

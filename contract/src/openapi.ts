@@ -31,7 +31,7 @@ export function openApiDocument(): OpenApi {
       contact: { name: 'The administrators of your workspace' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: pathPrefix, description: 'The address of the workspace' }],
+    servers: [{ url: pathPrefix, description: 'The URL of the workspace' }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: Object.entries({ ...tags, events: deliveriesDescription }).map(([name, description]) => ({
       name,
@@ -56,7 +56,7 @@ export function openApiDocument(): OpenApi {
 
 /**
  * Returns the paths of the OpenAPI document. ts-rest converts the contract to paths, parameters, bodies and responses.
- * This function passes the JSON Schemas to ts-rest, and completes the operations.
+ * This function passes the JSON Schemas to ts-rest, and adds the data that ts-rest doesn't generate.
  */
 function describePaths(components: { schemas: Schemas; parameters: Record<string, Parameter> }): OpenApi['paths'] {
   const { paths } = generateOpenApi(

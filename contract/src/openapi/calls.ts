@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 
-/** Describes the client method of an endpoint. */
+/** The description of the client method of an endpoint. */
 export interface Call {
   /** The schema of the returned resource. For a bulk request, the schema of a successful item. */
   row: z.ZodType;
@@ -39,7 +39,7 @@ export function callOf(route: Endpoint): Call {
   };
 }
 
-/** Returns the schema of the resource in the result of a successful item of a bulk request. */
+/** Returns the schema of the resource in the result of a successful bulk item. */
 function getResultRow(result: z.ZodType): z.ZodType {
   const [done] = (result as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
   return done.shape.data;
@@ -66,7 +66,7 @@ export interface ExampleCall {
   isWalked: boolean;
 }
 
-/** Returns a sample call of an endpoint. @param width the maximum number of characters of a value on one line */
+/** Returns a sample call of an endpoint. @param width the maximum number of characters of a value in one line */
 export function exampleCall(
   { resource, name, route }: { resource: string; name: string; route: Endpoint },
   width?: number,
@@ -92,7 +92,10 @@ export function exampleBody(route: Endpoint): unknown {
   return callOf(route).body?.meta()?.example;
 }
 
-/** Returns an example query of an endpoint: the first enum filter with its first value, or `since` for change feeds. */
+/**
+ * Returns an example query of an endpoint: `since` for a change feed, or else the first enum filter with its first
+ * value. Returns undefined if the endpoint has no enum filter.
+ */
 export function exampleQuery(route: Endpoint): Record<string, string> | undefined {
   if (callOf(route).kind === 'changes') return { since: '2026-11-20T10:00:00Z' };
   const filters = route.query instanceof z.ZodObject ? route.query.shape : {};

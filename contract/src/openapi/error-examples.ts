@@ -79,7 +79,7 @@ export function errorContent(codes: readonly ErrorCode[]): Content {
   };
 }
 
-/** Returns a description that lists the error codes and when each occurs. */
+/** Returns a description that lists the error codes and the condition for each code. */
 export function describeErrors(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `- \`${code}\`: ${errors[code].when}`).join('\n');
 }

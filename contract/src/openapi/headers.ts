@@ -6,7 +6,9 @@ const seconds = { type: 'integer', minimum: 0 };
 
 const rateLimitHeaders: Record<string, Header> = {
   'X-RateLimit-Limit': {
-    description: 'The limit of the rate limit with the fewest requests left (global or endpoint group).',
+    description:
+      'The number of requests allowed per window. Two rate limits apply: the global limit and the limit of the ' +
+      'endpoint group. The `X-RateLimit` headers describe the limit with fewer requests left.',
     schema: { type: 'integer', minimum: 1 },
     example: group,
   },
@@ -22,12 +24,13 @@ const rateLimitHeaders: Record<string, Header> = {
   },
   'RateLimit-Policy': {
     description:
-      'Both rate limits: `q` requests per `w` seconds, globally and for the endpoint group (IETF RateLimit fields).',
+      'The global limit and the limit of the endpoint group: `q` requests per `w` seconds (IETF RateLimit fields).',
     schema: { type: 'string' },
     example: `"global";q=${global};w=${windowSeconds}, "tickets";q=${group};w=${windowSeconds}`,
   },
   RateLimit: {
-    description: 'The remaining quota in both windows: `r` requests for the next `t` seconds (IETF RateLimit fields).',
+    description:
+      'The remaining quota of both rate limits: `r` requests in the next `t` seconds (IETF RateLimit fields).',
     schema: { type: 'string' },
     example: `"global";r=${global - 3};t=31, "tickets";r=${group - 3};t=31`,
   },
@@ -38,14 +41,14 @@ export const headers: Record<string, Header> = {
   'x-request-id': {
     description:
       'Identifies the request in the server log. The server uses the `x-request-id` of the request if it has 1 to 64 ' +
-      'characters of `A-Z a-z 0-9 _ -`. Otherwise, it creates a new value.',
+      'characters of `A-Z a-z 0-9 _ -`. Otherwise, the server creates a new value.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
     example: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b',
   },
   ...rateLimitHeaders,
   'Retry-After': {
-    description: 'Seconds to wait before you retry, the same as `retryAfterSeconds` in the body.',
+    description: 'The number of seconds to wait before you retry. Equals `retryAfterSeconds` in the body.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 17,
@@ -71,12 +74,9 @@ export const headers: Record<string, Header> = {
 };
 
 interface Kind {
-  /**
-   * Whether the endpoint requires an API key. If so, responses to requests with a valid key contain the rate limit
-   * headers.
-   */
+  /** Whether the endpoint requires an API key. The responses of such endpoints can contain the rate limit headers. */
   keyed: boolean;
-  /** Whether the server may send a stored response again because of an idempotency key. */
+  /** Whether the response can be the stored response to an earlier request with the same idempotency key. */
   replayable?: boolean;
   /** Whether a successful response has an ETag. */
   versioned?: boolean;

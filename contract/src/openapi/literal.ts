@@ -2,7 +2,7 @@
 interface Syntax {
   text(value: string): string;
   name(name: string): string;
-  /** The character after the last element of a value that spans several lines. */
+  /** The character after the last element of an object or array that spans several lines. */
   last: ',' | '';
 }
 
@@ -15,8 +15,8 @@ const typeScript: Syntax = {
 const json: Syntax = { text: (value) => JSON.stringify(value), name: (name) => JSON.stringify(name), last: '' };
 
 /**
- * Formats a value as TypeScript source code. A value that fits in `width` characters is on one line. Otherwise each
- * field or element is on its own line.
+ * Formats a value as TypeScript source code. Puts a value that fits in `width` characters on one line. Otherwise, puts
+ * each field or element on its own line.
  */
 export function literal(value: unknown, width = 100): string {
   return written(value, width, typeScript);

@@ -9,7 +9,7 @@ import { codeSamples } from './samples.ts';
 import { metaOf } from './schemas.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
-/** The HTTP error statuses whose response is the same for all endpoints, with the names of these responses. */
+/** The names of the error responses that are the same for all endpoints, by HTTP status. */
 const sharedStatuses: Record<number, string> = {
   401: 'InvalidApiKey',
   403: 'InsufficientScope',
@@ -36,8 +36,8 @@ export type DraftedOperation = Pick<Operation, 'operationId' | 'summary' | 'tags
 };
 
 /**
- * Returns the operation with the data that ts-rest doesn't add: errors, headers, scope and descriptions. Replaces the
- * parameters by references to components.
+ * Returns the operation with the data that ts-rest doesn't add: errors, headers, scope and descriptions. Replaces each
+ * parameter with a reference to a component.
  */
 export function completed(
   drafted: DraftedOperation,
@@ -89,7 +89,7 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
       }),
     ),
     ...(acceptsIfNoneMatch(route) && {
-      304: { description: 'The resource still has this `ETag`. No body.', headers: headers(304) },
+      304: { description: 'The resource is unchanged. The response has no body.', headers: headers(304) },
     }),
   };
 }

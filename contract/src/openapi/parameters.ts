@@ -19,7 +19,7 @@ export function headerParameters({ headers }: Endpoint, schemas: Schemas): Param
   });
 }
 
-/** Adds a parameter with its name and description to the components. Returns a reference to the component. */
+/** Adds a parameter to the components, with a name and a description. Returns a reference to the component. */
 export function toComponent(
   drafted: Parameter,
   path: string,
@@ -28,7 +28,7 @@ export function toComponent(
 ): Reference {
   const [key, parameter] = named(drafted, path, resource);
   if (key in parameters && JSON.stringify(parameters[key]) !== JSON.stringify(parameter)) {
-    throw new Error(`Two parameters are called ${key}.`);
+    throw new Error(`Two different parameters are called ${key}. Rename one of them.`);
   }
   parameters[key] = parameter;
   return { $ref: `#/components/parameters/${key}` };
@@ -52,7 +52,7 @@ function named(
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
-    // The API reference page would send the example as the default value, so the example is omitted.
+    // The API reference page would send the example by default, so only paging parameters have an example.
     const { examples, ...withoutExamples } = schema;
     const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
     return [key + capitalize(name), { name, in: where, required: false, description, schema: shown }];
@@ -75,7 +75,7 @@ const conditions = {
   ),
   'If-None-Match': condition(
     'If-None-Match',
-    'The `ETag` of an earlier response. If the resource is unchanged, returns 304 without a body.',
+    'The `ETag` of an earlier response. If the resource is unchanged, the server returns 304 without a body.',
   ),
 };
 
@@ -102,7 +102,7 @@ const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, 
 export function exampleIdOf(path: string, parameter: string): number {
   const owner = ownerOf(path, parameter);
   const resource = owners[owner];
-  if (resource === undefined) throw new Error(`A path of the contract names a ${owner}, which is no resource.`);
+  if (resource === undefined) throw new Error(`No schema for the resource ${owner} in a path. Add it to \`owners\`.`);
   return (metaOf(resource).example as { id: number }).id;
 }
 

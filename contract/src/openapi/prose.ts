@@ -9,23 +9,23 @@ import { ticketTransitions } from '../resources/tickets.ts';
 import { type Scope, scopes } from '../scopes.ts';
 import { errorCodes } from './error-examples.ts';
 
-/** The path of the changelog of the API, which shows docs/changelog.md. */
+/** The path of the changelog page of the API. The page contains docs/changelog.md. */
 export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
 Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
-All paths start with \`${pathPrefix}\` at the address of the workspace. Requests and responses are JSON.
+All paths start with the URL of the workspace and \`${pathPrefix}\`. Requests and responses are JSON.
 
 For additions and their dates, see [the changelog](${changelogPath}).
 
-The samples read the address of the server and the API key from the environment: \`export ITSM_URL=http://127.0.0.1:3000\`
-and \`export ITSM_KEY=itsm_…\`. Their ids are from the demo workspace.
+The samples read the URL of the server and the API key from the environment: \`export ITSM_URL=http://127.0.0.1:3000\`
+and \`export ITSM_KEY=itsm_…\`. The ids in the samples are from the demo workspace.
 
 # Authentication and scopes
 
 Send your API key with every request except ping, as \`Authorization: Bearer <API_KEY>\` or \`X-API-Key: <API_KEY>\`.
-The key belongs to one workspace. Its scopes define what it can do:
+An API key belongs to one workspace. The scopes of the key determine what you can do with it:
 
 ${table(
   ['Scope', 'Allows you to'],
@@ -34,18 +34,19 @@ ${table(
 
 # Responses
 
-Every response is an envelope: \`success\`, then \`data\` (and \`meta\` for lists) or \`error\`. A resource always has all
-its fields, and a field without a value is \`null\`. Timestamps are in UTC. Ignore fields and enum values that you don't
-know, because the API can add new ones. Every response has the header \`x-request-id\`.
+Every response body is an object with \`success\`. A successful response also has \`data\`, and lists have \`meta\`. An
+error response has \`error\`. A resource always has all its fields, and a field without a value is \`null\`. Timestamps
+are in UTC. Ignore unknown fields and enum values, because the API can add new ones. Every response has the header
+\`x-request-id\`.
 
 # Pagination, filters and search
 
 By default, lists are sorted by \`id\`, newest first. \`page\` starts at 1. \`perPage\` is 20 by default and at most 100. A
-page past the end is empty. If \`meta.totalCountCapped\` is present, more items match than \`meta.totalCount\`. Otherwise,
-\`meta.totalCount\` is exact.
+page after the last page is empty. If \`meta.totalCountCapped\` is present, more items match than \`meta.totalCount\`.
+Otherwise, \`meta.totalCount\` is exact.
 
 Different filters combine with AND. To match any of several values, repeat the filter (\`status=OPEN&status=PENDING\`) or
-separate the values with commas (\`status=OPEN,PENDING\`). A filter takes at most 100 values.
+separate the values with commas (\`status=OPEN,PENDING\`). A filter accepts at most 100 values.
 
 \`q\` is a full-text search that ignores case. All words must match, and the last word can be a prefix. A word is a
 sequence of letters and digits.
@@ -53,8 +54,9 @@ sequence of letters and digits.
 # Incremental sync
 
 \`GET …/changes\` is a change feed: it returns the current version of changed rows, ordered by their last change. While
-\`hasMore\` is true, request the next page with \`nextCursor\`. When it is false, store \`nextCursor\` and use it for your
-next sync. You get every change that is committed after a cursor was issued. A row can appear more than once.
+\`hasMore\` is true, request the next page with \`nextCursor\`. When \`hasMore\` is false, store \`nextCursor\` and start your
+next sync with this cursor. The feed contains every change that is committed after the server issued the cursor. A row
+can appear more than once.
 
 # Updates
 
@@ -64,20 +66,21 @@ null.
 # Idempotent requests
 
 Send an \`Idempotency-Key\` with a \`POST\` so that you can retry it safely. If the request succeeded, a retry within
-${idempotencyHours} hours has no further effect and returns the same response with \`Idempotent-Replayed: true\`. The same key
-with another path or body is an error. If the request failed with an error, you can correct it and use the same key.
+${idempotencyHours} hours has no further effect and returns the same response with \`Idempotent-Replayed: true\`. If you send the
+same key with another path or body, the server returns an error. If a request failed, you can correct the request and
+send it with the same key.
 
 # Bulk requests
 
-\`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` has one result for each ticket, in the same order.
-Each result has the \`status\` that a single request would return, and its \`data\` or \`error\`.
+\`/tickets/bulk\` accepts up to ${bulkItems} tickets in one request. \`data\` has one result for each ticket, in the same order.
+Each result has the \`status\` and the \`data\` or \`error\` that a request for only this ticket would return.
 
 # Optimistic concurrency
 
-A response with a single resource has an \`ETag\`, which identifies the version of the resource. A create or an update
-returns the new one. With \`If-None-Match\`, a read returns 304 without a body if the resource is unchanged. With
-\`If-Match\`, a \`PATCH\` or \`DELETE\` returns 412 without making changes if the resource has changed. Changes to the
-watchers or comments of a ticket also change its \`ETag\`.
+A response with a single resource has an \`ETag\`, which identifies the version of the resource. If you create or update
+a resource, the response has the new \`ETag\`. If you read a resource with \`If-None-Match\` and the resource is unchanged,
+the server returns 304 without a body. If you send a \`PATCH\` or \`DELETE\` with \`If-Match\` and the resource has changed,
+the server changes nothing and returns 412. Changes to the watchers or comments of a ticket also change its \`ETag\`.
 
 # Limits
 
@@ -87,11 +90,11 @@ carriage return. Descriptions, notes, resolutions and comments have at most 6553
 
 # Rate limits
 
-An API key can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in all, and ${rateLimits.group} to each endpoint group:
-${groups.join(', ')}. Tasks count in the group \`projects\`, comments in \`tickets\`,
-deliveries in \`webhooks\`, and \`/me\` in \`users\`. The limits of a workspace can differ. The response headers show the
-limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Rejected requests don't
-count.
+With an API key, you can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in total, and ${rateLimits.group} to each endpoint group:
+${groups.join(', ')}. Tasks belong to the group \`projects\`, comments to \`tickets\`,
+deliveries to \`webhooks\`, and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
+the limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Requests that the
+server rejects with 429 don't count against the limits.
 
 # Errors
 
@@ -101,7 +104,7 @@ ${table(
 )}
 
 The server checks a request in this order: path, API key, rate limits, scope, parameters and body, existence of the
-resource, \`If-Match\`. In every error, \`docs\` is the address of the page that explains the code.
+resource, \`If-Match\`. In every error, \`docs\` is the URL of the page that explains the code.
 `.trim();
 
 /** The descriptions of the OpenAPI tags. Each resource has one tag. */
@@ -112,7 +115,7 @@ export const tags: Record<string, string> = {
   comments: 'Comments on tickets.',
   assets: 'Devices, licenses and other items that the workspace manages.',
   activities: 'The history of actions on tickets and assets.',
-  projects: 'Projects, which have tasks.',
+  projects: 'Projects, which contain tasks.',
   tasks: 'The tasks of projects.',
   users: 'The users of the workspace.',
   webhooks: 'Webhook subscriptions. For their deliveries, see the section `events`.',
@@ -125,7 +128,7 @@ const transitions: Record<string, Readonly<Record<string, readonly string[]>>> =
   assets: Object.fromEntries(AssetStatus.options.map((from) => [from, assetTransitions(from)])),
 };
 
-/** Returns true if a request to an endpoint can contain a forbidden status transition. */
+/** Returns true if a client can request a forbidden status transition at an endpoint. */
 export function hasForbiddenMoves(resource: string, { method }: Endpoint, fields: readonly string[]): boolean {
   return method === 'PATCH' && fields.includes('status') && resource in transitions;
 }
@@ -159,7 +162,7 @@ function describeMoves(table: Readonly<Record<string, readonly string[]>> | unde
     ? ['- any other status → every status']
     : open.map((from) => `- ${from} → ${table[from]?.join(', ')}`);
   return [
-    '`status` can change as follows. Any other change returns `INVALID_TRANSITION`. Setting the current status again changes nothing.',
+    '`status` can change as follows. For any other change, the server returns `INVALID_TRANSITION`. You can set the current status again, which changes nothing.',
     [...moves, ...final.map((from) => `- ${from} is final; other fields can still change`)].join('\n'),
   ].join('\n\n');
 }

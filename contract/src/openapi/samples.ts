@@ -8,12 +8,12 @@ import type { CodeSample } from './types.ts';
 /** The name of the npm package of the client. The samples import it. */
 const clientPackage = '@itsm-api/client';
 
-/** The maximum number of characters of a value on one line, so that samples fit in the column of the reference page. */
+/** The maximum number of characters of a value in one line. Longer lines don't fit on the reference page. */
 const width = 48;
 
 /**
- * Returns two code samples that call an operation with its example: one with the client, one with curl. Both read the
- * server URL and the API key from `ITSM_URL` and `ITSM_KEY`, as in the guides.
+ * Returns two code samples that call an operation with its example values: one with the client, and one with curl. Both
+ * samples read the server URL and the API key from `ITSM_URL` and `ITSM_KEY`, as in the guides.
  */
 export function codeSamples(resource: string, name: string, route: Endpoint): CodeSample[] {
   return [
@@ -48,7 +48,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   const parts = [
     `curl ${isImplied ? '' : `-X ${route.method} `}"$ITSM_URL${pathPrefix}${path}${query && `?${query}`}"`,
     ...(route.metadata.scope === null ? [] : ['-H "Authorization: Bearer $ITSM_KEY"']),
-    // The command generates a new idempotency key each time you run it. Programs reuse the key when they retry.
+    // Each run of this command generates a new idempotency key. A program must reuse the key when it retries.
     ...(route.method === 'POST' ? [`-H "Idempotency-Key: ${resource}-${name}-$(date +%s)"`] : []),
     ...(body === undefined
       ? []

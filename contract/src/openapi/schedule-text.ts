@@ -18,23 +18,24 @@ const everyHour = `every ${inWords(pausedOpening).replace(/^1 /, '')}`;
 export const scheduleForReceivers = {
   success: `Respond with a 2xx within ${inWords(attemptTimeout)}`,
   retries:
-    `Otherwise the server retries: ${attempts} attempts in all, over more than ${inDays(sum(waits))}. ` +
-    'It respects `Retry-After`.',
+    `Otherwise, the server retries the delivery: ${attempts} attempts in all, over more than ${inDays(sum(waits))}. ` +
+    'The server respects `Retry-After`.',
   breaker:
     'The circuit breaker of a subscription stops deliveries after consecutive failures. ' +
-    'Open means that nothing is sent. Half-open means that one delivery is sent as a test.',
+    'While the circuit is open, the server sends nothing. ' +
+    'While the circuit is half-open, the server sends one delivery as a test.',
   pause:
-    `After a 410 response, or ${inDays(pauseAfter)} without a success, the server pauses the subscription: ` +
-    `it sends only one event ${everyHour} as a test. One success resumes all deliveries.`,
+    `After a 410 response, or ${inDays(pauseAfter)} without a success, the server pauses the subscription. ` +
+    `Then, the server sends only one event ${everyHour} as a test. One success resumes all deliveries.`,
   trials: `Until your URL first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 };
 
 /** All rules of the delivery schedule as list items, for docs/decisions/webhook-deliveries.md. */
 export const scheduleRules = [
   `An attempt succeeds with a 2xx within ${inWords(attemptTimeout)}, including the body. The connection timeout is ${inWords(connectTimeout)}.`,
-  `The server retries after ${waits.map(inWords).join(', ')}: ${attempts} attempts, ±${100 * jitter} % jitter. It respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
-  `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}, doubled each time up to ${inWords(breaker.maxOpening)}. Then it is half-open and tries one delivery. A success closes it, a failure opens it again.`,
-  `The server pauses a subscription after a 410, or if every attempt failed for ${inWords(pauseAfter)} since the last success. Then it tries one delivery ${everyHour}. A success resumes all deliveries.`,
+  `The server retries after ${waits.map(inWords).join(', ')}, with ±${100 * jitter} % jitter: ${attempts} attempts in all. The server respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
+  `After ${breaker.failures} consecutive failures, the circuit of the subscription opens for ${inWords(breaker.firstOpening)}. Each time the circuit opens again, this time doubles, up to ${inWords(breaker.maxOpening)}. Then the circuit is half-open, and the server sends one delivery. A success closes the circuit, and a failure opens it again.`,
+  `The server pauses a subscription after a 410, or if every attempt failed for ${inWords(pauseAfter)}. Then the server sends one delivery ${everyHour}. A success resumes all deliveries.`,
   `Until the URL of a subscription first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 ];
 

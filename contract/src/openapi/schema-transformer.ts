@@ -11,12 +11,12 @@ interface SchemaContext {
   appRoute: unknown;
 }
 
-/** A schema with the examples that ts-rest adds to the media type. */
+/** A schema with its examples. ts-rest adds the examples to the media type. */
 type Described = Schema & { mediaExamples?: Content['application/json']['examples'] };
 
 /**
- * Returns the JSON Schema of a body, query, path, header or response. Returns null if the position has no object
- * schema, and for errors, which have a description per error code.
+ * Returns the JSON Schema of a body, query, path, header or response. Returns null if the schema doesn't describe an
+ * object, and for errors, because `completed` describes the error responses.
  */
 export function describeSchema({ schema, type, appRoute }: SchemaContext, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
@@ -27,9 +27,7 @@ export function describeSchema({ schema, type, appRoute }: SchemaContext, schema
 
 const onePage: PageMeta = { page: 1, perPage: 20, totalCount: 1 };
 
-/**
- * Returns the schema of a successful response. The example of the response is the resource after the example request.
- */
+/** Returns the schema of a successful response. The example shows the resource after the example request. */
 function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
   const data = schema.shape.data as z.ZodType;
   const isArray = data instanceof z.ZodArray;
@@ -57,7 +55,7 @@ function changeOf(route: Endpoint): object {
   return 'body' in route && route.body instanceof z.ZodObject ? (metaOf(route.body).example as object) : {};
 }
 
-/** Returns only those changed fields that the response also contains. A secret, for example, isn't in the response. */
+/** Returns the changed fields that the response also contains. For example, a response doesn't contain a secret. */
 function visible(change: object, responseExample: object): object {
   return Object.fromEntries(Object.entries(change).filter(([field]) => field in responseExample));
 }

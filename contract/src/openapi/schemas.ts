@@ -22,7 +22,7 @@ export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
 /** Adds a named schema to the components and returns a reference to it. @throws if another schema has the same name */
 export function addSchema(schemas: Schemas, name: string, schema: Schema): Schema {
   if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema)) {
-    throw new Error(`Two schemas are called ${name}; give one another id.`);
+    throw new Error(`Two different schemas are called ${name}. Give one of them another id.`);
   }
   schemas[name] = schema;
   return { $ref: `${componentsBelow}${name}` };
@@ -37,18 +37,18 @@ export function componentNamed($ref: string): string {
 export function metaOf(schema: z.ZodType): { id: string; description: string; example: unknown } {
   const { id, description, example } = z.globalRegistry.get(schema) ?? {};
   if (id === undefined || description === undefined)
-    throw new Error('A body or a response lacks an id or a description.');
+    throw new Error('The schema of a body or a response lacks an id or a description. Add it with `meta`.');
   return { id, description, example };
 }
 
-/** Removes details of zod's JSON Schema that don't help readers, and converts the rest to OpenAPI 3.1. */
+/** Removes details of zod's JSON Schema that don't help readers, and converts the schema to OpenAPI 3.1. */
 function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
-  // Newer servers can add fields to responses. The schema doesn't describe the type of such fields, because generators
-  // would create types that don't compile: the known fields have other types.
+  // Newer servers can add fields to responses. The schema doesn't describe the type of added fields: the types of the
+  // known fields would contradict it, and client generators would create types that don't compile.
   if (io === 'output' && (schema.properties ?? schema.$ref) !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
-    // A reference to a named schema with another description needs no example, because the named schema has one.
+    // A reference with its own description needs no example, because the named schema has an example.
     if (schema.$ref === undefined) schema.examples = [schema.example];
     delete schema.example;
   }
@@ -90,7 +90,7 @@ function nullable(schema: Schema, schemas: Schemas): Schema {
   return typeof inline.type === 'string' ? { ...inline, ...rest, type: [inline.type, 'null'] } : schema;
 }
 
-/** Returns a copy of a JSON value. Replaces every object in it by the result of `change`, innermost objects first. */
+/** Returns a copy of a JSON value. Replaces every object with the result of `change`, innermost objects first. */
 export function mapSchema(value: unknown, change: (object: Schema) => unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => mapSchema(each, change));
   if (typeof value !== 'object' || value === null) return value;

@@ -2,7 +2,7 @@ import { componentNamed, mapSchema } from './schemas.ts';
 import type { Components, OpenApi, Schema } from './types.ts';
 
 /**
- * Converts the document to OpenAPI 3.0.3, for generators without support for 3.1. Removes webhooks, because OpenAPI 3.0
+ * Converts the document to OpenAPI 3.0.3, for generators that don't support 3.1. Removes webhooks, because OpenAPI 3.0
  * doesn't support them.
  */
 export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
@@ -20,14 +20,15 @@ export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   return { ...converted, components: usedBy(converted.paths, converted.components) };
 }
 
-/** Wraps a reference with a description in `allOf`, because OpenAPI 3.0 ignores other fields beside a reference. */
+/** Wraps a reference with a description in `allOf`, because OpenAPI 3.0 ignores all fields next to `$ref`. */
 function downgradeReference({ $ref, ...words }: Schema): Schema {
   if (typeof $ref !== 'string') return words;
   return Object.keys(words).length === 0 ? { $ref } : { ...words, allOf: [{ $ref }] };
 }
 
 /**
- * Converts a schema from OpenAPI 3.1 to 3.0. Callers may pass other objects, because these have no schema keywords.
+ * Converts a schema from OpenAPI 3.1 to 3.0. Objects that aren't schemas stay unchanged, because they have no schema
+ * keywords.
  * @param named returns a named schema in its 3.0 form
  */
 function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: string) => Schema): Schema {
@@ -57,7 +58,7 @@ function withNull(schema: Schema): Schema {
   return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Makes the first schema of a choice nullable, because `nullable` of OpenAPI 3.0 needs a type in the same schema. */
+/** Makes the first schema of a choice nullable, because `nullable` in OpenAPI 3.0 needs a `type` in the same schema. */
 function firstNullable([first, ...others]: Schema[]): Schema[] {
   return [{ ...first, nullable: true }, ...others];
 }

@@ -1,12 +1,12 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 
 /*
- * Types of the OpenAPI 3.1 objects. Optional fields that our document always contains are mandatory in these types.
+ * The types of OpenAPI 3.1 objects. In these types, optional fields that our document always contains are mandatory.
  */
 
 type With<Base, Fields> = Omit<Base, keyof Fields> & Fields;
 
-/** A schema in JSON Schema 2020-12. The package openapi-types only knows the schema keywords of OpenAPI 3.0. */
+/** A schema in JSON Schema 2020-12. The package openapi-types defines only the schema keywords of OpenAPI 3.0. */
 export type Schema = Record<string, unknown>;
 
 export type Reference = OpenAPIV3_1.ReferenceObject;

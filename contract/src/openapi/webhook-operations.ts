@@ -3,7 +3,7 @@ import { scheduleForReceivers } from './schedule-text.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
-/** A test vector: a signed delivery with which developers test their receivers. No subscription uses its secret. */
+/** A test vector: a signed delivery for tests of receivers. No subscription uses its secret. */
 const vector = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'evt_5d41402abc4b2a76b9719d911017c592',
@@ -16,15 +16,15 @@ const vector = {
 /** The description of webhook deliveries in the OpenAPI document. */
 export const deliveriesDescription = `
 The server sends each event as a \`POST\` with a JSON body to the URL of the subscription, at least once and in no
-guaranteed order. Use \`webhook-id\`, which is the same on every attempt, to deduplicate.
+guaranteed order. To deduplicate events, use \`webhook-id\`, which is the same on every attempt.
 
 ${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
 ${scheduleForReceivers.breaker}
 ${scheduleForReceivers.pause}
 ${scheduleForReceivers.trials}
 
-**Verify the signature of every delivery.** Verify either \`X-Service-Signature\` or \`webhook-signature\`. Use the raw body,
-before parsing, and compare in constant time:
+**Verify the signature of every delivery.** Verify either \`X-Service-Signature\` or \`webhook-signature\`. Use the raw body
+before you parse it, and compare the signatures in constant time:
 
 \`\`\`js
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -36,8 +36,8 @@ export function isGenuine(rawBody, headers, secret) {
 }
 \`\`\`
 
-\`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks. You can use its libraries, which
-also protect against replay attacks. To test a receiver, use these values:
+\`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks. You can use the Standard Webhooks
+libraries, which also protect against replay attacks. To test a receiver, use these values:
 
 | | |
 | --- | --- |
@@ -60,13 +60,13 @@ export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
     header('X-Service-Event', 'The type of the event.', 'ticket.created'),
     header('X-Service-Delivery', 'The id of the delivery.', '9001'),
     header('X-Service-Attempt', 'The number of the attempt, from 1.', '1'),
-    header('webhook-id', 'The id of the event, the same on every attempt.', vector.id),
+    header('webhook-id', 'The id of the event. Every attempt has the same id.', vector.id),
     header('webhook-timestamp', 'When the attempt was sent, in Unix seconds.', vector.timestamp),
     header(
       'webhook-signature',
       '`v1,` and the HMAC-SHA256 of `id.timestamp.body` with the signing secret, in base64. ' +
         'If the secret is `whsec_` followed by base64, the header has a second signature after a space. ' +
-        'Its key is the decoded base64.',
+        'The key of the second signature is the decoded base64.',
       vector.standard,
     ),
   ].map((parameter) => [`Event-${parameter.name}`, parameter]),
@@ -98,7 +98,7 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
   return {
     operationId: `events_${type.replace('.', '_')}`,
     summary: when.replace(/\.$/, ''),
-    description: changes ? 'Contains the complete resource and the changed fields.' : 'Contains the complete resource.',
+    description: `The body contains the complete resource${changes ? ' and the changed fields' : ''}.`,
     tags: ['events'],
     security: [],
     parameters: Object.keys(deliveryHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
@@ -115,7 +115,7 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
     responses: {
       '2XX': { description: 'Success. The server sends no further attempts.' },
       '410': { description: 'The endpoint is gone. The server pauses the subscription.' },
-      default: { description: 'Failure. The server retries later, not before `Retry-After`.' },
+      default: { description: 'Failure. The server retries later, after the delay in `Retry-After` if present.' },
     },
   };
 }

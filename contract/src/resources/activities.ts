@@ -10,7 +10,7 @@ export const ActivityAction = z.enum(['CREATED', 'UPDATED', 'COMMENTED']).meta({
 });
 export type ActivityAction = z.output<typeof ActivityAction>;
 
-/** The maximum length of a recorded text, in UTF-16 units. The server cuts longer text and appends `…`. */
+/** The maximum length of a recorded text, in UTF-16 code units. The server cuts longer text and appends `…`. */
 export const activityTextLength = 1000;
 
 /** Returns the schema of an activity entry for one type of resource. */
@@ -24,9 +24,9 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
       changes: changes.meta({
         description:
           'The changed fields, in the same form as in events. Empty for CREATED. ' +
-          `Text over ${activityTextLength} characters is cut to ${activityTextLength} and ends with \`…\`. ` +
-          `\`customFields\` has only the changed keys, limited to ${activityTextLength} characters in total. ` +
-          'A list that is too long becomes a string: the start of its JSON.',
+          `Text with more than ${activityTextLength} characters is cut and ends with \`…\`. ` +
+          `\`customFields\` has only the changed keys, with at most ${activityTextLength} characters in total. ` +
+          'If a list is too long, the value is a string with the start of the list as JSON.',
       }),
     })
     .meta({
@@ -42,7 +42,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
     });
 }
 
-/** The name of the resource with its article, the schema of its changes, and an example of its changes. */
+/** The name of a resource with its article, the schema of the changes, and an example of the changes. */
 interface Kind<Fields> {
   resource: string;
   changes: Fields;
@@ -67,7 +67,7 @@ export const ActivityQuery = listQuery({});
 export type ActivityQuery = z.output<typeof ActivityQuery>;
 
 const description =
-  'Returns the newest first. The server did not always record activity. Earlier actions are not included.';
+  'Returns the newest actions first. Actions from before the server recorded activity are not included.';
 
 export const activities = endpoints({
   ofTicket: {

@@ -37,13 +37,13 @@ export const AssetStatus = z
   .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])
   .meta({
     id: 'AssetStatus',
-    description: 'The status of the asset. DISPOSED is final. Every other transition is allowed.',
+    description: 'The status of the asset. DISPOSED is final. All other transitions are allowed.',
   });
 export type AssetStatus = z.output<typeof AssetStatus>;
 
 /**
- * Returns the statuses to which an asset can change: all others, or none if it is DISPOSED
- * (docs/decisions/data-model.md).
+ * Returns the statuses to which an asset can change: all statuses except the current one, or none if the asset is
+ * DISPOSED (docs/decisions/data-model.md).
  */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
@@ -58,7 +58,7 @@ const Manufacturer = trimmedText(1, 255).meta({ description: 'The manufacturer, 
 const Model = trimmedText(1, 255).meta({ description: 'The model name, or null if unknown.' });
 const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
 const AssignedToId = Id.meta({
-  description: 'The user who has the asset, or null if unassigned. A user that you assign must be active.',
+  description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
 const PurchaseDate = CalendarDate.meta({ description: 'The date of purchase, or null if unknown.' });
 const warranty = { description: 'When the warranty ends, or null if unknown.' };
@@ -182,8 +182,9 @@ export const AssetPatch = patch({
 }).meta({
   id: 'AssetPatch',
   description:
-    'Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign the asset without a status, ' +
-    "it becomes IN_USE. If you unassign an asset that is IN_USE, it becomes IN_STOCK. `assetTag` can't change.",
+    'Changes to an asset. Absent fields stay unchanged, and null clears a field. ' +
+    'If you assign an asset without a status, its status becomes IN_USE. ' +
+    "If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change.",
   example: { assignedToId: 2 },
 });
 export type AssetPatch = z.output<typeof AssetPatch>;
@@ -202,7 +203,8 @@ export const assets = endpoints({
     path: '/assets',
     summary: 'List assets',
     description:
-      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
+      'Returns the newest assets first. ' +
+      'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'assets:read',
       group: 'assets',

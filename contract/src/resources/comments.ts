@@ -6,8 +6,8 @@ import { TicketIdParam } from './tickets.ts';
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
   id: 'CommentVisibility',
   description:
-    'The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read ' +
-    'the ticket can read both.',
+    'The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. ' +
+    'The visibility is only a label: an API key that can read the ticket can read all its comments.',
 });
 export type CommentVisibility = z.output<typeof CommentVisibility>;
 
@@ -16,7 +16,7 @@ const Body = longText('The text of the comment');
 export const Comment = z
   .object({
     id: Id,
-    ticketId: Id.meta({ description: 'The ticket of the comment.' }),
+    ticketId: Id.meta({ description: 'The ticket to which the comment belongs.' }),
     authorId: Id.meta({ description: 'The author: the user of the API key that created the comment.' }),
     body: responseText(Body),
     visibility: CommentVisibility,
@@ -51,7 +51,7 @@ export const comments = endpoints({
     method: 'GET',
     path: '/tickets/:id/comments',
     summary: "List a ticket's comments",
-    description: 'Returns the newest first, both PUBLIC and INTERNAL.',
+    description: 'Returns PUBLIC and INTERNAL comments, newest first.',
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
@@ -70,7 +70,8 @@ export const comments = endpoints({
     path: '/tickets/:id/comments',
     summary: 'Comment on a ticket',
     description:
-      'Adds a comment to a ticket of any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
+      'Adds a comment to a ticket with any status. ' +
+      'Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',

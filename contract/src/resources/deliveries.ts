@@ -6,15 +6,15 @@ import { Id, Timestamp } from '../fields.ts';
 export const DeliveryState = z.enum(['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED']).meta({
   id: 'DeliveryState',
   description:
-    'The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. ' +
-    'CANCELLED: the subscription was deactivated first.',
+    'The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. ' +
+    'EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first.',
 });
 export type DeliveryState = z.output<typeof DeliveryState>;
 
 const delivery = {
   id: Id,
   webhookId: Id.meta({ description: 'The subscription that receives the event.' }),
-  eventId: z.string().meta({ description: 'The `webhook-id` header of the delivery, the same on every attempt.' }),
+  eventId: z.string().meta({ description: 'The `webhook-id` header, which is the same on every attempt.' }),
   event: EventType,
   state: DeliveryState,
   attemptCount: z
@@ -26,7 +26,7 @@ const delivery = {
   }),
   createdAt: Timestamp.meta({ description: 'When the event occurred.' }),
   settledAt: Timestamp.nullable().meta({
-    description: 'When the delivery was delivered, exhausted or cancelled, or null while PENDING.',
+    description: 'When the status became DELIVERED, EXHAUSTED or CANCELLED, or null while PENDING.',
   }),
 };
 
@@ -49,13 +49,13 @@ export type Delivery = z.output<typeof Delivery>;
 
 export const DeliveryAttempt = z
   .object({
-    number: z.int().min(1).meta({ description: 'The number of the attempt, from 1. A replay starts at 1 again.' }),
+    number: z.int().min(1).meta({ description: 'The number of the attempt. Starts at 1, and again after a replay.' }),
     startedAt: Timestamp.meta({ description: 'When the attempt started.' }),
     durationMs: z.int().min(0).meta({ description: 'The duration of the attempt, in milliseconds.' }),
     status: z.int().nullable().meta({ description: 'The HTTP status of the response, or null if there was none.' }),
     error: z.string().nullable().meta({ description: 'Why the attempt failed, or null if a response arrived.' }),
     answer: z.string().nullable().meta({
-      description: 'The start of the response body. Null if the body is empty or might come from a private network.',
+      description: 'The start of the response body, or null if the body is empty or may come from a private network.',
     }),
   })
   .meta({
@@ -101,7 +101,8 @@ export const deliveries = endpoints({
     path: '/webhooks/:id/deliveries',
     summary: "List a subscription's deliveries",
     description:
-      'Returns the newest first. Also works for deactivated subscriptions. Finished deliveries are kept for 30 days.',
+      'Returns the newest deliveries first, for active and deactivated subscriptions. ' +
+      'The server deletes deliveries 30 days after they finish.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: DeliveryQuery,
@@ -121,9 +122,10 @@ export const deliveries = endpoints({
     path: '/deliveries/:id/replay',
     summary: 'Send a delivery again',
     description:
-      'Sends a delivery of any status again, immediately, with the same `webhook-id`. Attempts start at 1 again. ' +
-      'If the delivery is being sent now, nothing happens. ' +
-      'If the circuit breaker is open, this delivery is sent as a test. ' +
+      'Immediately sends a delivery with any status again, with the same `webhook-id`. ' +
+      'Attempt numbers start at 1 again. ' +
+      'If an attempt is in progress, the request has no effect. ' +
+      'If the circuit breaker is open, the server sends this delivery as a test. ' +
       'If the subscription has `paused: true`, the delivery waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,

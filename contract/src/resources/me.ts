@@ -10,13 +10,13 @@ const Key = z
     name: z.string().meta({ description: 'The name of the API key.' }),
     lastFour: z
       .string()
-      .meta({ description: 'The last four characters of the API key. The server does not store the rest.' }),
+      .meta({ description: 'The last four characters of the API key. The server does not store the complete key.' }),
     scopes: z.array(Scope).meta({ description: 'The scopes of the API key.' }),
     createdAt: Timestamp.meta({ description: 'When the API key was created.' }),
     expiresAt: Timestamp.nullable().meta({ description: 'When the API key expires, or null if it never expires.' }),
     lastUsedAt: Timestamp.nullable().meta({
       description:
-        'When the API key was last used before this request, accurate to one minute. Null if it was never used before.',
+        'When the API key was last used before this request, accurate to one minute. Null if this is the first use.',
     }),
   })
   .meta({ id: 'Key', description: 'An API key, without its secret part.' });
@@ -41,7 +41,7 @@ export const Identity = z
     }),
     workspace: z
       .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })
-      .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only its data.' }),
+      .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only this workspace.' }),
     limits: z.array(Limit).meta({ description: 'The rate limits of the API key: `global`, then each endpoint group.' }),
   })
   .meta({

@@ -86,7 +86,8 @@ export const projects = endpoints({
     path: '/projects',
     summary: 'List projects',
     description:
-      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
+      'Returns the newest projects first. ' +
+      'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'projects:read',
       group: 'projects',

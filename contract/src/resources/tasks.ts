@@ -32,7 +32,7 @@ export const TaskStatus = z
 export type TaskStatus = z.output<typeof TaskStatus>;
 
 const AssigneeId = Id.meta({
-  description: 'The assigned user, or null if unassigned. A user that you assign must be active.',
+  description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
 const StartDate = CalendarDate.meta({ description: 'The start date, or null if not set.' });
 const DueDate = CalendarDate.meta({ description: 'The due date, or null if not set.' });
@@ -40,7 +40,7 @@ const DueDate = CalendarDate.meta({ description: 'The due date, or null if not s
 export const Task = z
   .object({
     id: Id,
-    projectId: Id.meta({ description: 'The project of the task. It never changes.' }),
+    projectId: Id.meta({ description: 'The project of the task. A task never moves to another project.' }),
     title: responseText(Title),
     description: responseText(Description).nullable(),
     status: TaskStatus,
@@ -125,7 +125,8 @@ export const tasks = endpoints({
     path: '/projects/:id/tasks',
     summary: "List a project's tasks",
     description:
-      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
+      'Returns the newest tasks first. ' +
+      'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'projects:read',
       group: 'projects',

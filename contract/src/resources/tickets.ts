@@ -51,7 +51,7 @@ export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED'
 export type TicketStatus = z.output<typeof TicketStatus>;
 
 /**
- * The statuses to which a ticket can change, by current status. Setting the current status again is always allowed
+ * The statuses to which a ticket can change, by current status. A request can always set the current status again
  * (docs/decisions/tickets.md).
  */
 export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
@@ -107,8 +107,8 @@ export const TicketIdParam = z.object({ id: TicketReference });
 const prefixes = Object.values(ticketNumberPrefixes).map((prefix) => `${prefix}-`);
 
 const ticketNumberDescription =
-  `One of the prefixes ${prefixes.slice(0, -1).join(', ')} and ${prefixes.at(-1)}, and a number. ` +
-  'Numbers start at 1 for each ticket type in the workspace. They are never reused.';
+  `A prefix (${prefixes.slice(0, -1).join(', ')} or ${prefixes.at(-1)}) and a number. ` +
+  'Each ticket type of the workspace has its own numbers, which start at 1. The server never reuses a number.';
 
 const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });
 openEnum.set(GivenTicketNumber, TicketNumber);
@@ -121,19 +121,19 @@ const CategoryConfigId = text(1, 255).meta({
     "The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists.",
 });
 const AssigneeId = Id.meta({
-  description: 'The assigned user, or null if unassigned. A user that you assign must be active.',
+  description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
 const WatcherUserIds = z
   .array(Id)
   .refine((ids) => new Set(ids).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
   .meta({
-    description: 'The users who follow the ticket, at most 100, in ascending order. Users that you add must be active.',
+    description: 'The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users.',
   });
 const ParentId = Id.meta({
   description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
 });
 const NamedParent = NamedTicket.meta({
-  description: 'The parent ticket, by id or number such as `INC-17`, or null for none.',
+  description: 'The parent ticket, by id or number such as `INC-17`, or null for no parent.',
 });
 const Resolution = longText('How the ticket was resolved');
 
@@ -149,7 +149,7 @@ export const Ticket = z
     category: Category,
     categoryConfigId: responseText(CategoryConfigId).nullable(),
     requesterId: Id.meta({
-      description: 'The user who requested the ticket, by default the user of the API key. It never changes.',
+      description: 'The user who requested the ticket. The default is the user of the API key. Never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
@@ -358,7 +358,7 @@ export const tickets = endpoints({
     path: '/tickets',
     summary: 'List tickets',
     description:
-      'Returns the newest first, unless `sort` is `id`. ' +
+      'Returns the newest tickets first, unless `sort` is `id`. ' +
       'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'tickets:read',
@@ -449,7 +449,7 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'update_tickets',
-        when: 'Takes ids or numbers, up to 100 per call. Use it instead of several calls of update_ticket.',
+        when: 'Takes up to 100 ids or numbers. Use one call instead of several calls of update_ticket.',
         short: ['id', 'ticketNumber', 'status'],
       },
     }),

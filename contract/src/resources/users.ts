@@ -6,7 +6,7 @@ import { Id, responseText, text, timestamps, trimmedText } from '../fields.ts';
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
   description:
-    'The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do.',
+    'The role of the user in the workspace. The scopes of an API key determine what the key can do, not this role.',
 });
 export type UserRole = z.output<typeof UserRole>;
 
@@ -16,7 +16,7 @@ const JobTitle = trimmedText(1, 255).meta({ description: 'The job title, or null
 const Department = trimmedText(1, 255).meta({ description: 'The department, or null if not set.' });
 const Phone = trimmedText(1, 255).meta({ description: 'The phone number, as entered, or null if not set.' });
 const TimeZone = trimmedText(1, 255).meta({
-  description: 'An IANA time zone such as `Europe/Berlin`, or null if not set.',
+  description: 'The IANA time zone, such as `Europe/Berlin`, or null if not set.',
 });
 
 export const User = z
@@ -30,7 +30,7 @@ export const User = z
       .meta({ format: 'email', description: 'The email address, in lower case, unique in the workspace.' }),
     role: UserRole,
     active: z.boolean().meta({
-      description: "Whether the user is active. Inactive users can't be assigned, and their API keys are rejected.",
+      description: "Whether the user is active. You can't assign inactive users, and their API keys are invalid.",
     }),
     jobTitle: responseText(JobTitle).nullable(),
     department: responseText(Department).nullable(),
@@ -69,7 +69,7 @@ export const NewUser = z.strictObject({
 });
 export type NewUser = z.output<typeof NewUser>;
 
-/** Changes to a user. The command line and the developer area use this schema. v1 has no endpoint that changes users. */
+/** Changes to a user. The command line and the developer area use this schema. v1 has no endpoint for it. */
 export const UserPatch = NewUser.partial();
 export type UserPatch = z.output<typeof UserPatch>;
 
@@ -93,7 +93,8 @@ export const users = endpoints({
     path: '/users',
     summary: 'List users',
     description:
-      'Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.',
+      'Returns the newest users first. ' +
+      'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'users:read',
       group: 'users',

@@ -13,8 +13,8 @@ const Secret = text(1, 256).meta({ description: 'The signing secret. Use at leas
 const Events = z.array(EventType).min(1).max(100).meta({ description: 'The subscribed event types.' });
 const SkipOwn = z.boolean().meta({
   description:
-    'Whether to skip events caused by the API key that created the subscription, ' +
-    'or by a key that replaced this key through rotation.',
+    'Whether to skip the events that the API key of the subscriber causes: ' +
+    'the key that created the subscription, or a key that replaced it through rotation.',
 });
 
 /**
@@ -38,7 +38,7 @@ const Filter = z
   })
   .meta({
     description:
-      'Delivers only events that match, or all events if null. ' +
+      'The filter for events, or null to deliver all events. ' +
       'Each key is a top-level field of the resource, with a list of values. ' +
       'An event matches if every field in the filter has one of the listed values, before or after the change. ' +
       'Every subscribed event type must have these fields. ' +
@@ -52,7 +52,8 @@ export const WebhookHealth = z.enum(['HEALTHY', 'RETRYING', 'CIRCUIT_OPEN', 'PAU
   description:
     'The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. ' +
     'RETRYING: the last attempt failed, and deliveries continue. ' +
-    'CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. ' +
+    'CIRCUIT_OPEN: several consecutive attempts failed, and the server sends nothing until `nextAttemptAt`. ' +
+    'PAUSED: the subscription is paused, and `pausedReason` describes why. ' +
     'INACTIVE: the subscription was deactivated.',
 });
 export type WebhookHealth = z.output<typeof WebhookHealth>;
@@ -78,8 +79,8 @@ export const Webhook = z
     health: WebhookHealth,
     nextAttemptAt: Timestamp.nullable().meta({
       description:
-        'The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed or half-open, or if ' +
-        '`paused: true` stops deliveries. Replays and test events are sent earlier.',
+        'When the circuit breaker allows the next attempt. Null if the circuit breaker is closed or half-open, ' +
+        'or if `paused: true` stops deliveries. Replays and test events do not wait for this time.',
     }),
     lastSuccessAt: Timestamp.nullable().meta({
       description: 'When a delivery last succeeded, or null if no delivery has succeeded yet.',
@@ -89,17 +90,18 @@ export const Webhook = z
     }),
     pausedAt: Timestamp.nullable().meta({
       description:
-        'When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused.',
+        'When the subscription was paused: by `paused`, after failed deliveries, or by the quota. Null if not paused.',
     }),
     pausedReason: z
       .string()
       .nullable()
       .meta({
         description:
-          'Why the subscription is paused, or null if not paused: `QUOTA`, or a sentence for people. ' +
-          '`QUOTA`: the workspace has too many pending deliveries. New events are not queued for this subscription; ' +
-          'pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
-          'Queueing resumes when fewer than half of the allowed number are pending.',
+          'Why the subscription is paused: `QUOTA`, or a sentence for people. Null if not paused. ' +
+          '`QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, ' +
+          'but queues no new events for this subscription. ' +
+          'To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
+          'Queueing resumes when the number of pending deliveries is below half of the limit.',
       }),
     ...timestamps,
   })
@@ -129,7 +131,7 @@ export const CreatedWebhook = Webhook.extend({
   secret: z
     .string()
     .optional()
-    .meta({ description: 'The generated signing secret. Absent if the request contained a secret. Store it.' }),
+    .meta({ description: 'The generated signing secret. Store it safely. Absent if the request contained a secret.' }),
 }).meta({
   id: 'CreatedWebhook',
   description:
@@ -176,8 +178,9 @@ export const WebhookPatch = patch({
     .optional()
     .meta({
       description:
-        'Whether deliveries are paused. `true`: events are queued, and nothing is sent. ' +
-        '`false`: resumes deliveries, for every pause reason, and resets the count of failures.',
+        'Whether deliveries are paused. With `true`, the server queues events and sends nothing. ' +
+        'With `false`, the server resumes deliveries and resets the count of failures. ' +
+        'A pause with the reason `QUOTA` continues until fewer deliveries are pending.',
     }),
 }).meta({
   id: 'WebhookPatch',
@@ -193,7 +196,7 @@ export const WebhookReplay = z
       (moment) => Date.parse(moment) <= Date.now() + 60_000,
       'must not be in the future',
     ).meta({
-      description: 'Only deliveries created at or after this time.',
+      description: 'The replay sends only deliveries created at or after this time.',
     }),
     states: z
       .array(DeliveryState)
@@ -202,8 +205,8 @@ export const WebhookReplay = z
       .optional()
       .meta({
         description:
-          'Only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, deliveries that wait for a retry ' +
-          'are sent immediately.',
+          'The replay sends only deliveries with one of these statuses. The default is EXHAUSTED. ' +
+          'With PENDING, the server immediately sends the deliveries that wait for a retry.',
       }),
   })
   .meta({
@@ -222,8 +225,8 @@ export const maxCountedReplay = 10_000;
 export const WebhookReplayStarted = z
   .object({
     webhookId: Id.meta({ description: 'The subscription of the deliveries.' }),
-    since: Timestamp.meta({ description: 'Only deliveries created at or after this time are sent.' }),
-    states: z.array(DeliveryState).meta({ description: 'Only deliveries with one of these statuses are sent.' }),
+    since: Timestamp.meta({ description: 'The replay sends only deliveries created at or after this time.' }),
+    states: z.array(DeliveryState).meta({ description: 'The replay sends only deliveries with one of these statuses.' }),
     matching: z
       .int()
       .min(0)
@@ -251,7 +254,7 @@ export const webhooks = endpoints({
     method: 'GET',
     path: '/webhooks',
     summary: 'List active webhook subscriptions',
-    description: 'Returns the newest first.',
+    description: 'Returns the newest subscriptions first.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: WebhookQuery,
     responses: { 200: list(Webhook) },
@@ -260,7 +263,7 @@ export const webhooks = endpoints({
     method: 'GET',
     path: '/webhooks/:id',
     summary: 'Get a webhook subscription',
-    description: 'Returns active and deactivated subscriptions.',
+    description: 'Returns the subscription even if it is deactivated.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -272,7 +275,7 @@ export const webhooks = endpoints({
     summary: 'Register a webhook subscription',
     description:
       'If `secret` is absent, the server generates a signing secret. Only this response contains the secret. ' +
-      'If you repeat the request with the same `Idempotency-Key`, you get it again. ' +
+      'If you repeat the request with the same `Idempotency-Key`, you get the secret again. ' +
       `A workspace can have at most ${maxActiveWebhooks} active subscriptions.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: NoQuery,
@@ -285,7 +288,7 @@ export const webhooks = endpoints({
     summary: 'Change, pause or resume a webhook subscription',
     description:
       'Pending deliveries use the changed settings, such as the new URL and the new signing secret. ' +
-      'A new URL resets the count of failures. For a deactivated subscription, returns `NOT_FOUND`.',
+      'A new URL resets the count of failures. If the subscription is deactivated, the server returns `NOT_FOUND`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -299,7 +302,7 @@ export const webhooks = endpoints({
     description:
       'Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. ' +
       'The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. ' +
-      'The event is sent even if the circuit breaker is open, and a 2xx response closes it. ' +
+      'The server sends the event even if the circuit breaker is open. A 2xx response closes the circuit breaker. ' +
       'If the subscription has `paused: true`, the event waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
@@ -313,8 +316,9 @@ export const webhooks = endpoints({
     summary: 'Send the deliveries of a subscription again',
     description:
       'Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. ' +
-      'Of the deliveries that match, it sends only those that finished, or were pending, when you sent the request. ' +
-      'If the circuit breaker is open, one delivery is sent immediately as a test, and a success closes it. ' +
+      'The replay includes the matching deliveries that were finished or pending when you sent the request. ' +
+      'If the circuit breaker is open, the server immediately sends one delivery as a test. ' +
+      'A success closes the circuit breaker. ' +
       'If the subscription has `paused: true`, the deliveries wait for `paused: false`. ' +
       `A subscription can have at most ${maxReplays} replays in progress.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
@@ -328,7 +332,8 @@ export const webhooks = endpoints({
     path: '/webhooks/:id',
     summary: 'Deactivate a webhook subscription',
     description:
-      'Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect. ' +
+      'Returns the deactivated subscription. The server cancels pending deliveries. ' +
+      'If you repeat the request, it has no further effect. ' +
       'You can reactivate the subscription in the developer area or on the command line, but not with the API.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
