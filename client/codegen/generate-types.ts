@@ -54,8 +54,8 @@ export class Types {
       const fields = `{\n${this.#fields(Object.fromEntries(rest), side).join('\n')}\n}`;
       const { catchall } = schema.def;
       if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
-        // In an interface, the type of an index signature must allow the types of all fields, so an intersection is
-        // declared.
+        // This declaration is an intersection, because an index signature in an interface must allow the types of all
+        // fields.
         return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
       }
       if (choice.length === 0) return `export interface ${name} ${fields}`;
@@ -114,14 +114,14 @@ export class Types {
    * an array.
    */
   #fromText(schema: z.ZodType): string {
-    // This schema describes the items of a bulk request, which accept only an array.
+    // The schema is the array of items in a bulk request, for which the client accepts only an array.
     if (schema instanceof z.ZodArray && schema.element instanceof z.ZodCatch) return this.print(schema, 'request');
     if (schema instanceof z.ZodArray) {
       const element = this.print(schema.element as z.ZodType, 'request');
       return union([element, printArray(element, 'request')]);
     }
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
-    // The schema allows only some texts, such as ticket numbers, so `string` would be too wide.
+    // The schema allows only some strings, such as ticket numbers, so the type `string` would be too wide.
     if (schema instanceof z.ZodUnion) return this.print(schema, 'request');
     return union([this.print(schema, 'request'), 'string']);
   }
@@ -135,7 +135,8 @@ export class Types {
   }
 
   #field(name: string, schema: z.ZodType, side: Side): string {
-    // Preprocessing always accepts undefined, so the schema behind it decides whether a field is optional.
+    // Preprocessing always accepts undefined, so the schema after the preprocessing determines whether a field is
+    // optional.
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
     // An unnamed object is printed inside the field, so its own fields need more indentation.
@@ -145,8 +146,8 @@ export class Types {
 }
 
 /**
- * Returns the schema if it has a name, or else the named schema from which it derives. Returns undefined if there is
- * none.
+ * Returns the schema if it has a name, or else the named schema from which it is derived. Returns undefined if no
+ * schema has a name.
  */
 function findNamed(schema: z.ZodType): z.ZodType | undefined {
   if (schema.meta()?.id !== undefined) return schema;

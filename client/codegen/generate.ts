@@ -1,4 +1,5 @@
-// Measured: @hey-api/openapi-ts 0.95 generates 7,688 lines for this contract, without pages, retries or idempotency keys.
+// This project has its own generator, because @hey-api/openapi-ts 0.95 generates 7,688 lines for this contract, without
+// paging, retries or idempotency keys.
 
 import { readFileSync } from 'node:fs';
 import {
@@ -109,8 +110,8 @@ export declare enum Unknown {
 }
 
 /**
- * One of the known values, or \`Unknown\` from a newer server. A \`switch\` needs a \`default\`, and a \`case\` with an
- * unknown value is a type error. You can send back a value that you received.
+ * One of the known values, or \`Unknown\` from a newer server. A \`switch\` over the values needs a \`default\`. A
+ * \`case\` with a string that is not a known value is a type error. You can send a received value back to the API.
  */
 export type Open<Known extends string> = Known | Unknown;
 
@@ -120,14 +121,14 @@ export type AtLeastOne<Fields> = {
 }[keyof Fields];`;
 
 /**
- * The type of unknown events in the result of `unwrap`. With the type `string`, TypeScript couldn't narrow to known
- * events.
+ * The type of unknown events in the result of `unwrap`. If its `type` were a `string`, TypeScript couldn't narrow an
+ * event to a known event.
  */
 const otherEvents = `/** An event from a newer server. */
 export interface UnknownEvent {
-  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
   id: string;
-  /** The type of every event that this version of the client doesn't know. */
+  /** The value for every event type that this version of the client doesn't know. */
   type: 'unknown';
   /** When the event occurred. */
   timestamp: string;
@@ -209,8 +210,8 @@ function methodOf(operation: Operation, types: Types): string {
 
 /** The sentences in the hover text of bulk methods that describe how the client splits the items. */
 const bulkWords =
-  `The client accepts any number of items, sends ${bulkItems} per request, and returns a result for each. It throws an error ` +
-  'only if no item got a result.';
+  `The client accepts any number of items and sends up to ${bulkItems} items per request. ` +
+  'It returns a result for each item, and throws an error only if no item got a result.';
 
 /** Returns the lines of a method's hover text that describe its rate limit. */
 function limitOf({ route, kind }: Operation): string[] {
@@ -230,8 +231,8 @@ function exampleOf(operation: Operation): string {
 }
 
 /**
- * Generates the table with the route of each method. Its format is short, because the table is the largest part of the
- * client.
+ * Generates the table with the route of each method. The table has a short format, because it is the largest part of
+ * the client.
  */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {
@@ -239,8 +240,9 @@ function routeTable(resources: Resource[]): string {
     return `  ${resource}: {\n${routes.join('\n')}\n  },`;
   });
   const words = [
-    'The method and path of every operation. Then its scope, whose first word is its rate limit, or the rate limit alone.',
-    'Then its arguments after the path ids: `items=` is the body field with the items of a bulk request.',
+    'The routes of the client methods. Each route has the HTTP method, the path, the scope and the argument.',
+    'The first part of the scope is the rate limit group. An endpoint for any scope has only the rate limit group.',
+    'The argument is `query`, `changes`, `body`, or `items=` and the body field with the items of a bulk request.',
   ];
   return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
 }

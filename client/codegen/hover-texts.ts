@@ -17,7 +17,7 @@ export function factsOf(schema: z.ZodType): string {
 
 type Words = { description?: unknown; default?: unknown };
 
-/** Returns the metadata of the schema, or of the outermost schema inside it, that contains the property `word`. */
+/** Returns the metadata that contains the property `word`: of the schema, or else of the outermost schema inside it. */
 function outermost(schema: z.ZodType, word: keyof Words): Words | undefined {
   const meta = schema.meta() as Words | undefined;
   if (meta?.[word] !== undefined) return meta;
@@ -79,7 +79,7 @@ function finite(bound: number | null): number | undefined {
 }
 
 function range(min: number | undefined, max: number | undefined, of: string): string {
-  // Ids, page numbers and most texts have the minimum 1, which developers expect.
+  // The text omits a lone minimum of 1, such as for ids and page numbers, because developers expect it.
   if (max === undefined) return min === undefined || min <= 1 ? '' : `At least ${min} ${of}`.trim();
   return `${min === undefined || min === 0 ? 'At most' : `${min} to`} ${max} ${of}`.trim();
 }

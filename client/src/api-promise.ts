@@ -6,7 +6,7 @@ export interface ApiResponse<Data> {
   data: Data;
   /** The HTTP status. It is 304 if the resource is unchanged since `ifNoneMatch`. */
   status: number;
-  /** All response headers. In a browser, only the headers that the server exposes by CORS. */
+  /** The response headers. In a browser, only the headers that the server exposes with CORS. */
   headers: Headers;
   /** The ETag of a single resource, for `ifMatch`. Undefined for lists. */
   etag: string | undefined;
@@ -15,7 +15,7 @@ export interface ApiResponse<Data> {
    * not read the header.
    */
   requestId: string | undefined;
-  /** The rate limits of the key, the global one first. Empty for ping. */
+  /** The rate limits of the API key. The global limit is first. Empty for ping. */
   rateLimits: RateLimit[];
 }
 
@@ -41,7 +41,7 @@ export class ApiPromise<Data> implements Promise<Data> {
     return this.#response;
   }
 
-  /** Attaches callbacks for the data and for an error, like `then` of every promise. */
+  /** Attaches callbacks for the data and for an error, like `Promise.prototype.then`. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
     this.withResponse()

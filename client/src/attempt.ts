@@ -14,7 +14,8 @@ export interface Request {
   scope?: string | undefined;
   query?: object | undefined;
   /**
-   * The body as JSON. It is serialized when the call starts, so that later changes of the passed object have no effect.
+   * The body as JSON text. The client serializes the body when the call starts, so that later changes of the passed
+   * object have no effect.
    */
   body?: string | undefined;
   options?: PostOptions | undefined;
@@ -33,7 +34,7 @@ export function checkNumbers(options: object): void {
   }
 }
 
-/** Sends a request once, without retries. @throws ItsmError if the request fails; TypeError if it can't be sent */
+/** Sends a request once, without retries. @throws ItsmError if the request fails; TypeError if a parameter is invalid */
 export type Attempt = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
 /** Creates the function that sends a request with `fetch`. No other function of the client accesses the network. */
@@ -41,7 +42,7 @@ export function createAttempt(client: ClientOptions): Attempt {
   const { baseUrl, apiKey } = client;
   const ownHeaders = createHeaders(client);
 
-  /** Removes the API key from a text, because messages of proxies and of a custom `fetch` may contain it. */
+  /** Removes the API key from a text, because messages of proxies and of a custom `fetch` may contain the key. */
   const hideKey = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]'));
 
   return async function attempt<Envelope>(request: Request): Promise<ApiResponse<Envelope>> {
@@ -145,7 +146,7 @@ function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query ?? {})) {
     const all = [values].flat();
-    // Without parameters, an empty array would mean "no filter" instead of "no match".
+    // An empty array would add no parameter, so the API would ignore the filter and return all rows.
     if (all.length === 0) throw new TypeError(`${name} is empty. Pass a value or omit it.`);
     for (const value of all) if (value !== undefined) parameters.append(name, String(value));
   }
@@ -159,7 +160,7 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    // The caller reads properties with `?.`, which fails for `null` but not for other JSON values.
+    // `null` is valid JSON, but the callers expect undefined if there is no envelope.
     return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;
@@ -208,8 +209,8 @@ function createHeaders({ userAgent, apiKey }: ClientOptions): Record<string, str
 }
 
 function checkBaseUrl(baseUrl: string): string {
-  // The error message doesn't repeat the value of `baseUrl`, because a developer may have passed the API key by
-  // mistake.
+  // The error message doesn't repeat the value of `baseUrl`, because a developer may have passed the API key instead of
+  // the URL.
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new TypeError('baseUrl is invalid. Pass the URL of the workspace, such as https://acme.example.com.');

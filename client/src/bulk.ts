@@ -48,7 +48,7 @@ export type BulkAnswer<Row> =
 
 /** The items of a bulk call that the client sends in one request. */
 interface Chunk<Item> {
-  /** The index in the input of the first item of this request. */
+  /** The position in the input of the first item of the chunk. */
   from: number;
   items: Item[];
 }
@@ -61,7 +61,7 @@ interface Chunk<Item> {
 export interface BulkRequest<Item, Row> {
   method: string;
   path: string;
-  /** The URL of the server, to which the paths of the documentation pages of errors are relative. */
+  /** The URL of the server. The client puts it before the documentation path of an error. */
   baseUrl: string;
   send(items: Item[], idempotencyKey: string): Promise<BulkAnswer<Row>[]>;
 }
@@ -82,7 +82,7 @@ export async function sendBulk<Item extends object, Row>(
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
   let hasResponse = false;
-  /** The first error that the items didn't cause, such as a lost connection. After it, no further request is sent. */
+  /** The first error that the items didn't cause, such as a lost connection. After this error, requests stop. */
   let fatalError: ItsmError | undefined;
   let firstRejection: ItsmError | undefined;
 
@@ -114,7 +114,7 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  // With the concurrency 0 or NaN, the loop would start no worker, and the call would succeed without sending an item.
+  // With a concurrency of 0 or NaN, no worker would start, and the call would succeed without sending any item.
   await Promise.all(chunks.slice(0, Math.max(1, concurrency || 1)).map(work));
 
   const error = firstRejection ?? fatalError;
@@ -127,8 +127,8 @@ export async function sendBulk<Item extends object, Row>(
 }
 
 /**
- * Copies the items into chunks, one for each request, of the maximum size. If an item has the same id as an earlier
- * item of the chunk, it starts a new chunk, because the API rejects duplicate ids.
+ * Copies the items into chunks, one for each request. A chunk has as many items as a request allows. An item with the
+ * same id as an earlier item of the chunk starts a new chunk, because the API rejects duplicate ids.
  */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];

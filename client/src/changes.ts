@@ -6,17 +6,17 @@ import { sleep } from './wait.ts';
 
 /** A page of the change feed. */
 export interface ChangesPage<Row> {
-  /** The changed rows in their current state, in the order of their last change. */
+  /** The current version of each changed row, in the order of the last change. */
   data: Row[];
   /** The cursor after this page, and whether more changes are available. */
   meta: ChangesMeta;
 }
 
-/** The query of a change feed: where it starts, and whether the client follows it. */
+/** The query of a change feed: the start of the feed, and whether the client waits for future changes. */
 export interface FollowQuery extends ChangesQuery {
   /** Whether the iteration continues with future changes, until you leave the loop or abort the `signal`. */
   follow?: boolean | undefined;
-  /** With `follow`, how long the client waits before it requests new changes, in milliseconds. Default: 10,000. */
+  /** With `follow`, the time between two requests for new changes, in milliseconds. Default: 10,000. */
   pollMs?: number | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface FollowQuery extends ChangesQuery {
 export type ReadChanges<Row> = (query: ChangesQuery) => Promise<ApiResponse<ChangesPage<Row>>>;
 
 /**
- * The change feed. Await it to fetch one page, or iterate over it to fetch all changes so far. With `follow`, iteration
- * continues with future changes. The client sends no request until you do one of the two.
+ * A change feed. Await the feed to fetch one page, or iterate over it to fetch all changes so far. With `follow`, the
+ * iteration continues with future changes. The client sends no request before you await or iterate.
  *
  * @example
  * const changes = client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
@@ -54,14 +54,14 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
   }
 
   /**
-   * The cursor after the last page whose rows you have all processed. Store it, and pass it to `changes({ cursor })` to
-   * continue without gaps.
+   * The cursor after the last page whose rows you have all processed. To continue without gaps later, store the cursor
+   * and pass it to `changes({ cursor })`.
    */
   get cursor(): string | undefined {
     return this.#cursor;
   }
 
-  /** Iterates over all changed rows, in the order of their last change. It returns each row at least once. */
+  /** Iterates over all changed rows, in the order of their last change. A row can appear more than once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }

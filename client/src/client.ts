@@ -53,8 +53,8 @@ interface Api {
 }
 
 /**
- * Creates the methods of a resource from the route table. Code generation ensures that they match the TypeScript
- * interface.
+ * Creates the methods of a resource from the route table. The generator writes the route table and the TypeScript
+ * interface of the methods from the same contract.
  */
 function resource(api: Api, routes: Record<string, string>) {
   return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
@@ -99,7 +99,7 @@ function method({ send, baseUrl }: Api, definition: string) {
       };
       return sendBulk({ ...route, baseUrl, send: sendItems }, input as object[], options as BulkPostOptions);
     }
-    // Sends the request immediately, whether or not the promise is awaited.
+    // Sends the request immediately, even if the caller doesn't await the promise.
     const response = sendTo<{ data: unknown }>({ body: takes && input });
     return new ApiPromise(async () => {
       const result = await response;

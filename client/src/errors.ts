@@ -26,7 +26,7 @@ export interface Failure {
 
 /**
  * The error with which calls reject. For invalid arguments, a call rejects with a `TypeError` instead. Each code has
- * its own class. An unknown code of a newer server is a plain `ItsmError`.
+ * its own class. An error with an unknown code from a newer server is a plain `ItsmError`.
  */
 export class ItsmError extends Error {
   /** An error code of the API, or a code of the client itself, such as `TIMEOUT`. */
@@ -41,9 +41,9 @@ export class ItsmError extends Error {
   declare readonly headers: Headers | undefined;
   /** The request id. Include it when you report a problem to the operator of the server. */
   declare readonly requestId: string | undefined;
-  /** Seconds to wait before a retry. Undefined if the response doesn't specify them. */
+  /** Seconds to wait before a retry. Undefined if the response contains no delay. */
   declare readonly retryAfterSeconds: number | undefined;
-  /** The invalid fields and parameters. Empty if the error names none. */
+  /** The invalid fields and parameters. Empty if the error concerns no field or parameter. */
   declare readonly details: ErrorDetail[];
   /** The URL of the documentation page of the code. Undefined if the API sent no response. */
   declare readonly docs: string | undefined;
@@ -71,7 +71,8 @@ export class ItsmError extends Error {
   }
 
   static {
-    // Stack traces read the name of the class from the prototype. The code sets it, because minifiers rename classes.
+    // Stack traces read the name of the class from the prototype. This code sets the name, because minifiers rename
+    // classes.
     ItsmError.prototype.name = 'ItsmError';
   }
 }
@@ -103,7 +104,7 @@ export class InvalidTransitionError extends ItsmError {
   declare readonly code: 'INVALID_TRANSITION';
 }
 
-/** An id in the body belongs to no resource of this workspace, or to an inactive user. */
+/** An id in the body matches no resource of this workspace, or it is the id of an inactive user. */
 export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
@@ -146,7 +147,7 @@ export class PreconditionFailedError extends ItsmError {
   declare readonly code: 'PRECONDITION_FAILED';
 }
 
-/** A rate limit is exceeded, and retries did not help. */
+/** The call exceeds a rate limit or a concurrency limit, and retries did not help. */
 export class RateLimitError extends ItsmError {
   declare readonly code: 'RATE_LIMIT_EXCEEDED';
   declare readonly retryAfterSeconds: number;
@@ -173,7 +174,7 @@ export class TimeoutError extends ItsmError {
   declare readonly code: 'TIMEOUT';
 }
 
-/** Your `signal` aborted the call; `cause` is the reason of the signal. A write may have taken effect. */
+/** Your `signal` aborted the call. `cause` is the reason of the signal. A write may have taken effect. */
 export class AbortError extends ItsmError {
   declare readonly code: 'ABORTED';
 }
@@ -220,7 +221,7 @@ function toClassName(code: string): string {
 /** The error class of each error code. */
 export type ErrorClasses = typeof classes;
 
-/** Creates an error. Its class depends on its code; an error with an unknown code is a plain `ItsmError`. */
+/** Creates an error of the class for its code. For an unknown code, creates a plain `ItsmError`. */
 export function createError(message: string, failure: Failure): ItsmError {
   const Class: typeof ItsmError = Object.hasOwn(classes, failure.code)
     ? classes[failure.code as keyof typeof classes]
@@ -229,8 +230,8 @@ export function createError(message: string, failure: Failure): ItsmError {
 }
 
 /**
- * Returns whether the client threw this error, optionally with this code. Unlike `instanceof`, it also recognizes
- * errors of another copy of this package.
+ * Returns true if an error is an `ItsmError` and, if you pass a code, has this code. Unlike `instanceof`, this function
+ * also recognizes errors from another copy of this package.
  *
  * @example
  * try {
@@ -259,8 +260,8 @@ export function asOutcome(error: unknown): ItsmError {
 }
 
 /**
- * Returns true if a later retry may succeed. Checks the code of rate limit errors, because the client can create them
- * without a response.
+ * Returns true if a later retry may succeed. Checks the code of rate limit errors, because the client also creates such
+ * errors without a response, and these have no status.
  */
 export function isTransient({ code, status = 0 }: ItsmError): boolean {
   return (
@@ -268,7 +269,7 @@ export function isTransient({ code, status = 0 }: ItsmError): boolean {
   );
 }
 
-/** Remedies by code, for errors whose message doesn't contain one. */
+/** Remedies by code, for errors whose message doesn't contain a remedy. */
 const remedies = new Map([
   ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
   ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or use createMany.'],
@@ -277,7 +278,7 @@ const remedies = new Map([
   ['UNEXPECTED_ANSWER', 'Pass the URL of the workspace as baseUrl.'],
 ]);
 
-/** Converts the cause of an error, with the causes of the cause, to an object that JSON can represent. */
+/** Converts the cause of an error, and its nested causes, to an object that JSON can represent. */
 function serializeCause(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
   return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: serializeCause(cause.cause) });

@@ -3,7 +3,7 @@ import { checkNumbers } from './attempt.ts';
 import { createError, isItsmError } from './errors.ts';
 import type { PageMeta } from './generated.ts';
 
-/** Rows per page while a program iterates, unless the query sets `perPage`. The API allows no higher value. */
+/** Rows per page during an iteration, unless the query sets `perPage`. The API allows at most 100 rows per page. */
 const iterationPerPage = 100;
 
 /** One page of a list. */
@@ -46,8 +46,8 @@ interface PageQuery {
 export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]; meta: PageMeta }>>;
 
 /**
- * A list. Await it to fetch one page, or iterate over it to fetch all rows from that page on.
- * The client sends no request until you do one of the two.
+ * A list. Await the list to fetch one page, or iterate over it to fetch all rows from that page on. The client sends no
+ * request before you await or iterate.
  *
  * @example
  * const page = await client.tickets.list({ status: 'OPEN' });
@@ -71,16 +71,16 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * Iterates over all rows from the requested page on, without repeating a row. If the list is longer than the API
-   * returns (`meta.totalCountCapped`), the iteration throws a `QueryTooBroadError` after the last available row.
+   * Iterates over all rows from the requested page on. Returns each row only once. If the list has more rows than the
+   * API returns (`meta.totalCountCapped`), the iteration throws a `QueryTooBroadError` after the last available row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 
   /**
-   * Iterates over all pages from the requested page on. A page has 100 rows unless `perPage` is set. If new rows move a
-   * row to a later page, the client skips this row there.
+   * Iterates over all pages from the requested page on. A page has 100 rows unless `perPage` is set. If new rows move
+   * an already returned row to the next page, the client doesn't return this row again.
    *
    * @example
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);

@@ -4,8 +4,8 @@ export interface ClientOptions {
   /** The URL of the workspace, such as `https://acme.example.com`, without `/api/public/v1`. */
   baseUrl: string;
   /**
-   * The API key. Every operation except ping requires an API key. The client sends it as a bearer token, and never
-   * includes it in logs or errors.
+   * The API key. Every operation except ping requires an API key. The client sends the key as a bearer token, and never
+   * includes the key in logs or errors.
    */
   apiKey?: string | undefined;
   /** Timeout of one attempt in milliseconds, including reading the response. Default: 30,000. */
@@ -21,14 +21,17 @@ export interface ClientOptions {
    * rejects if it would have to wait.
    */
   maxWaitMs?: number | undefined;
-  /** Replaces the global `fetch`, for example for a proxy or in tests. */
+  /** The function that the client calls instead of the global `fetch`, for example for a proxy or in tests. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /**
-   * Receives the log messages of the client: responses as `debug`, retries and waits as `warn`. Pass `console` or any
-   * object with these two methods.
+   * The logger of the client. The client logs responses with `debug`, and retries and waits with `warn`. Pass `console`
+   * or any object with these two methods.
    */
   logger?: Logger | undefined;
-  /** Name of your program. The client puts it before its own name in the `User-Agent` header. In a browser, the client doesn't send it. */
+  /**
+   * Name of your program. The client sends this name before its own name in the `User-Agent` header. In a browser, the
+   * client doesn't set this header.
+   */
   userAgent?: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { RateLimit } from './rate-limits.ts';
 import { aborted, backoffMs, maxDelayMs } from './wait.ts';
 import { type Window, Windows } from './windows.ts';
 
-/** A rate limit of the key as reported by responses, with the number of calls that wait for it. */
+/** A rate limit of the API key as reported by responses, with the number of calls that wait for it. */
 export interface PacedLimit extends RateLimit {
   /** Number of calls of this client that wait for the rate limit. */
   waiting: number;
@@ -34,10 +34,13 @@ export interface Outcome {
 interface GroupQueue {
   /** The names of the rate limit windows that count requests of this group. */
   names: string[];
-  /** The waiting calls, sorted by their position in the queue. */
+  /** The waiting calls, sorted by their sequence number. */
   waiting: (Pick<Call, 'order'> & { start: () => void })[];
   pending: number;
-  /** Maximum number of pending requests. It starts low, rises by one with each response, and is reset after a 429. */
+  /**
+   * Maximum number of pending requests. Starts at `initialConcurrency`, and increases by one with each response. After
+   * a 429, starts again.
+   */
   concurrency: number;
   /** The time at which the pause after a 429 ends, by `performance.now()`. */
   pausedUntil: number;
@@ -53,14 +56,16 @@ const initialConcurrency = 2;
 /** Maximum concurrent requests of a rate limit group, even if its limits allow more. */
 const maxConcurrency = 50;
 
-/** A start time that isn't known yet: the call must wait for the response to another call. */
+/** The start time of a call that must wait for the response to another call. */
 const afterNextResponse = Number.POSITIVE_INFINITY;
 
 /**
- * Sends calls that fit into the rate limits and queues the others by group (docs/decisions/client-library.md).
+ * Sends calls within the rate limits. Each endpoint group has a queue for the calls that must wait
+ * (docs/decisions/client-library.md).
  *
- * Pending requests use at most half of the remaining quota of a window. The next responses also report the requests of
- * other clients with the same key. Clients that share a key can therefore use up the quota without a 429.
+ * Pending requests use at most half of the remaining quota of a window, because other clients may use the same key. The
+ * quota in each response includes the requests of these clients. So clients that share a key can use up the quota
+ * without a 429.
  */
 export class RateLimitQueue {
   readonly #windows = new Windows();
@@ -96,8 +101,8 @@ export class RateLimitQueue {
   }
 
   /**
-   * Waits until the rate limits allow a call and earlier calls have started. Then sends it, and updates the limits from
-   * the result.
+   * Waits until the rate limits allow a call and earlier calls have started. Then sends the call, and updates the
+   * limits from the result.
    * @throws RateLimitError if the deadline passes first; AbortError
    */
   async run<Result extends Outcome>(call: Call, send: () => Promise<Result>): Promise<Result> {
@@ -175,8 +180,8 @@ export class RateLimitQueue {
   }
 
   /**
-   * Starts the waiting calls that the rate limits allow, in the order of their positions. Sets a timer for the next
-   * call.
+   * Starts the waiting calls that the rate limits allow, in the order of their sequence numbers. Sets a timer for the
+   * next call.
    */
   #startNext(): void {
     clearTimeout(this.#timer);
@@ -211,7 +216,10 @@ export class RateLimitQueue {
     return isFull ? afterNextResponse : queue.pausedUntil;
   }
 
-  /** Logs that calls wait, once until the queue is empty again. Returns the time at which the next call may start. */
+  /**
+   * Logs that calls wait. Doesn't log it again until the queue has been empty. Returns the time at which the next call
+   * may start.
+   */
   #reportWaiting(queue: GroupQueue, now: number): number {
     const startTime = this.#getStartTime(queue);
     if (startTime === afterNextResponse || queue.isReported) return startTime;

@@ -32,8 +32,8 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
 
       const retryAfterMs = (outcome.retryAfterSeconds ?? 0) * 1000;
       const wait = Math.max(retryAfterMs, backoffMs(retries));
-      // In these cases, the server did not process the request, or is still processing the first attempt. A retry is
-      // safe for any method.
+      // After these errors, a retry is safe for any method: the server didn't process the request, or it is still
+      // processing an earlier attempt with the same idempotency key.
       if (outcome.status === 429 || /^(IDEMPOTENCY_IN_PROGRESS|SERVICE_UNAVAILABLE)$/.test(outcome.code)) {
         if (retryAfterMs >= call.deadline - performance.now()) throw outcome;
       } else {
@@ -50,7 +50,7 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
   };
 }
 
-/** Returns a random idempotency key. Doesn't use `crypto.randomUUID`, which browsers offer only on pages with HTTPS. */
+/** Returns a random idempotency key. Doesn't use `crypto.randomUUID`, which browsers provide only on HTTPS pages. */
 export function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -9,7 +9,7 @@ interface Named {
   path: string;
 }
 
-/** Resolves after the given milliseconds, or rejects with an `AbortError` when the signal aborts. */
+/** Resolves after `ms` milliseconds, or rejects with an `AbortError` when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal | undefined, request: Named): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -29,8 +29,9 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Name
 }
 
 /**
- * Returns about 500, 1000, 2000, 4000 and then always 8000 milliseconds. Up to half is subtracted at random, so that
- * clients don't retry at the same time.
+ * Returns the delay before a retry in milliseconds: 500, doubled for each earlier retry, and at most 8,000. Subtracts a
+ * random part of up to half of the delay, so that clients don't retry at the same time.
+ * @param times the number of earlier retries
  */
 export function backoffMs(times: number): number {
   return Math.min(500 * 2 ** times, 8000) * (1 - Math.random() / 2);

@@ -9,11 +9,11 @@ export type HeadersLike =
 
 export interface UnwrapOptions {
   /**
-   * Maximum difference between the signed timestamp and the current time, in seconds and in both directions. Default:
-   * 300.
+   * Maximum difference in seconds between the signed timestamp and the current time. Applies to timestamps in the past
+   * and in the future. Default: 300.
    */
   toleranceSeconds?: number | undefined;
-  /** The time with which the signed timestamp is compared. Default: the current time of the receiver. */
+  /** The time with which `unwrap` compares the signed timestamp. Default: the current time of the receiver. */
   now?: Date | undefined;
   /**
    * Whether a delivery must have a signed timestamp. Default: true. With false, `unwrap` also accepts deliveries that
@@ -32,14 +32,14 @@ export type WebhookErrorCode =
   /** The request has only `X-Service-Signature`, which has no timestamp. See `requireTimestamp`. */
   | 'TIMESTAMP_MISSING'
   /**
-   * The signature is valid, but its timestamp is too old or in the future. The delivery was replayed, or a clock is
-   * wrong.
+   * The signature is valid, but its timestamp is too old or too far in the future. An attacker replayed the delivery,
+   * or a clock is wrong.
    */
   | 'TIMESTAMP_OUT_OF_RANGE'
   /** The signature is valid, but the body is not an event. */
   | 'BODY_INVALID';
 
-/** The error of a delivery that `unwrap` rejects. Respond with 400, and the server retries the delivery. */
+/** The error of a delivery that `unwrap` rejects. If you respond with 400, the server retries the delivery. */
 export class WebhookError extends Error {
   readonly code: WebhookErrorCode;
 
@@ -50,7 +50,8 @@ export class WebhookError extends Error {
   }
 
   static {
-    // Stack traces read the name of the class from the prototype. The code sets it, because minifiers rename classes.
+    // Stack traces read the name of the class from the prototype. This code sets the name, because minifiers rename
+    // classes.
     Object.defineProperty(WebhookError.prototype, 'name', {
       value: 'WebhookError',
       configurable: true,
@@ -63,8 +64,8 @@ export class WebhookError extends Error {
 const brand = Symbol.for('@itsm-api/client/webhook-error');
 
 /**
- * Returns whether `unwrap` threw this error. Unlike `instanceof`, it also recognizes errors of another copy of this
- * package.
+ * Returns true if an error is a `WebhookError`. Unlike `instanceof`, this function also recognizes errors from another
+ * copy of this package.
  */
 export function isWebhookError(error: unknown): error is WebhookError {
   return typeof error === 'object' && error !== null && brand in error;
@@ -122,7 +123,7 @@ export async function unwrap(
   return parseEvent(body);
 }
 
-/** An event to sign. `id` and `timestamp` are generated if omitted; `actor` is null if omitted. */
+/** An event to sign. `signTestEvent` generates an absent `id` or `timestamp`, and sets an absent `actor` to null. */
 export type TestEvent = KnownEvent extends infer Event
   ? Event extends KnownEvent
     ? Omit<Event, 'id' | 'timestamp' | 'actor'> & { id?: string; timestamp?: string; actor?: KnownEvent['actor'] }
@@ -215,7 +216,7 @@ function parseEvent(bytes: Bytes): WebhookEvent {
     if (eventTypes.includes(type)) return body;
     if (typeof type === 'string') return { id, type: 'unknown', timestamp, body: { ...body } };
   } catch {
-    // The function throws the error below.
+    // Invalid JSON results in the error below.
   }
   throw new WebhookError('BODY_INVALID', 'The signature is valid, but the body is not an event in JSON.');
 }

@@ -11,10 +11,13 @@ export interface Window extends RateLimit {
   lateBy: number;
 }
 
-/** Assumed quota of a new window until a response reports it. */
+/** Assumed remaining quota of a new window until a response reports the actual quota. */
 const assumedRemaining = 4;
 
-/** Maximum delay as a share of the window length. Clients that share a key resume at different times. */
+/**
+ * Maximum random delay after the end of a window, as a fraction of the window length. The delay lets clients that share
+ * a key resume at different times.
+ */
 const maxDelayShare = 0.02;
 
 /** The windows of a key, parsed from the `RateLimit` headers of responses. */
@@ -55,8 +58,8 @@ export class Windows {
 }
 
 /**
- * Merges a reported window into the current one. If their possible end times overlap, they are the same window, and the
- * lower number of remaining requests is newer.
+ * Merges a reported window into the current window. If their possible end times overlap, both are the same window, and
+ * the lower number of remaining requests is newer.
  */
 function mergeReport(current: Window, reported: RateLimit, sentAt: number, now: number): void {
   const end = computeEnd(reported, sentAt, now);
@@ -70,8 +73,8 @@ function mergeReport(current: Window, reported: RateLimit, sentAt: number, now: 
 }
 
 /**
- * Returns the earliest and the latest time at which the window can end. The server computed the seconds, rounded up, at
- * some time between `sentAt` and `now`.
+ * Returns the earliest and the latest time at which the window can end. The server computed `resetSeconds`, rounded up,
+ * at some time between `sentAt` and `now`.
  */
 function computeEnd({ resetSeconds, windowSeconds }: RateLimit, sentAt: number, now: number) {
   return {

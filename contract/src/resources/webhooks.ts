@@ -226,7 +226,7 @@ export const WebhookReplayStarted = z
   .object({
     webhookId: Id.meta({ description: 'The subscription of the deliveries.' }),
     since: Timestamp.meta({ description: 'The replay sends only deliveries created at or after this time.' }),
-    states: z.array(DeliveryState).meta({ description: 'The replay sends only deliveries with one of these statuses.' }),
+    states: z.array(DeliveryState).meta({ description: 'The replay sends deliveries with one of these statuses.' }),
     matching: z
       .int()
       .min(0)
