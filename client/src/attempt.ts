@@ -34,7 +34,7 @@ export function checkNumbers(options: object): void {
   }
 }
 
-/** Sends a request once, without retries. @throws ItsmError if the request fails; TypeError if a parameter is invalid */
+/** Sends a request once, without retries. @throws ItsmError if the request fails; TypeError for an invalid parameter */
 export type Attempt = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
 /** Creates the function that sends a request with `fetch`. No other function of the client accesses the network. */

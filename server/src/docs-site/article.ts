@@ -11,7 +11,7 @@ export function toPage(page: Page, markdown: string): string {
   return page === landing ? landingPage(markdown) : article(page, markdown);
 }
 
-/** Renders a text page, with the list of all pages on one side and the list of headings on the other. */
+/** Renders a text page between the list of all pages and the list of its headings. */
 function article(page: Page, markdown: string): string {
   const sections = sectionsOf(markdown);
   const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');

@@ -2,8 +2,8 @@ import { errors, requestLimits } from '@itsm-api/contract';
 import type { OpenApi, Operation } from '@itsm-api/contract/openapi';
 
 /**
- * Returns the Markdown of the page of error codes. Each code has an anchor, which is the target of the `docs` link of
- * an error.
+ * Returns the Markdown of the page that lists the error codes. The `docs` URL of an error links to the section of its
+ * code.
  */
 export function describeErrors(): string {
   const entries = Object.entries(errors).map(
@@ -20,7 +20,7 @@ ${entries.join('\n\n')}
 `;
 }
 
-/** Returns the Markdown of the page of webhook events: rules, headers, and the body of each event. */
+/** Returns the Markdown of the page about webhook events: the delivery rules, the headers and the body of each event. */
 export function describeEvents({ tags, webhooks = {}, components }: OpenApi): string {
   const rules = tags.find(({ name }) => name === 'events')?.description;
   const headers = Object.entries(components.parameters).filter(([name]) => name.startsWith('Event-'));
@@ -50,7 +50,7 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
   return `## ${type}\n\n${summary}. ${description}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
 }
 
-/** Returns the Markdown that lists all operations. The schemas are only in the OpenAPI document. */
+/** Returns the Markdown of the reference, which lists all operations without their schemas. */
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 

@@ -10,8 +10,8 @@ import { linkToMarkdown, markdownPath, type Page, pages, reference } from './sit
 
 /**
  * Serves the documentation: the OpenAPI document in three formats, all pages as HTML and as Markdown, the reference,
- * and the search index. If a file takes time or memory to build, the server builds it on its first request
- * (docs/decisions/api-documentation.md).
+ * and the search index. The server builds each file when a client first requests it, because the build takes time and
+ * memory (docs/decisions/api-documentation.md).
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
@@ -57,7 +57,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   });
 }
 
-/** Serves a text that the server builds on the first request and then keeps. */
+/** Serves a text. Builds the text on the first request and caches it. */
 function serve(
   scope: FastifyInstance,
   path: string,

@@ -108,8 +108,8 @@
     button.hidden = false;
   }
 
-  // Finds entries that contain all words as prefixes. If there are none, finds entries that contain at least one of the
-  // words.
+  // Finds the entries that match all search words. A search word also matches the start of a longer word. If no entry
+  // matches all search words, finds the entries that match at least one of them.
   function search(entries, words) {
     const patterns = words.map(toPrefixPattern);
     const matches = entries.map((entry) => ({
@@ -118,8 +118,7 @@
     }));
     const complete = matches.filter(({ weights }) => weights.every((weight) => weight > 0));
     const isPartial = complete.length === 0;
-    // For partial matches, rare words have a higher weight, because common words such as "the" carry little
-    // information.
+    // For partial matches, rare words have a higher weight, because common words such as "the" are in most entries.
     const rarity = patterns.map((_, at) => {
       const count = matches.filter(({ weights }) => weights[at] > 0).length;
       return isPartial ? Math.log(entries.length / (count || 1)) : 1;

@@ -3,7 +3,7 @@
 const frame = (() => {
   const root = document.documentElement;
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  // Uses the same storage key as the reference, so that both have the same theme.
+  // Uses the same storage key as the API reference, so that all pages have the same theme.
   const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
   const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
 

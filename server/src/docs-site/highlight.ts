@@ -1,4 +1,5 @@
-// Measured: 24 lines around highlight.js are sufficient. Its types would add browser types to the whole server.
+// This module declares its own types for highlight.js, because the types of the package would add browser types to the
+// whole server.
 
 import { createRequire } from 'node:module';
 import { escapeHtml } from './escape-html.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 /*
  * Each page contains its script and styles, so a browser loads each page with one request. The content security policy
- * allows script and styles by their hashes.
+ * allows the script and the styles by their hashes.
  */
 export const script = (await read('frame.js')) + (await read('docs.js'));
 
@@ -16,7 +16,7 @@ export const styles = frameStyles + (await read('text.css'));
 export const referenceStyles = frameStyles + (await read('reference.css'));
 
 /**
- * The content security policy of text pages. It allows only this script, these styles, and requests of the script to
+ * The content security policy of text pages. It allows only the inlined script and styles, and images and requests from
  * this server.
  */
 export const policy = [

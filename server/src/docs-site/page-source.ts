@@ -6,8 +6,8 @@ import { groups, landing, markdownPath, type Page, pages } from './site-pages.ts
 const root = new URL('../../../', import.meta.url);
 
 /**
- * Returns the Markdown of a page. Its links refer to files of the repository.
- * @param document builds the OpenAPI document; called only if necessary, because it takes a few hundred milliseconds
+ * Returns the Markdown of a page. The links in the Markdown refer to files of the repository.
+ * @param document builds the OpenAPI document, which takes a few hundred milliseconds; called only if necessary
  * @throws Error if the file of the page doesn't exist
  */
 export async function sourceOf({ source, title, about }: Page, document: () => OpenApi): Promise<string> {
@@ -17,8 +17,8 @@ export async function sourceOf({ source, title, about }: Page, document: () => O
 }
 
 /**
- * Replaces links to files of the repository with links to the Markdown on this site. Converts links to files that are
- * not on this site to plain text.
+ * Replaces links to files of the repository with links to the Markdown on this site. Converts a link to plain text if
+ * its file is not on this site.
  */
 export function withLinksToMarkdown(page: Page, markdown: string): string {
   return markdown.replace(/\[([^\]]+)\]\((\.{0,2}[\w/.-]+\.(?:md|ts))(#[\w-]+)?\)/g, (_, text, file, anchor = '') => {
@@ -35,7 +35,7 @@ export function hrefOf(page: Page, link: string): string | undefined {
   return target && target.path + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-/** Returns the page of a file. @param file path relative to the file of the first page */
+/** Returns the page whose source is a file. @param file path relative to the source of the first argument */
 function findPage({ source }: Page, file: string): Page | undefined {
   if (typeof source !== 'string') return undefined;
   const path = posix.join(posix.dirname(source), file);

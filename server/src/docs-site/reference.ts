@@ -11,9 +11,9 @@ import { linkToMarkdown, reference } from './site-pages.ts';
 const noncePlaceholder = 'NONCE-OF-THIS-RESPONSE';
 
 /**
- * Adds the API reference. It is Scalar, served from this host. The configuration disables its requests to other hosts,
- * and the content security policy blocks them. The module has 4 MB, so the server loads it with the first request for
- * the reference.
+ * Adds the API reference, which is the Scalar app, served from this host. The configuration disables requests of Scalar
+ * to other hosts, and the content security policy blocks such requests. Scalar is 4 MB, so the server loads it on the
+ * first request for the reference.
  */
 export async function addReference(app: FastifyInstance): Promise<void> {
   const script = lazy(readScript);
@@ -51,8 +51,8 @@ async function readScript(): Promise<{ path: string; text: string }> {
 }
 
 function render(script: string): string {
-  // The loading message is not in the element of Scalar, because Scalar would treat it as content that a server
-  // rendered.
+  // The loading message is outside the element of Scalar, because Scalar would treat the message as server-rendered
+  // content.
   const body = `<div id="content" tabindex="-1">
 <div id="reference"></div>
 <div class="coming"><h1>API reference</h1><p>Loading operations and fields …</p></div>

@@ -8,13 +8,13 @@ import { groups, landing, markdownPath, type Page, reference } from './site-page
 interface Content {
   page: Page;
   styles: string;
-  /** The HTML of the page between header and footer. */
+  /** The HTML of the page below the header. */
   body: string;
   /** Whether wide screens show the list of all pages next to the content. If not, a button opens the list. */
   listed: boolean;
   /**
-   * The nonce for the scripts of the page. Necessary if the policy of the page doesn't contain the hashes of the
-   * scripts.
+   * The nonce for the scripts of the page. Necessary if the content security policy of the page doesn't contain the
+   * hashes of the scripts.
    */
   nonce?: string;
 }

@@ -6,7 +6,7 @@ import { describeErrors, describeEvents, describeReference } from './contract-pa
 export interface Page {
   /** The path of the page, which starts with `/`. `markdownPath()` returns the path of its Markdown. */
   path: string;
-  /** The title of the page, also in the navigation. */
+  /** The title in the page and in the navigation. */
   title: string;
   /** A description in one line, for lists of pages. */
   about: string;

@@ -1,10 +1,10 @@
 import { type Endpoint, hasBody } from '@itsm-api/contract';
 import * as z from 'zod';
 
-/** The keywords of JSON Schema that an agent needs to fill in arguments. The API validates the values. */
+/** A JSON Schema with only the keywords that an agent needs to fill in arguments. The API validates the values. */
 export interface InputSchema {
   type?: string;
-  /** Alternative types. Not a list of types in `type`, because some models don't support that. */
+  /** Alternative types. `type` never contains several types, because some models don't support that. */
   anyOf?: InputSchema[];
   description?: string;
   enum?: unknown[];
@@ -16,7 +16,7 @@ export interface InputSchema {
 
 type Json = z.core.JSONSchema.JSONSchema;
 
-/** The context in which a schema is simplified: its definitions and the kind of endpoint. */
+/** The data that `simplify` needs in addition to the schema. */
 interface SchemaContext {
   defs: Record<string, Json>;
   /** Whether null clears a field. If not, the arguments omit the type null. */
@@ -51,7 +51,7 @@ function toSmallSchema(schema: z.ZodType, clearsWithNull: boolean): InputSchema 
   return simplify(json, { defs: json.$defs ?? {}, clearsWithNull });
 }
 
-/** Simplifies a JSON Schema: removes limits, examples and names. The API reports invalid values. */
+/** Simplifies a JSON Schema: removes limits, examples and names. The API still validates the values. */
 function simplify(json: Json, context: SchemaContext): InputSchema {
   if (json.$ref !== undefined) {
     return simplify({ ...context.defs[json.$ref.replace('#/$defs/', '')], ...withoutRef(json) }, context);
@@ -72,7 +72,10 @@ function propertiesOf({ properties = {}, required }: Json, context: SchemaContex
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
 
-/** Simplifies a union. The result has the description of the union, or else of its only type other than null. */
+/**
+ * Simplifies a union. If the union has no description and only one type other than null, the result has the description
+ * of this type.
+ */
 function simplifyUnion(json: Json, choices: Json[], context: SchemaContext): InputSchema {
   const parts = choices
     .map((choice) => simplify(choice, context))

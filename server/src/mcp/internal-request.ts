@@ -6,9 +6,9 @@ import inject, { type InjectOptions } from 'light-my-request';
 export type InternalRequest = (options: InjectOptions) => Promise<{ headers: OutgoingHttpHeaders; body: unknown }>;
 
 /**
- * Creates the function that sends internal requests. It takes the response body before the server serializes it, so
- * that nothing parses the JSON again. Call this function before you register the endpoints and any hook that serializes
- * responses.
+ * Creates the function that sends internal requests. That function gets the response body before the server serializes
+ * it, so the response needs no JSON parsing. Call `createInternalRequest` before you register the endpoints and any
+ * hook that serializes responses.
  */
 export function createInternalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
@@ -19,7 +19,8 @@ export function createInternalRequest(app: FastifyInstance): InternalRequest {
     done(null, null);
   });
 
-  // Doesn't use `app.inject`, because it rejects requests during a graceful shutdown. Accepted requests must finish.
+  // Doesn't use `app.inject`, because `app.inject` rejects requests during a graceful shutdown. The internal requests
+  // of accepted messages must still run.
   const dispatch = (request: IncomingMessage, response: ServerResponse) => {
     bodies.set(request, undefined);
     app.routing(request, response);
@@ -27,7 +28,7 @@ export function createInternalRequest(app: FastifyInstance): InternalRequest {
 
   return async (options) => {
     const { headers, raw, json } = await inject(dispatch, options);
-    // If the fallback error handler of Fastify responds, the body is already serialized JSON, so it is parsed.
+    // If the fallback error handler of Fastify responds, the body is already serialized JSON, which must be parsed.
     return { headers, body: bodies.get(raw.req) ?? json() };
   };
 }

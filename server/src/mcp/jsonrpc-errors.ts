@@ -19,15 +19,15 @@ const codes: Partial<Record<ErrorCode, number>> = {
   INTERNAL_ERROR: ProtocolErrorCode.InternalError,
 };
 
-/** The JSON-RPC code of all other errors: the first code that is reserved for servers (JSON-RPC 2.0 §5.1). */
+/** The JSON-RPC code for all other error codes: the first code that is reserved for servers (JSON-RPC 2.0 §5.1). */
 const serverError = -32_000;
 
-/** Creates a JSON-RPC error that refers to no message. */
+/** Creates a JSON-RPC error without the id of a message. */
 export function jsonRpcError(message: string, code: number = serverError): JsonRpcError {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/** Returns an error handler that responds with JSON-RPC errors. Their `data` contains the error of the API. */
+/** Returns an error handler that responds with JSON-RPC errors. `data` in a response contains the error of the API. */
 export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
@@ -60,8 +60,8 @@ function getMessageId({ body }: FastifyRequest): string | number | null {
 }
 
 /**
- * Returns a hook that responds with 403 to pages of other origins, as MCP requires. This prevents DNS rebinding attacks
- * on a local server. Requests without `Origin` are accepted, because only browsers send this header.
+ * Returns a hook that responds with 403 to pages of other origins, as MCP requires. This check prevents DNS rebinding
+ * attacks on a local server. The hook accepts requests without `Origin`, because only browsers send this header.
  * @param publicUrl the URL at which browsers reach the server
  */
 export function createOriginCheck(publicUrl: string | undefined) {

@@ -39,7 +39,7 @@ const instructions =
 
 /**
  * Adds the MCP server at `/mcp`, and at `/mcp/readonly` with only the tools that read data
- * (docs/decisions/mcp-server.md). The server is stateless, and returns one JSON response per message. Call this
+ * (docs/decisions/mcp-server.md). The MCP server is stateless, and returns one JSON response per message. Call this
  * function before you register the endpoints.
  */
 export function addMcpServer(app: FastifyInstance, options: McpOptions): void {
@@ -81,7 +81,7 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
       );
   }
   const { status, text } = await processMessage(request, (revisions) => serverOf(exchange, revisions));
-  // Counts a tool call that reached no endpoint in the rate limits, like all other messages.
+  // If the tool call reached no endpoint, no endpoint has counted it in the rate limits, so this code counts it.
   if (isCall && !exchange.isCounted) await request.takeRequest(reply);
   reply.code(status);
   return text === '' ? reply.send() : reply.type('application/json').send(text);
@@ -162,8 +162,8 @@ function getForwardedHeaders({ headers, id }: FastifyRequest): Record<string, st
 }
 
 /**
- * Returns the names of the users and tickets in a response, if the API key may read them. Rate limits don't count this
- * query, because it is part of the tool call.
+ * Returns the names of the users and tickets in a response, if the API key may read users and tickets. Rate limits
+ * don't count this query, because it is part of the tool call.
  */
 async function loadNames(data: unknown, { request, options }: Exchange): Promise<Names> {
   const { identity, ctx } = request;
@@ -177,7 +177,7 @@ async function loadNames(data: unknown, { request, options }: Exchange): Promise
   try {
     return await options.tenantLimiter.run(identity.tenantId, () => findNames(ctx, ids));
   } catch (err) {
-    // Returns the result without names. The call must not fail, because the endpoint may have made changes.
+    // Without names, the result is still useful. The call must not fail, because the endpoint may have made changes.
     request.log.warn({ requestId: request.id, err }, 'names could not be read');
     return none;
   }

@@ -1,6 +1,6 @@
 import type { Names } from '../resources/shared/display-names.ts';
 
-/* Adds names to the ids in a result. Without names, an agent that reads `assigneeId 2` would request the user next. */
+/* Adds names to the ids in a tool result. Without a name, an agent that reads `assigneeId 2` would request the user. */
 
 /** Names of fields that contain a user id or a list of user ids. */
 const ofUsers = new Set([
@@ -40,8 +40,8 @@ export function withNames(field: string, value: unknown, known: Names): unknown 
 const maxNameLength = 60;
 
 /**
- * Calls `change` for each id in a value and replaces the id by the result. Skips custom fields, because each workspace
- * defines their names.
+ * Calls `change` for each id in a value and replaces the id with the result. Skips custom fields, because their names
+ * can equal the names of id fields.
  */
 function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {

@@ -14,11 +14,11 @@ export interface ToolRequest {
   url: string;
   headers: Record<string, string>;
   body: Arguments | undefined;
-  /** The offset at which the result continues truncated texts. UTF-16 units. */
+  /** The offset at which the result continues truncated texts, in UTF-16 code units. */
   textFrom: number;
 }
 
-/** Maximum size of path and query, which is the same for requests over HTTP. Bytes. */
+/** Maximum size of the path and the query in bytes. The same limit applies to requests over HTTP. */
 const maxUrlBytes = 16_384;
 
 /**
@@ -51,7 +51,7 @@ export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
   };
 }
 
-/** Parses the arguments that the tool has in addition to the contract: the idempotency key and the text offset. */
+/** Parses the arguments that are not in the contract: the idempotency key and the text offset. */
 function parseOwnArguments(route: Endpoint, args: Arguments) {
   const key = shapeOfHeaders(route)[idempotencyKeyHeader];
   const headers: Record<string, string> = {};
@@ -77,7 +77,7 @@ function pick(args: Arguments, isIncluded: (name: string) => boolean): Arguments
   return Object.fromEntries(Object.entries(args).filter(([name]) => isIncluded(name)));
 }
 
-/** Returns a path with a query. Lists become repeated parameters. Objects become JSON, which the endpoint rejects. */
+/** Returns a path with a query. Arrays become repeated parameters. Objects become JSON, which the endpoint rejects. */
 function withQuery(path: string, fields: Arguments): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((each) => [name, typeof each === 'object' ? JSON.stringify(each) : String(each)]),

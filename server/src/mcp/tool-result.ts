@@ -3,11 +3,11 @@ import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
 import type { Names } from '../resources/shared/display-names.ts';
 import { withNames } from './reference-names.ts';
 
-/** Maximum size of a tool result if the agent sets no page size. Equals about 2,000 tokens. Bytes. */
+/** Maximum size of a tool result in bytes, if the agent sets no page size. Equals about 2,000 tokens. */
 const defaultBytes = 5000;
-/** Maximum size of any tool result. A token has at least one byte, so a result has fewer than 20,000 tokens. Bytes. */
+/** Maximum size of any tool result in bytes. A token has at least one byte, so a result has fewer than 20,000 tokens. */
 const maxBytes = 18_000;
-/** Maximum length of a text field in a tool result. UTF-16 units. */
+/** Maximum length of a text field in a tool result, in UTF-16 code units. */
 const maxTextLength = 4000;
 
 type Row = Record<string, unknown>;
@@ -18,11 +18,11 @@ export interface Success {
   meta?: PageMeta | undefined;
 }
 
-/** A successful response that is formatted for the agent. */
+/** The data from which `textOf` formats a tool result. */
 export interface ToolResult extends Success {
   /** The names of the users and tickets in the response. */
   names: Names;
-  /** The offset at which the result continues truncated texts. UTF-16 units. */
+  /** The offset at which the result continues truncated texts, in UTF-16 code units. */
   textFrom: number;
   /** Whether the agent set a page size. If so, the maximum size of the result is `maxBytes`. */
   isSized: boolean;
@@ -45,8 +45,8 @@ export function shortened({ data, meta }: Success, short: readonly string[] | un
 }
 
 /**
- * Formats a response for an agent. Marks the text of users as data, so that the agent doesn't follow instructions in
- * it.
+ * Formats a response for an agent. Marks text that users wrote as data, so that the agent doesn't follow instructions
+ * in this text.
  */
 export function textOf(result: ToolResult): string {
   const { data, meta } = result;
@@ -63,8 +63,8 @@ export function errorText({ code, message, details = [], requestId }: ErrorEnvel
 }
 
 /**
- * Encloses data in tags with a random name, which users can't guess. The data is JSON, so text of users can't start a
- * new line.
+ * Encloses data in tags with a random name, which users can't guess. The data is JSON, so text that users wrote can't
+ * start a new line.
  */
 function marked(lines: readonly string[]): string {
   const mark = `data-${randomBytes(4).toString('hex')}`;
@@ -85,7 +85,8 @@ function listText(rows: Row[], meta: PageMeta, result: ToolResult): string {
   if (lines.length === 1) lines = [oneRow(rows[0] as Row, result)];
   const offset = (page - 1) * perPage;
   let shown = lines.length;
-  // If not all rows fit, reduces the page size to a divisor of the offset. The next page then continues after this one.
+  // If not all rows fit, reduces the number of rows to a divisor of the offset. The next page then starts with the first
+  // omitted row.
   while (shown > 1 && (!fits(lines.slice(0, shown)) || (shown < lines.length && offset % shown !== 0))) shown--;
   const total = `${totalCount}${meta.totalCountCapped ? ' or more' : ''}`;
   const size = shown < lines.length ? shown : perPage;
@@ -107,7 +108,7 @@ function oneRow(row: Row, result: ToolResult): string {
   }
 }
 
-/** Shortens timestamps in lists to minutes. An agent can request the single resource for the exact value. */
+/** Shortens timestamps in lists to minutes. For the exact value, an agent can request the single resource. */
 function brief(column: string, value: unknown): unknown {
   return column.endsWith('At') && typeof value === 'string' ? `${value.slice(0, 16)}Z` : value;
 }
@@ -142,7 +143,7 @@ class Texts {
   readonly #limit: number;
   readonly #names: Names;
 
-  /** @param limit maximum length of a text, in UTF-16 units */
+  /** @param limit maximum length of a text, in UTF-16 code units */
   constructor({ textFrom, names }: ToolResult, limit: number) {
     this.#from = textFrom;
     this.#limit = limit;
@@ -170,7 +171,7 @@ class Texts {
   }
 }
 
-/** Returns the index, or the index before it if the index would split a surrogate pair. */
+/** Returns the index, or the previous index if the index would split a surrogate pair. */
 function alignToCharacter(text: string, index: number): number {
   return /[\uD800-\uDBFF]/.test(text.charAt(index - 1)) ? index - 1 : index;
 }

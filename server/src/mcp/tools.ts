@@ -37,9 +37,7 @@ function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinitio
   };
 }
 
-/**
- * Returns the arguments that a tool has in addition to the contract: the idempotency key, or the offset in long texts.
- */
+/** Returns the arguments that are not in the contract: the idempotency key of a write, or the text offset of a read. */
 function ownArguments(route: Endpoint): Record<string, InputSchema> {
   if (idempotencyKeyHeader in shapeOfHeaders(route)) {
     return {
