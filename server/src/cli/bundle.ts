@@ -1,4 +1,4 @@
-// Measured: with the bundle, `itsm --help` takes half of the time (0.23 s, not 0.46 s), and so does `itsm tenants list`.
+// With the bundle, `itsm --help` takes 0.23 s instead of 0.46 s. `itsm tenants list` also takes half of the time.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -33,7 +33,8 @@ const quickPlanner: Plugin = {
 };
 
 /**
- * A plugin that writes the query compiler to a binary file. To parse and decode its base64 module would take longer.
+ * A plugin that writes the query compiler of Prisma to a binary file. Prisma's own module contains the compiler as
+ * base64, which takes longer to parse and decode.
  */
 const plannerFile: Plugin = {
   name: 'planner file',
@@ -66,8 +67,8 @@ const { output } = await bundle.generate({
 });
 
 await mkdir(folder, { recursive: true });
-// Another command can start during the build. Therefore, only complete files get their final name, and the entry file
-// comes last.
+// Another command can start during the build. Therefore, the build renames each file only when the file is complete,
+// and writes the entry file last.
 for (const file of output.toReversed()) {
   const path = join(folder, file.fileName);
   const partial = `${path}.${process.pid}`;

@@ -59,7 +59,7 @@ function fill(command: Command, verb: Verb, findAction: () => Promise<Action | u
   });
 }
 
-/** If an option has the value `-`, replaces the value by a line of standard input. */
+/** If an option has the value `-`, replaces the value with the first line of standard input. */
 async function readSecret(command: Command, option: Option): Promise<void> {
   const name = option.attributeName();
   if (command.getOptionValue(name) === '-') command.setOptionValue(name, await readLine(option.long ?? name));

@@ -35,7 +35,7 @@ import { createTimeFormatter } from './ui/format-time.ts';
 
 export interface AreaOptions extends ErrorSources {
   accounts: AccountStore;
-  /** Returns a client for the data of a workspace. It uses the database role of API requests. */
+  /** Returns a database client for the data of a workspace. The client has the database role of API requests. */
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
@@ -99,7 +99,7 @@ function sessionLimitError(retryAfterSeconds: number): ApiError {
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
-/** Maximum size of the body of a form that needs no session, such as sign-in. Bytes. */
+/** Maximum size in bytes of the body of a form that needs no session, such as sign-in. */
 const maxPublicFormBytes = 16 * 1024;
 
 /**

@@ -20,7 +20,7 @@ ${entries.join('\n\n')}
 `;
 }
 
-/** Returns the Markdown of the page about webhook events: the delivery rules, the headers and the body of each event. */
+/** Returns the Markdown of the page about webhook events: the delivery rules, the headers and the event bodies. */
 export function describeEvents({ tags, webhooks = {}, components }: OpenApi): string {
   const rules = tags.find(({ name }) => name === 'events')?.description;
   const headers = Object.entries(components.parameters).filter(([name]) => name.startsWith('Event-'));

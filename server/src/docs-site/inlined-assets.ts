@@ -16,8 +16,8 @@ export const styles = frameStyles + (await read('text.css'));
 export const referenceStyles = frameStyles + (await read('reference.css'));
 
 /**
- * The content security policy of text pages. It allows only the inlined script and styles, and images and requests from
- * this server.
+ * The content security policy of text pages. It allows only the inlined script and styles, images of this server, and
+ * requests to this server.
  */
 export const policy = [
   "default-src 'none'",

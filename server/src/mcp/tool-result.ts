@@ -5,7 +5,7 @@ import { withNames } from './reference-names.ts';
 
 /** Maximum size of a tool result in bytes, if the agent sets no page size. Equals about 2,000 tokens. */
 const defaultBytes = 5000;
-/** Maximum size of any tool result in bytes. A token has at least one byte, so a result has fewer than 20,000 tokens. */
+/** Maximum size of any tool result in bytes. A token has at least 1 byte, so a result has fewer than 20,000 tokens. */
 const maxBytes = 18_000;
 /** Maximum length of a text field in a tool result, in UTF-16 code units. */
 const maxTextLength = 4000;
@@ -85,8 +85,8 @@ function listText(rows: Row[], meta: PageMeta, result: ToolResult): string {
   if (lines.length === 1) lines = [oneRow(rows[0] as Row, result)];
   const offset = (page - 1) * perPage;
   let shown = lines.length;
-  // If not all rows fit, reduces the number of rows to a divisor of the offset. The next page then starts with the first
-  // omitted row.
+  // If not all rows fit, reduces the number of rows to a divisor of the offset. The next page then starts with the
+  // first omitted row.
   while (shown > 1 && (!fits(lines.slice(0, shown)) || (shown < lines.length && offset % shown !== 0))) shown--;
   const total = `${totalCount}${meta.totalCountCapped ? ' or more' : ''}`;
   const size = shown < lines.length ? shown : perPage;

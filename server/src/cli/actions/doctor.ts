@@ -24,7 +24,7 @@ export const run = createAction({
 
 /**
  * Opens the database without checking its schema. Other commands stop if the schema is outdated, but this command
- * reports it.
+ * reports the outdated schema as a finding.
  */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
   await assertDatabaseExists(settings);

@@ -34,7 +34,7 @@ function formatCount(reencrypted: number): string {
 }
 
 /**
- * Returns what the administrator must do next. Servers that started before the setting changed still encrypt with an
+ * Returns the next steps for the administrator. Servers that started before the setting changed still encrypt with an
  * older key.
  */
 function nextSteps(keys: KeyUse[]): string[] {

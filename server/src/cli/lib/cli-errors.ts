@@ -18,7 +18,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command failed because of its environment, such as a missing file. Each of the `lines` describes one problem. */
+/** The command failed because of its environment, such as a missing file. Each string in `lines` is one problem. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly lines: readonly string[];
@@ -70,7 +70,7 @@ export function reportError(error: unknown, { command, json }: ReportOptions): n
   return exitCode;
 }
 
-/** Replaces control characters in a text by spaces, because a terminal would interpret them. */
+/** Replaces control characters in a text with spaces, because a terminal would interpret the control characters. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
@@ -78,7 +78,7 @@ export function printable(text: string): string {
 function describe(error: unknown, command: Command | undefined): Report {
   if (error instanceof CommanderError) {
     const exitCode = error.exitCode === 0 ? 0 : usageError;
-    // Prints no line for the help, because Commander has already printed it.
+    // Prints no line for the help, because Commander has already printed the help.
     const isHelp = error.exitCode === 0 || error.code === 'commander.help';
     return {
       exitCode,

@@ -11,19 +11,19 @@ export interface Parameter {
   /** Whether the option is mandatory. */
   required?: boolean;
   /**
-   * Whether the value is secret. The value `-` then reads it from standard input, because other users can see the
-   * arguments of a process.
+   * Whether the value is secret. If so, the user can pass `-` and enter the value on standard input, because other
+   * users of the machine can see the arguments of a process.
    */
   secret?: boolean;
   /** The default value. */
   fallback?: string;
-  /** The values that completions offer. They work for a single value and for comma-separated lists. */
+  /** The values that completions offer, for a single value and for each item of a comma-separated list. */
   values?: readonly string[] | CompletionKind;
 }
 
 /** The description of a command without its action. Actions are loaded on demand. */
 export interface Verb {
-  /** A summary in one line for lists. It starts with an imperative and has no full stop. */
+  /** A summary in one line for lists. Starts with an imperative and has no full stop. */
   summary: string;
   /** Further paragraphs for the help, with full stops. */
   details?: string;
@@ -59,7 +59,7 @@ type Actions<Name extends string> = () => Promise<Readonly<Record<Name, Action>>
 interface Given<Name extends string, Quick extends Name> {
   verbs: Record<Name, Verb>;
   actions: Actions<Exclude<Name, NoInfer<Quick>>>;
-  /** Actions that need no database. They are in a separate module, because the database code takes long to load. */
+  /** Actions that need no database. These actions are in a separate module, because the database code loads slowly. */
   withoutDatabase?: Actions<Quick>;
 }
 

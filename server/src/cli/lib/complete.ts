@@ -6,8 +6,8 @@ import { optionsOf } from './command.ts';
 type Completion = readonly [word: string, about: string];
 
 /**
- * Prints the completions of the last word, one per line: commands, options and values. Ignores errors, because error
- * messages would disturb the command line that the user is typing.
+ * Prints the completions of the last word, one per line: commands, options and values. Ignores errors, because an error
+ * message would appear in the command line that the user is typing.
  */
 export async function complete(words: readonly string[]): Promise<void> {
   const last = words.at(-1) ?? '';

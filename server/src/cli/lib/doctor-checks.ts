@@ -21,7 +21,7 @@ export interface Installation {
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
   message: string;
-  /** Explains how to solve the problem. */
+  /** How to solve the problem that `message` describes. */
   advice?: string;
   /** The finding as JSON objects, for the option `--json`. */
   details?: object[];
@@ -250,7 +250,7 @@ export const checks: Check[] = [
   },
 ];
 
-/** The oldest version of PostgreSQL that still gets updates, and the newest version that the tests cover. */
+/** The oldest version of PostgreSQL that still receives updates, and the newest version that the tests cover. */
 const minMajor = 15;
 const maxMajor = 18;
 

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 
 /**
- * The program name for examples. The script `itsm` passes its name in ITSM_NAME. In images, users call `itsm` from
- * PATH.
+ * The program name for examples. The script `itsm` passes its name in ITSM_NAME. In container images, users call `itsm`
+ * from PATH.
  */
 export const programName = process.env.ITSM_NAME ?? (basename(process.argv[1] ?? '') === 'itsm' ? 'itsm' : './itsm');
 

@@ -84,7 +84,8 @@ function toError(file: string, problems: readonly Problem[]): CommandError {
   );
   const more = problems.length - shown.length;
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  // If the file as a whole is invalid, omits "nothing was imported", because users don't expect a partial import.
+  // If no error concerns a line, the whole file is invalid. The message then omits "nothing was imported", because
+  // users don't expect a partial import.
   const hasLines = shown.some(({ line }) => line !== undefined);
   return hasLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
 }

@@ -8,7 +8,7 @@ import { requestContext, tenantContext } from '../../resources/tenants/queries.t
 export const Limit = integerFromText(Id.max(10_000));
 
 /**
- * Returns the context for listing rows. With search text, the context has the database role of requests, which
+ * Returns the context for listing rows. With a search text, the context has the database role of requests, which
  * full-text search needs. @throws ApiError NOT_FOUND for an unknown tenant
  */
 export function listContext(runtime: Runtime, tenant: string, q: string | undefined): Promise<Context> {
@@ -30,7 +30,7 @@ export async function firstOf<Row>(
   return found.slice(0, limit);
 }
 
-/** Returns a hint if the list may have more rows. Returns undefined if it has fewer rows than `--limit`. */
+/** Returns a hint if the list may have more rows. Returns undefined if the list has fewer rows than `--limit`. */
 export function moreHint(found: readonly unknown[], { limit }: { limit: number }): string | undefined {
   return found.length < limit ? undefined : `Showing the newest ${limit}. Use --limit to show more.`;
 }

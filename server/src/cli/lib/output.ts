@@ -4,7 +4,7 @@ import { relativeTime } from './relative-time.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Text with a style. Terminals without colours ignore the style. */
+/** Text with a style. Terminals without colors ignore the style. */
 interface Styled {
   text: string;
   style: Style;
@@ -23,7 +23,7 @@ export interface Output {
 }
 
 const gap = '  ';
-/** Minimum width of a truncated column. Terminal columns. */
+/** Minimum width of a truncated column of a table, in terminal columns. */
 const minColumnWidth = 6;
 
 /** A function that returns how many terminal columns a text needs. */
@@ -89,14 +89,14 @@ const colours: Record<string, Style> = {
 };
 
 /**
- * Returns a status with its colour: green for success, yellow for waiting, red for failure, dim for statuses that have
- * ended.
+ * Returns a status with its color: green for success, yellow for waiting, red for failure, and dim for inactive and
+ * closed.
  */
 export function statusLabel(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
 }
 
-/** Returns the status `active` or `inactive` with its colour. */
+/** Returns the status `active` or `inactive` with its color. */
 export function activeLabel(active: boolean): Styled {
   return statusLabel(active ? 'active' : 'inactive');
 }

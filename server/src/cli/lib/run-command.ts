@@ -124,7 +124,7 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
 /** Opens the runtime, but doesn't create or migrate a database. @throws CommandError when there is no database */
 async function openForCommand(settings: Settings, report: Report): Promise<Runtime> {
   await assertDatabaseExists(settings);
-  // Imports these modules only now, so that the command reports earlier errors quickly.
+  // Imports these modules only now, so that the command reports an earlier error without loading them.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([
     import('../../process/runtime.ts'),
     import('../../process/ensure-schema.ts'),

@@ -13,9 +13,9 @@ import {
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { BrowserCookies } from './request-context.ts';
 
-/** How long a passkey challenge is valid. Users may need minutes to find their security key. Milliseconds. */
+/** How long a passkey challenge is valid, in milliseconds. Users may need minutes to find their security key. */
 const challengeMs = 5 * 60_000;
-/** Maximum number of stored passkey challenges. Each open page with a passkey form has one. */
+/** Maximum number of stored passkey challenges. Each open page with a passkey form needs one challenge. */
 const maxChallenges = 5;
 /** Maximum number of accounts that the cookie `device` stores. */
 const maxKnownAccounts = 20;
@@ -37,9 +37,9 @@ interface Flash {
 type Challenge = [challenge: string, until: number];
 
 interface Offered {
-  /** For each account: its reference, and a value that changes with its password. */
+  /** For each account, its reference and a value that changes with the password of the account. */
   found: [name: string, password: string][];
-  /** When the list of accounts expires. Milliseconds since 1970. */
+  /** When the list of accounts expires, in milliseconds since 1970. */
   until: number;
 }
 
@@ -57,7 +57,7 @@ declare module '@fastify/secure-session' {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The cookie `device`. For one year, it stores which accounts have signed in with this browser. */
+    /** The cookie `device`, which stores for one year the accounts that have signed in with this browser. */
     device: Cookie;
   }
 }
@@ -130,8 +130,8 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
 }
 
 /**
- * Stores a flash (a value to show once) in the cookie and its ID in the session row. A copy of the cookie can't show
- * the flash again.
+ * Stores a flash (a value that a page shows once) in the cookie, and the ID of the flash in the session row. The
+ * session row ensures that a copy of the cookie can't show the flash again.
  */
 export async function storeFlash(
   accounts: AccountStore,

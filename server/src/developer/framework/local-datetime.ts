@@ -6,8 +6,8 @@ export const LocalTime = z.iso
   .refine((time) => time > '1970-01-02', 'must be after 1970');
 
 /**
- * Converts a local time in a time zone to a date, and rounds it down to a second. If clocks are set back, a local time
- * can occur twice; then returns the first date.
+ * Converts a local time in a time zone to a date, and rounds the date down to a second. If the local time occurs twice,
+ * because clocks are set back, returns the earlier date.
  * @param timeZone an IANA name; null and unknown names mean UTC
  */
 export function parseLocalTime(wallTime: string, timeZone: string | null): Date {

@@ -5,8 +5,8 @@ import { etagOf } from '../../shared/etag.ts';
 import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
- * Optimistic concurrency of forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag of the resource
- * as the page showed it. Therefore, a form can't overwrite later changes of other users.
+ * Optimistic concurrency of forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag that the
+ * resource had when the server rendered the page. Therefore, a form can't overwrite later changes of other users.
  */
 
 /** Parses the ETag that a form sends. */

@@ -5,8 +5,8 @@ import type * as z from 'zod';
 import type { RequestContext, UserContext } from './request-context.ts';
 
 /*
- * The types that declare pages and forms. `plugin.ts` implements what all of them share: session, role, CSRF token,
- * tenant, audit log and errors (docs/decisions/developer-area.md).
+ * The types that declare pages and forms. `plugin.ts` implements the common behavior of all pages: session, role, CSRF
+ * token, tenant, audit log and errors (docs/decisions/developer-area.md).
  */
 
 /** A request for a page, with the parsed path parameters and query. */
@@ -38,14 +38,14 @@ export interface View {
   /** The heading and the window title. */
   title: string;
   body: SafeHtml;
-  /** The refresh interval of the page while work is pending. Seconds. */
+  /** The refresh interval of the page in seconds, while work is pending. */
   reload?: number | undefined;
   /**
-   * Whether the page has content that a reload would lose. If so, only the script refreshes the page, because it
-   * replaces single elements.
+   * Whether the page has content that a reload would lose. If so, only the script refreshes the page, because the
+   * script replaces single elements.
    */
   shownOnce?: boolean;
-  /** The message of the form that redirected to this page. `plugin.ts` sets it. */
+  /** The confirmation message of the form that redirected to this page. `plugin.ts` sets this field. */
   confirmation?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export type FormResult =
       confirmation?: string;
     }
   | {
-      /** The result of a form that only read data. The page shows it. */
+      /** The data that the page shows, from a form that only reads. */
       found: unknown;
     };
 
@@ -105,7 +105,7 @@ export interface Form<
 export interface Page<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
   /** The absolute path of the page, with `:name` for parameters. */
   path: string;
-  /** The label in the navigation. Pages without a label are only linked from other pages. */
+  /** The label in the navigation. The navigation doesn't list pages without a label. */
   menu?: string;
   /** The roles that may open the page. `everyone` means that the page needs no session. */
   roles: readonly UserRole[] | 'everyone';

@@ -36,7 +36,7 @@ function getHost(publicUrl: string): string {
   return new URL(publicUrl).host;
 }
 
-/** Returns whether a page of this site sent the form. If the browser sent no `Origin`, checks `Sec-Fetch-Site`. */
+/** Returns true if a page of this site sent the form. If the browser sent no `Origin`, checks `Sec-Fetch-Site`. */
 export function isFromSite({ headers }: Pick<FastifyRequest, 'headers'>, { origin }: RelyingParty): boolean {
   if (headers.origin !== undefined) return headers.origin === origin;
   return headers['sec-fetch-site'] === 'same-origin';

@@ -17,7 +17,7 @@ export interface RequestContext {
   csrf: string;
   /** Functions that read and change the cookies of the browser. */
   browser: BrowserCookies;
-  /** The store of accounts and sessions. The other data of the workspace is in `context` of `UserContext`. */
+  /** The store of accounts and sessions. For other data of the workspace, use `context` of `UserContext`. */
   accounts: AccountStore;
   user?: SignedIn;
 }
@@ -25,7 +25,7 @@ export interface RequestContext {
 /** The context of a request with a session. */
 export interface UserContext extends RequestContext {
   user: SignedIn;
-  /** The context for queries of the workspace. It uses the database role of API requests. */
+  /** The context for queries of the workspace. The queries have the database role of API requests. */
   context: Context & { userId: bigint };
   /**
    * Runs work within the concurrency limit of the workspace. Use it for queries after the response has started, such as
@@ -34,9 +34,9 @@ export interface UserContext extends RequestContext {
   runLimited<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Loads the signed-in user again. Returns undefined if the session has ended since the request started. */
   reloadUser(): Promise<SignedIn | undefined>;
-  /** The value that the previous form stored for this page to show once. */
+  /** The value that the previous form stored, and that this page shows once. */
   flash: unknown;
-  /** Renders a time in the time zone of the user, or `none` if it is null. */
+  /** Renders a time in the time zone of the user, or renders `none` if the time is null. */
   time(moment: string | null, none?: string): SafeHtml;
 }
 
@@ -54,9 +54,9 @@ export interface BrowserCookies {
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
   /** Stores a passkey challenge for 5 minutes. */
   addChallenge(challenge: string): void;
-  /** Removes a passkey challenge. Returns whether it was stored, has not expired and was never used. */
+  /** Removes a passkey challenge. Returns true if the challenge was stored, has not expired and was never used. */
   consumeChallenge: ConsumeChallenge;
-  /** Stores for 5 minutes the accounts that match the password, so that the user can choose one of them. */
+  /** Stores the accounts that match the password for 5 minutes, so that the user can choose one of them. */
   offerAccounts(found: readonly PasswordSignIn[]): void;
   readonly offeredAccounts: readonly PasswordSignIn[];
 }

@@ -39,8 +39,10 @@ interface ErrorTarget {
   errors: ErrorSources;
 }
 
-/** Sends an error page. The page contains nothing about the user or the path, so a 404 doesn't reveal
- * whether a resource exists in another workspace. */
+/**
+ * Sends an error page. The page contains no data about the user or the path, so a 404 doesn't reveal whether a resource
+ * exists in another workspace.
+ */
 export function sendError(thrown: unknown, { request, reply, errors }: ErrorTarget): FastifyReply {
   const { status, message, retryAfterSeconds } = toPageError(thrown, request) ?? apiErrorOf(thrown, request, errors);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);

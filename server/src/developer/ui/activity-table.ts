@@ -3,7 +3,7 @@ import { findUserNames } from '../../resources/users/queries.ts';
 import type { UserContext } from '../framework/request-context.ts';
 import { html, type SafeHtml, table } from './html.ts';
 
-/** Maximum length of a rendered value in the activity table. UTF-16 units. */
+/** Maximum length of a rendered value in the activity table, in UTF-16 code units. */
 const maxValueLength = 200;
 
 type Activity = TicketActivity | AssetActivity;

@@ -11,7 +11,7 @@ export interface Bars {
 export interface Chart {
   /** The direction of the bars: stacked vertical `columns`, or grouped horizontal `rows`. */
   form: 'columns' | 'rows';
-  /** The labels: below each column, where a label can be empty, or above each group of rows. */
+  /** The labels. A column has a label below it, which can be empty. A group of rows has a label above it. */
   labels: readonly string[];
   bars: readonly Bars[];
   /** The unit of the values, such as `ms`. */
@@ -32,7 +32,7 @@ export function barChart(chart: Chart, label: string): SafeHtml {
   )}</ul></figure>`;
 }
 
-/** Height of the columns, and height of the labels below them. Pixels. */
+/** Height of the columns, and height of the labels below them, in pixels. */
 const [plotHeight, labelHeight] = [200, 24];
 const maxLines = 5;
 const maxLabels = 12;
@@ -76,13 +76,13 @@ function axisLabels(labels: readonly string[]): SafeHtml[] {
     });
 }
 
-/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, at least 1. */
+/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, and at least 1. */
 function lineStep(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max / maxLines)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= max) ?? power;
 }
 
-/** Height of a group label, of each bar, and of the gap below a group. Pixels. */
+/** Height of a group label, of each bar, and of the gap below a group, in pixels. */
 const [nameHeight, barHeight, gap] = [22, 18, 10];
 
 function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Custom fields as lines of text, such as `name = value`, which users can edit. Only single-line strings can be edited
- * this way. Forms don't change other values, such as numbers, lists and multi-line strings; the API can change them.
+ * Custom fields as lines of text, such as `name = value`, which users can edit. This format supports only single-line
+ * strings. Forms don't change other values, such as numbers, lists and multi-line strings, but API clients can.
  */
 
 function isLine([name, value]: [string, unknown]): boolean {
@@ -26,7 +26,7 @@ export function toLines(fields: CustomFields): string {
     .join('\n');
 }
 
-/** Renders the names of the custom fields that users can't edit as lines. Returns null if there are none. */
+/** Renders the names of the custom fields that users can't edit as lines. Returns null if there are no such fields. */
 export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
     .filter((field) => !isLine(field))

@@ -6,7 +6,7 @@ import type { FormState } from '../framework/page.ts';
 import { submit, textField } from './form-fields.ts';
 import { type Cell, html, type SafeHtml } from './html.ts';
 
-/* Functions for lists with a full-text search and filters. Both are query parameters of the page. */
+/* Functions for lists with full-text search and filters. The search and the filters are query parameters of a page. */
 
 /** Number of rows per page. */
 export const perPage = 25;
@@ -50,7 +50,7 @@ export async function searchList<Row>(
   }
 }
 
-/** Returns the text for an empty list: the error of the search text, or otherwise `none`. */
+/** Returns the text for an empty list: the error of the search text, or else `none`. */
 export function renderEmptyList({ errors }: FormState, none: Cell): Cell {
   return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }

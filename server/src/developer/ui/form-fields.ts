@@ -47,7 +47,7 @@ export interface Field {
   label: string;
   /** Explains the purpose or the format of the field. */
   hint?: string | SafeHtml | undefined;
-  /** The value before the user has typed. */
+  /** The initial value. */
   value?: string | number | null | undefined;
   required?: boolean;
 }

@@ -18,8 +18,8 @@ export function createTimeFormatter(timeZone: string | null): (moment: string | 
 }
 
 /**
- * Returns a function that formats the axis labels of a chart: the time of day, or with `days` the date at the start of
- * each day.
+ * Returns a function that formats the axis labels of a chart. By default, a label is the time of day. With `days`, a
+ * label at the start of a day is the date, and other labels are empty.
  */
 export function createAxisFormatter(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
   const zone = { timeZone: getZoneName(timeZone) };

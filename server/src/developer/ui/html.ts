@@ -69,7 +69,7 @@ export function section(title: string, body: SafeHtml | readonly SafeHtml[]): Sa
   return html`<section><h2>${title}</h2>${[body].flat() as SafeHtml[]}</section>`;
 }
 
-/** Renders a collapsible section. @param open whether it is expanded, for example because its form has errors */
+/** Renders a collapsible section. @param open expands the section, for example because its form has errors */
 export function folded(title: string, open: boolean, body: SafeHtml): SafeHtml {
   return html`<details class="fold" ${open ? html`open` : ''}><summary><h2>${title}</h2></summary>${body}</details>`;
 }

@@ -14,8 +14,8 @@ interface Frame extends View {
 }
 
 /**
- * Maximum refresh interval of pages without a script. If a page refreshes less often, users may type text that a
- * refresh would lose. Seconds.
+ * Maximum refresh interval in seconds at which a page refreshes without a script. A page with a longer interval doesn't
+ * refresh, because users may type text that the refresh would lose.
  */
 const maxRefreshWithoutScript = 2;
 
@@ -90,7 +90,7 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
 </nav>`;
 }
 
-/** Returns whether users with a role may use a page or form. */
+/** Returns true if users with a role may use a page or form. */
 export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
   return roles === 'everyone' || roles.includes(role);
 }

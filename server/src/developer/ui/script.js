@@ -1,5 +1,5 @@
-// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, all pages work, and
-// all forms except those for passkeys.
+// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, all pages and forms work,
+// except the passkey forms.
 (() => {
   // Selects the time zone of the browser in select fields, if the user has not chosen a time zone.
   function suggestZone(within) {
@@ -10,7 +10,7 @@
     }
   }
 
-  // Asks the browser for the passkey before it submits the form.
+  // Requests the passkey from the browser before the form is submitted.
   function addPasskeys(within) {
     for (const input of within.querySelectorAll('input[data-passkey]')) {
       const { form } = input;
@@ -51,7 +51,7 @@
   function followFilters(within) {
     for (const form of within.querySelectorAll('form[data-live]')) {
       const shown = document.getElementById(form.dataset.live);
-      // Makes screen readers announce changes of the list.
+      // With `aria-live`, screen readers announce changes of the list.
       shown.setAttribute('aria-live', 'polite');
       let last = 0;
       form.addEventListener('input', async () => {
@@ -113,9 +113,9 @@
     watch();
   }
 
-  // Loads a page. On failure, returns an error message, and the flag `isOver` if a retry can't succeed.
+  // Loads a page. On failure, returns an error message and the flag `isOver`, which is true if a retry can't succeed.
   async function load(address) {
-    // Doesn't follow the redirect to the sign-in page: loading that page would evict the passkey challenge of another
+    // Doesn't follow the redirect to the sign-in page, because that page would evict the passkey challenge of another
     // window.
     const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
     const response = await fetch(address, options).catch(() => undefined);

@@ -13,7 +13,7 @@ import { html, notice } from '../../ui/html.ts';
 
 /**
  * The page of an invitation link, where the user chooses a sign-in method. Opening the page changes nothing, because
- * mail scanners open links. After the user sets up a sign-in method or skips it, the link is no longer valid.
+ * mail scanners open links. After the user sets up a sign-in method or skips this step, the link is no longer valid.
  */
 export const join = openPage({
   path: '/developer/join',
@@ -89,8 +89,8 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
 });
 
 /**
- * Returns the valid invitation of a token, or undefined. Links of the first start work only on the machine of the
- * server.
+ * Returns the invitation of a token, or undefined if the invitation is invalid. The invitation link of the demo
+ * workspace is valid only on the machine of the server.
  */
 async function findValidInvitation(visit: RequestContext, token: string): Promise<Invitation | undefined> {
   const invitation = await findInvitation(visit.accounts, token);

@@ -46,8 +46,8 @@ async function* streamLines<Row extends { id: number }>(
 ): AsyncGenerator<string> {
   yield head;
   const batches = batchesOf(db, rows);
-  // Each batch is limited separately, so that a slow client doesn't hold a database connection between batches. Checks
-  // the session again for each batch, because it may end during the download.
+  // Limits each batch separately, so that a slow client doesn't occupy a database connection between batches. Checks
+  // the session again for each batch, because the session may end during the download.
   const next = () =>
     runLimited(async () => {
       const now = await reloadUser();

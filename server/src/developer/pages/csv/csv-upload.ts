@@ -53,10 +53,10 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     roles: ['ADMIN'],
     async show(request) {
       const { visit, sent } = request;
-      // If the import failed after a successful check, the stored file has new errors. Check it again to show them.
+      // If the import failed after a successful check, the stored file has new errors. This check finds them again.
       const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
       const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
-      // An earlier release also stored files with errors. For such a file, show the upload form.
+      // Earlier releases also stored files with errors. For such a file, the page shows the upload form.
       const body =
         kept === undefined || kept.preview.problems > 0
           ? upload(request, columns, invalid as Preview | undefined)

@@ -13,7 +13,7 @@ export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
-/** Refresh interval of pages that show pending deliveries. Seconds. */
+/** Refresh interval in seconds of pages that show pending deliveries. */
 export const pendingReload = 10;
 
 export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
@@ -22,7 +22,7 @@ export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
 
 interface Options {
   empty: Cell;
-  /** Renders the name of a webhook. Without this function, the table has no webhook column. */
+  /** Renders the name of a webhook. If absent, the table has no webhook column. */
   names?: (webhookId: number) => Cell;
 }
 

@@ -18,7 +18,7 @@ import { getOwnerFilter } from './list.ts';
 const maxBodyBytes = 16 * 1024;
 const maxResponseBytes = 300;
 const shownAttempts = 20;
-/** If the next attempt is due within this time, the page refreshes more often. Milliseconds. */
+/** The time before the next attempt during which the page refreshes more often, in milliseconds. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });

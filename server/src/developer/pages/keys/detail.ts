@@ -100,7 +100,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
   },
 });
 
-/** Replaces line breaks and repeated spaces by one space, because a single-line field can't contain line breaks. */
+/** Replaces line breaks and repeated spaces with one space, because a single-line field can't contain line breaks. */
 function normalizeSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }

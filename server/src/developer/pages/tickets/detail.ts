@@ -10,11 +10,12 @@ import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
 
-/** Numbers of comments and of activities per page. */
+/** The number of comments per page, and the number of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
 
 /**
- * Maximum rendered length of the texts of a ticket, and of a comment. The page truncates longer texts. UTF-16 units.
+ * Maximum rendered length of a text of the ticket, and of a comment, in UTF-16 code units. The page truncates longer
+ * texts.
  */
 const [longText, shortText] = [16_384, 2048];
 
@@ -53,7 +54,7 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
 });
 
 /**
- * Renders a text. If it is too long, renders its beginning and a link to the full text.
+ * Renders a text. If the text is too long, renders its beginning and a link to the full text.
  * @param name value of the query parameter `whole` in the link
  */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;

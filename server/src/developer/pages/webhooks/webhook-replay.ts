@@ -38,7 +38,7 @@ function countDeliveries(count: number): string {
   return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-/** Returns whether the count of failed deliveries reached `maxDeliveriesCounted`, so that there can be more. */
+/** Returns true if counting stopped at `maxDeliveriesCounted`, so the actual number of deliveries may be higher. */
 function isCapped(matching: number): boolean {
   return matching >= maxDeliveriesCounted;
 }
