@@ -13,7 +13,7 @@ export const validateAll = {
 
 /** An id in JSON bodies and responses: a positive integer up to 2^53-1 (docs/decisions/api-conventions.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
-  description: 'Identifier, unique within its resource type. It never changes and is never reused.',
+  description: 'The identifier, unique within its resource type. It never changes and is never reused.',
   format: 'int64',
   example: 42,
 });
@@ -208,7 +208,8 @@ export type CustomFields = z.output<typeof CustomFields>;
 export const CustomFieldsPatch = GivenMap.meta({
   id: 'CustomFieldsPatch',
   description:
-    'Merged into the existing custom fields: a value replaces the existing value, and null removes the key. ' +
+    'The server merges these fields into the existing custom fields. ' +
+    'A value replaces the existing value, and null removes the key. ' +
     'The result has at most 50 keys and 16 KiB as JSON.',
   example: { costCentre: 'CC-104', tags: null },
 });
@@ -236,12 +237,12 @@ export type Priority = z.output<typeof Priority>;
 export const Actor = z
   .object({
     userId: Id.meta({ description: 'The user of the API key, or the user who was signed in to the developer area.' }),
-    keyId: Id.nullable().meta({ description: 'The API key, or null if the action did not use one.' }),
+    keyId: Id.nullable().meta({ description: 'The API key, or null if the action used no API key.' }),
   })
   .nullable()
   .meta({
     id: 'Actor',
-    description: 'Who performed the action, or null if it was performed on the command line.',
+    description: 'The user and the API key that performed the action, or null for an action on the command line.',
     example: { userId: 1, keyId: 1 },
   });
 export type Actor = z.output<typeof Actor>;

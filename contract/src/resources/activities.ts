@@ -23,7 +23,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
       actor: Actor,
       changes: changes.meta({
         description:
-          'The changed fields, in the same form as in events. Empty for CREATED. ' +
+          'The changed fields, in the same form as in events. Empty for the action CREATED. ' +
           `Text with more than ${activityTextLength} characters is cut and ends with \`…\`. ` +
           `\`customFields\` has only the changed keys, with at most ${activityTextLength} characters in total. ` +
           'If a list is too long, the value is a string with the start of the list as JSON.',

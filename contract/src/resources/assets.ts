@@ -250,7 +250,7 @@ export const assets = endpoints({
       group: 'assets',
       agent: {
         tool: 'update_asset',
-        when: 'Assigns, unassigns or changes an asset. Changes only the given fields.',
+        when: 'Assigns, unassigns or changes an asset. Changes only the fields that you pass.',
         short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
       },
     }),

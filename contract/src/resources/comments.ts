@@ -57,7 +57,7 @@ export const comments = endpoints({
       group: 'tickets',
       agent: {
         tool: 'list_comments',
-        when: 'Takes an id or a number such as INC-18.',
+        when: 'Accepts an id or a number such as INC-18.',
         short: ['authorId', 'body', 'visibility', 'createdAt'],
       },
     }),
@@ -77,7 +77,7 @@ export const comments = endpoints({
       group: 'tickets',
       agent: {
         tool: 'comment_on_ticket',
-        when: 'Takes an id or a number such as INC-18. PUBLIC comments are for the requester, INTERNAL for staff only.',
+        when: 'Accepts an id or a number such as INC-18. PUBLIC comments are for the requester, INTERNAL for staff.',
         short: ['id', 'visibility', 'createdAt'],
       },
     }),

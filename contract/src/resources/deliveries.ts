@@ -22,7 +22,7 @@ const delivery = {
     .min(0)
     .meta({ description: 'The number of attempts since the delivery was created or last replayed.' }),
   nextAttemptAt: Timestamp.nullable().meta({
-    description: 'The earliest time of the next attempt, or null if not PENDING.',
+    description: 'The earliest time of the next attempt, or null if the status is not PENDING.',
   }),
   createdAt: Timestamp.meta({ description: 'When the event occurred.' }),
   settledAt: Timestamp.nullable().meta({
@@ -78,7 +78,7 @@ export const maxShownAttempts = 100;
 export const DeliveryDetail = z
   .object({
     ...delivery,
-    body: z.string().meta({ description: 'The exact body that is sent.' }),
+    body: z.string().meta({ description: 'The exact body that the server sends.' }),
     attempts: z.array(DeliveryAttempt).meta({ description: `The last ${maxShownAttempts} attempts, oldest first.` }),
   })
   .meta({

@@ -37,7 +37,7 @@ export const Identity = z
     key: Key,
     user: User.meta({
       description:
-        'The user that the API key acts as: the person who created the key, or the person for whom it was created.',
+        'The user of the API key: the person who created the key, or the person for whom the key was created.',
     }),
     workspace: z
       .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })

@@ -170,7 +170,7 @@ export const tasks = endpoints({
       group: 'projects',
       agent: {
         tool: 'update_task',
-        when: 'Changes only the given fields.',
+        when: 'Changes only the fields that you pass.',
         short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'],
       },
     }),

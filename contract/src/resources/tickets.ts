@@ -95,7 +95,7 @@ const NamedTicket = z
     error: ({ input }) =>
       input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
   })
-  .meta({ id: 'TicketReference', description: 'A ticket, by id or ticket number.' });
+  .meta({ id: 'TicketReference', description: 'A reference to a ticket: an id or a ticket number.' });
 
 /** A reference to a ticket in a path or query, where ids are text. */
 export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
@@ -117,8 +117,7 @@ const Category = TicketCategory.nullable().meta({
   description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
 });
 const CategoryConfigId = text(1, 255).meta({
-  description:
-    "The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists.",
+  description: "The id of a category that your workspace defines. The server doesn't check that the category exists.",
 });
 const AssigneeId = Id.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
@@ -160,7 +159,7 @@ export const Ticket = z
       description: 'When the status became RESOLVED, or null if the ticket is unresolved or reopened.',
     }),
     closedAt: Timestamp.nullable().meta({ description: 'When the status became CLOSED, or null if it is not closed.' }),
-    commentCount: z.int().min(0).meta({ description: 'The number of comments, PUBLIC and INTERNAL.' }),
+    commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
     ...timestamps,
   })
   .meta({
@@ -311,26 +310,26 @@ const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket w
 const UpdatedTicket = ticketAnswer(
   200,
   'UpdatedTicket',
-  'An item whose ticket was updated, or already had these values.',
+  'An item whose ticket was updated or already had the requested values.',
 );
 
 export const NewTicketAnswer = z.union([CreatedTicket, BulkRefusal]).meta({
   id: 'NewTicketAnswer',
-  description: 'The result of one item. Check `status` for success.',
+  description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(CreatedTicket)?.example,
 });
 export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
 
 export const TicketPatchAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
   id: 'TicketPatchAnswer',
-  description: 'The result of one item. Check `status` for success.',
+  description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(UpdatedTicket)?.example,
 });
 export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
 
 const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
   id: 'TicketAssignee',
-  description: 'A user id, `me` for the user of the API key, or `none` for unassigned.',
+  description: 'A user id, `me` for the user of the API key, or `none` for no assignee.',
 });
 
 export const TicketQuery = listQuery({
@@ -348,7 +347,7 @@ export const TicketQuery = listQuery({
   sort: z
     .enum(['-id', 'id'])
     .default('-id')
-    .meta({ description: 'The order: `-id` is newest first, `id` is oldest first.', example: 'id' }),
+    .meta({ description: 'The sort order: newest first (`-id`) or oldest first (`id`).', example: 'id' }),
 });
 export type TicketQuery = z.output<typeof TicketQuery>;
 
@@ -380,7 +379,7 @@ export const tickets = endpoints({
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
-      agent: { tool: 'get_ticket', when: 'Returns every field. Takes an id or a number such as INC-18.' },
+      agent: { tool: 'get_ticket', when: 'Returns every field. Accepts an id or a number such as INC-18.' },
     }),
     pathParams: TicketIdParam,
     query: NoQuery,
@@ -414,7 +413,7 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'update_ticket',
-        when: 'Takes an id or a number such as INC-18. Changes only the given fields. Look up an assignee with list_users.',
+        when: 'Accepts an id or a number such as INC-18. Changes only the fields that you pass. Look up an assignee with list_users.',
         short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
       },
     }),
@@ -428,8 +427,9 @@ export const tickets = endpoints({
     path: '/tickets/bulk',
     summary: 'Create many tickets',
     description:
-      `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
-      'independently. `data` has one result for each item, with what a single request would return. ' +
+      `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
+      'Each item succeeds or fails independently. ' +
+      '`data` has one result for each item: the status, and the ticket or the error. ' +
       'Emits `ticket.created` for each created ticket.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
@@ -441,15 +441,16 @@ export const tickets = endpoints({
     path: '/tickets/bulk',
     summary: 'Update many tickets',
     description:
-      `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
-      'independently. `data` has one result for each item, with what a single request would return. ' +
+      `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
+      'Each item succeeds or fails independently. ' +
+      '`data` has one result for each item: the status, and the ticket or the error. ' +
       'Emits `ticket.updated` for each changed ticket.',
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
       agent: {
         tool: 'update_tickets',
-        when: 'Takes up to 100 ids or numbers. Use one call instead of several calls of update_ticket.',
+        when: 'Accepts up to 100 ids or numbers. Use one call instead of several calls of update_ticket.',
         short: ['id', 'ticketNumber', 'status'],
       },
     }),

@@ -27,7 +27,7 @@ export const User = z
       .string()
       .min(1)
       .max(254)
-      .meta({ format: 'email', description: 'The email address, in lower case, unique in the workspace.' }),
+      .meta({ format: 'email', description: 'The email address in lower case, unique in the workspace.' }),
     role: UserRole,
     active: z.boolean().meta({
       description: "Whether the user is active. You can't assign inactive users, and their API keys are invalid.",

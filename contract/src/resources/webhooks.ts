@@ -27,7 +27,7 @@ const FilterValue = z
   .union([text(0, filterLimits.text), z.number(), z.boolean(), z.null()], {
     error: `must be a string of at most ${filterLimits.text} characters, a number, true, false or null`,
   })
-  .meta({ id: 'WebhookFilterValue', description: 'A value that a field of the resource can have.' });
+  .meta({ id: 'WebhookFilterValue', description: 'A value to compare with a field of the resource.' });
 
 const Filter = z
   .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))
@@ -42,7 +42,7 @@ const Filter = z
       'Each key is a top-level field of the resource, with a list of values. ' +
       'An event matches if every field in the filter has one of the listed values, before or after the change. ' +
       'Every subscribed event type must have these fields. ' +
-      `At most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
+      `A filter has at most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
     example: { priority: ['HIGH', 'CRITICAL'] },
   });
 export type WebhookFilter = z.output<typeof Filter>;
@@ -50,7 +50,7 @@ export type WebhookFilter = z.output<typeof Filter>;
 export const WebhookHealth = z.enum(['HEALTHY', 'RETRYING', 'CIRCUIT_OPEN', 'PAUSED', 'INACTIVE']).meta({
   id: 'WebhookHealth',
   description:
-    'The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. ' +
+    'The health of a subscription. HEALTHY: the last attempt succeeded, or there was no attempt. ' +
     'RETRYING: the last attempt failed, and deliveries continue. ' +
     'CIRCUIT_OPEN: several consecutive attempts failed, and the server sends nothing until `nextAttemptAt`. ' +
     'PAUSED: the subscription is paused, and `pausedReason` describes why. ' +
@@ -97,7 +97,7 @@ export const Webhook = z
       .nullable()
       .meta({
         description:
-          'Why the subscription is paused: `QUOTA`, or a sentence for people. Null if not paused. ' +
+          'Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. ' +
           '`QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, ' +
           'but queues no new events for this subscription. ' +
           'To catch up, read the change feeds, such as `GET /tickets/changes`. ' +

@@ -89,8 +89,8 @@ const colours: Record<string, Style> = {
 };
 
 /**
- * Returns a status with its color: green for success, yellow for waiting, red for failure, and dim for inactive and
- * closed.
+ * Returns a status with its color: green for success, yellow for waiting, red for failure, and dim for inactive
+ * resources.
  */
 export function statusLabel(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
