@@ -10,7 +10,7 @@ export function factsOf(schema: z.ZodType): string {
   const facts = [
     sentence(String(description)),
     sentence(limitsOf(unwrap(schema))),
-    value === undefined ? '' : `${JSON.stringify(value)} by default.`,
+    value === undefined ? '' : `Default: ${JSON.stringify(value)}.`,
   ];
   return facts.filter((fact) => fact !== '').join(' ');
 }

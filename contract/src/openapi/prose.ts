@@ -15,7 +15,7 @@ export const changelogPath = '/docs/changelog';
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
 Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
-All paths start with the URL of the workspace and \`${pathPrefix}\`. Requests and responses are JSON.
+All URLs start with the URL of the workspace and \`${pathPrefix}\`. Requests and responses are JSON.
 
 For additions and their dates, see [the changelog](${changelogPath}).
 
