@@ -98,7 +98,9 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
   return {
     operationId: `events_${type.replace('.', '_')}`,
     summary: when.replace(/\.$/, ''),
-    description: `The body contains the complete resource${changes ? ' and the changed fields' : ''}.`,
+    description: changes
+      ? 'The body contains the complete resource and the changed fields.'
+      : 'The body contains the complete resource.',
     tags: ['events'],
     security: [],
     parameters: Object.keys(deliveryHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
