@@ -281,7 +281,7 @@ describe('a database without tenant isolation', () => {
       await expect(assertTenantIsolation(other)).resolves.toBeUndefined();
       await other.query(sql);
       await expect(assertTenantIsolation(other)).rejects.toThrow(
-        `Tenants are not kept apart: without a tenant, the role itsm_request can see rows of ${table}. `,
+        `Tenants are not isolated: without a tenant, the role itsm_request can see rows of ${table}. `,
       );
       // The check doesn't change the role of the connection.
       expect((await other.query('SELECT current_user = session_user AS same')).rows).toEqual([{ same: true }]);

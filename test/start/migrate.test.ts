@@ -58,7 +58,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await migrateDatabase(url, { folder });
       await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later (id int);');
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(
-        `Migration ${LATER} was changed after it was applied to this database. Put its migration.sql back`,
+        `Migration ${LATER} was changed after it was applied to this database. Restore the original migration.sql`,
       );
     });
   });
@@ -102,7 +102,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       );
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(
         `Migration ${LATER} did not finish under \`prisma migrate deploy\`. See its row in the table _prisma_migrations, ` +
-          `repair what it left behind, and run: prisma migrate resolve --rolled-back ${LATER}`,
+          `undo the changes of the migration, and run: prisma migrate resolve --rolled-back ${LATER}`,
       );
     });
   });
@@ -113,7 +113,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       BASELINE,
     ]);
     const message =
-      'Other migrations than those of this version created this database: it has 20261120000000_init and lacks ' +
+      "The migrations of this database don't match this version: the database has 20261120000000_init and lacks " +
       `${BASELINE}. Its data can't be migrated and must be created again: set DATABASE_URL to an empty database or, for ` +
       'the embedded PostgreSQL, delete the folder DATA_DIR. Then start again.';
     await expect(migrateDatabase(url)).rejects.toThrow(message);

@@ -76,6 +76,6 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     const server = spawnServer({ DATABASE_URL: pooler.url, WEBHOOK_SECRET_KEY, PORT: '0' });
     await server.exited;
     expect(server.child.exitCode).toBe(1);
-    expect(server.output()).toMatch(/^DATABASE_URL: leads through a pooler .*PgBouncer: pool_mode=transaction.*\n$/);
+    expect(server.output()).toMatch(/^DATABASE_URL: points to a pooler .*PgBouncer: pool_mode=transaction.*\n$/);
   });
 });

@@ -184,7 +184,7 @@ describe('start', () => {
 
     const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
     const health = async () => (await fetch(`${operations}/readyz`)).json();
-    const message = expect.stringMatching(/^Pages of its files are damaged: \d+ reads failed, the last at 20\S+Z\.$/);
+    const message = expect.stringMatching(/^Data files are damaged: \d+ page reads failed, the last at 20\S+Z\.$/);
     await expect.poll(health, { timeout: 10_000 }).toMatchObject({
       status: 'degraded',
       checks: { database: { ok: false, error: message } },

@@ -5,27 +5,27 @@ import type { Timeouts } from './client/statement-timeout.ts';
 import { receivesNotifications } from './listener.ts';
 
 /**
- * PostgreSQL's error code for a statement name that already exists. The error occurs if a pooler uses the same session
- * for two connections.
+ * PostgreSQL's error code for a prepared statement whose name already exists. The error occurs if a pooler uses one
+ * session for two connections.
  */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
 
-/** Thrown if `DATABASE_URL` leads to a pooler in transaction or statement mode. */
+/** The error for a `DATABASE_URL` that points to a connection pooler in transaction or statement mode. */
 export class PoolerError extends Error {
   override name = 'PoolerError';
 
   constructor() {
     super(
-      'DATABASE_URL: leads through a pooler that gives each transaction another connection (PgBouncer: ' +
-        'pool_mode=transaction or statement). It would drop notifications of revoked keys and mix up roles. ' +
-        'Use pool_mode=session, or connect to PostgreSQL directly.',
+      'DATABASE_URL: points to a pooler that runs each transaction on a different connection (PgBouncer: ' +
+        'pool_mode=transaction or statement). Notifications of revoked keys would be lost, and roles would be mixed ' +
+        'up. Use pool_mode=session, or connect to PostgreSQL directly.',
     );
   }
 }
 
 /**
- * Checks whether the server of `DATABASE_URL` can be used.
- * @throws PoolerError, or Error if the server is unreachable; the message is one line that names `DATABASE_URL`
+ * Checks that the PostgreSQL server of `DATABASE_URL` accepts connections and delivers notifications.
+ * @throws PoolerError, or Error if the connection fails; the message is one line that names `DATABASE_URL`
  */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
   const watchdog = new ConnectionWatchdog();
@@ -38,7 +38,7 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   };
   try {
     if (await isUsable(newConnection)) return;
-    // Removes the prepared statements of this check, because the pooler gives the session to other clients.
+    // Removes the prepared statements of this check, because the pooler reuses the session for other clients.
     await opened[0]?.query('DISCARD ALL').catch(() => undefined);
     throw new PoolerError();
   } finally {
@@ -47,7 +47,7 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   }
 }
 
-/** Opens two connections. Returns false if a pooler uses another session for each transaction. */
+/** Opens two connections. Returns false if a pooler uses a different session for each transaction. */
 async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
     // The constructor throws if the URL or its certificate files are invalid, so both connections are created within
@@ -57,13 +57,13 @@ async function isUsable(newConnection: () => Connection): Promise<boolean> {
   } catch (error) {
     const { message, code } = error as { message: string; code?: string };
     // If several addresses reject the connection, the error has a code but no message.
-    throw new Error(`DATABASE_URL: PostgreSQL can't be used there: ${message || code}`, { cause: error });
+    throw new Error(`DATABASE_URL: can't connect to PostgreSQL: ${message || code}`, { cause: error });
   }
 }
 
 /**
- * Opens both connections. Returns true if they share a session of PostgreSQL, or if the first connection changes its
- * session.
+ * Opens both connections. Returns true if they share a PostgreSQL session, or if the session of the first connection
+ * changes.
  */
 async function isPooled(one: Connection, other: Connection): Promise<boolean> {
   const readSessionPid = async (connection: Connection): Promise<number> => {
@@ -74,7 +74,7 @@ async function isPooled(one: Connection, other: Connection): Promise<boolean> {
     await one.connect();
     const session = await readSessionPid(one);
     await other.connect();
-    // A busy pooler may have given the session of the first connection to another client in between.
+    // In the meantime, a busy pooler may have assigned the session of the first connection to another client.
     return (await readSessionPid(other)) === session || (await readSessionPid(one)) !== session;
   } catch (error) {
     if (errorCode(error) === DUPLICATE_PREPARED_STATEMENT) return true;

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/env.ts';
 
-/** The maximum connections of a process by purpose, except for requests. */
+/** The maximum number of connections of a process for each purpose except requests. */
 export const connectionsFor = {
   keyLookups: 2,
   accounts: 2,
@@ -12,7 +12,7 @@ export const connectionsFor = {
   holder: 1,
 };
 
-/** The maximum open connections for one purpose. */
+/** The maximum number of open connections for one purpose. */
 export interface ConnectionUse {
   purpose: string;
   max: number;
@@ -21,8 +21,8 @@ export interface ConnectionUse {
 }
 
 /**
- * Returns the maximum connections of a server process by purpose. Omits connections for migrations, because they close
- * before the others open.
+ * Returns the maximum number of connections of a server process for each purpose. Omits migrations, because their
+ * connections close before the server opens its other connections.
  */
 export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: ConnectionSettings): ConnectionUse[] {
   const [api, worker] = [ROLES.includes('api'), ROLES.includes('worker')];
@@ -35,7 +35,7 @@ export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: Co
     { purpose: 'deliveries and jobs', max: worker ? system.worker : system.api, setting: 'ROLES' },
     { purpose: 'listening', max: (Number(api) + Number(worker)) * listener, setting: 'ROLES' },
     { purpose: 'the nightly check', max: worker ? nightlyCheck : 0, setting: 'ROLES' },
-    { purpose: 'holding DATA_DIR', max: DATABASE_URL === undefined ? holder : 0, setting: 'DATABASE_URL' },
+    { purpose: 'the embedded PostgreSQL', max: DATABASE_URL === undefined ? holder : 0, setting: 'DATABASE_URL' },
   ];
   return uses.filter(({ max }) => max > 0);
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Processes many rows in batches, until a batch is not full. Each batch commits separately. After each batch, pauses
- * for the duration of the batch, so that this work uses at most half of the time.
- * @param work processes one batch and resolves to its number of rows
+ * Processes many rows in batches until a batch has fewer than `size` rows. After each full batch, pauses for the
+ * duration of the batch, so that the work is active for at most half of the time.
+ * @param work processes and commits one batch, and resolves to the number of rows in the batch
  * @returns the total number of rows
  */
 export async function inBatches(size: number, work: () => Promise<number>): Promise<number> {

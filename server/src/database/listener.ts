@@ -4,10 +4,10 @@ import { backoffMs } from '../shared/backoff.ts';
 import { Connection, type ConnectionOptions } from './client/connection.ts';
 import { requestRole } from './roles.ts';
 
-/** Milliseconds between two heartbeats, and maximum milliseconds until a heartbeat arrives. */
+/** Milliseconds between two heartbeats. Also the maximum milliseconds until a heartbeat arrives. */
 const heartbeatMs = 400;
 
-/** The prefix of the payload of a heartbeat. A listener receives the heartbeats of all processes. */
+/** The prefix of a heartbeat's payload. Each listener also receives the heartbeats of other processes. */
 const heartbeat = 'heartbeat ';
 
 export interface Listener {
@@ -20,27 +20,25 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watchdog
   url: string;
   channel: string;
   /**
-   * Called with the payload of each notification. After each connect and disconnect, called without a payload, because
-   * notifications may be lost.
+   * Called with the payload of each notification. Also called without a payload after each connect and disconnect,
+   * because notifications may have been lost.
    */
   onNotify: (payload?: string) => void;
   /**
-   * Called once with the reason after `maxFailures` failed attempts to listen, unless a database outage explains them.
+   * Called once with the last error after `maxFailures` failed attempts to listen, unless a database outage is the
+   * cause.
    */
   onUnavailable?: ((reason: unknown) => void) | undefined;
   /** Called when notifications arrive again after `onUnavailable`. */
   onAvailable?: (() => void) | undefined;
 }
 
-/**
- * Failed attempts to listen before `onUnavailable` is called. A restart of PostgreSQL causes fewer failures, so the listener
- * doesn't report it.
- */
+/** Failed attempts to listen before `onUnavailable` is called. A restart of PostgreSQL causes fewer failures. */
 const maxFailures = 4;
 
 /**
- * Listens for the notifications of one channel on a dedicated connection. If the connection is lost, reconnects.
- * Heartbeats through the channel prove that notifications arrive, because some poolers accept LISTEN but deliver no
+ * Listens for the notifications of one channel on a dedicated connection, and reconnects after a lost connection. Sends
+ * heartbeats through the channel to check that notifications arrive, because some poolers accept LISTEN but deliver no
  * notifications.
  */
 export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...options }: ListenerOptions): Listener {
@@ -85,8 +83,8 @@ export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...
     } finally {
       listening = false;
       onNotify();
-      // A connection that no longer responds would not complete a graceful close.
-      connection.sever('The connection that listens is closed.');
+      // Doesn't close gracefully, because a connection that no longer responds would never finish the close.
+      connection.sever('The listener has stopped.');
     }
   }
 
@@ -112,7 +110,7 @@ export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...
   };
 }
 
-/** Sends a heartbeat and waits for its notification. @throws TimeoutError after `heartbeatMs` */
+/** Sends a heartbeat and waits until its notification arrives. @throws TimeoutError after `heartbeatMs` */
 async function sendHeartbeat(connection: Connection, channel: string, signal: AbortSignal): Promise<void> {
   const payload = heartbeat + randomUUID();
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(heartbeatMs)]);
@@ -135,8 +133,9 @@ async function sendHeartbeat(connection: Connection, channel: string, signal: Ab
 }
 
 /**
- * Checks whether a notification arrives on the connection that sent it. A pooler that uses another session for each
- * transaction drops notifications. Such a pooler would also mix up roles and tenants.
+ * Checks whether a connection receives a notification that it sends itself. A pooler that uses a different session for
+ * each transaction drops notifications, and would also mix up roles and tenants.
+ * @returns false if no notification arrives within 2 seconds
  * @throws Error if the connection is lost
  */
 export async function receivesNotifications(connection: Connection): Promise<boolean> {
@@ -147,8 +146,8 @@ export async function receivesNotifications(connection: Connection): Promise<boo
     const isReceived = await sendHeartbeat(connection, channel, deadline).then(
       () => true,
       (error: Error) => {
-        // On a lost connection, each heartbeat fails immediately. The loop would never yield to the timer of
-        // `deadline`.
+        // On a lost connection, each heartbeat fails immediately. The loop would prevent the timer of `deadline` from
+        // firing.
         if (error.name !== 'TimeoutError') throw error;
         return false;
       },

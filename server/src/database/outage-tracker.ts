@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 type Log = Pick<FastifyBaseLogger, 'error' | 'warn'>;
 
-/** The kinds of failures that the tracker counts during an outage. */
+/** The kinds of work whose failures the tracker counts during an outage. */
 type Failing =
   | 'requests'
   | 'loop steps'
@@ -14,16 +14,16 @@ type Failing =
 
 /** Milliseconds between two log entries about failures. */
 const reportIntervalMs = 5000;
-/** Milliseconds without a failed connection until the outage ends. */
+/** Milliseconds without a failed connection after which an outage ends. */
 const recoveryMs = 1000;
 
-/** Milliseconds after the last error about a lack of resources until `problem` no longer reports the lack. */
+/** Milliseconds for which `problem` reports a lack of resources after the last error about it. */
 const shortageMs = 30_000;
 
 /**
- * Detects database outages from failed connections, and counts the errors that an outage or a lack of disk space,
- * memory or connections causes. It logs the start and the end of an outage and, at most every 5 seconds, the counts of
- * errors. Without this class, each failed request would write a log entry.
+ * Detects database outages from failed connections. Counts the errors that are caused by an outage or by a lack of disk
+ * space, memory or connections. Logs the start and the end of each outage and, at most every 5 seconds, the counts.
+ * Without this class, each failed request would write a log entry.
  */
 export class OutageTracker {
   readonly #log: Log | undefined;
@@ -34,14 +34,14 @@ export class OutageTracker {
   #reportTimer: NodeJS.Timeout | undefined;
   #lastError: unknown;
 
-  /** @param log receives the log entries; without a log, the tracker only counts */
+  /** @param log receives the log entries; without a log, the tracker only counts errors */
   constructor(log?: Log) {
     this.#log = log;
   }
 
   /**
-   * Records an opened connection. The outage ends only if no other connection fails for 1 second: at its connection
-   * limit, PostgreSQL rejects only some connections.
+   * Records an opened connection. An outage ends after this call only if no other connection fails for 1 second,
+   * because PostgreSQL rejects only some connections when it reaches its connection limit.
    */
   recordSuccess(): void {
     if (this.#outage === undefined || this.#recoveryTimer !== undefined) return;
@@ -60,8 +60,8 @@ export class OutageTracker {
   }
 
   /**
-   * Returns true if an outage or a lack of resources causes the error. If so, the tracker counts the error, and the
-   * caller must not log it.
+   * Returns true if an outage or a lack of resources causes the error. In this case, the tracker counts the error, and
+   * the caller must not log it.
    */
   explains(error: unknown, failing: Failing): boolean {
     if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) {
@@ -110,19 +110,19 @@ export class OutageTracker {
 }
 
 /**
- * The error codes of Node.js and PostgreSQL for an outage. The server is unreachable, starting or shutting down, has
- * reached its connection limit, or is a standby. Or the connection is lost.
+ * The error codes of Node.js and PostgreSQL for an outage: the connection is lost, or the server is unreachable,
+ * starting, shutting down, at its connection limit, or a standby.
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
-/** The error kinds to which Prisma's adapter maps some of the codes in `codes`. */
+/** The error kinds that Prisma's adapter uses for some of the errors in `codes`. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
-/** The messages of errors of pg and `ConnectionWatchdog`, which have no code. */
+/** The messages of the errors from pg and `ConnectionWatchdog` that have no code. */
 const messages =
   /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not respond in time|The connection to PostgreSQL may be lost)/;
 
-/** An error of pg or Prisma. Prisma's error contains its adapter's error, which contains the code of PostgreSQL. */
+/** An error of pg or Prisma. Prisma's error contains the error of its adapter, which contains PostgreSQL's code. */
 interface Thrown {
   message?: string;
   code?: string;
@@ -135,7 +135,7 @@ interface Thrown {
   errors?: unknown[];
 }
 
-/** Returns true if a connection could not be opened, or was lost. */
+/** Returns true if the error means that a connection could not be opened or was lost. */
 export function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { message = '', code, kind = '', originalCode, cause, meta, errors = [] } = error as Thrown;
@@ -159,15 +159,15 @@ function findShortage(error: unknown): string | undefined {
   return findShortage(cause) ?? findShortage(meta?.driverAdapterError);
 }
 
-/** Returns the message of an error. If several addresses were tried, returns the first message. */
+/** Returns the message of an error. If an error has no message, returns the message of its first contained error. */
 function findMessage(error: unknown): string {
   const { message, errors: [first] = [] } = error as Thrown;
   return message || (first === undefined ? String(error) : findMessage(first));
 }
 
 /**
- * Returns true if waiting for a pooled connection timed out. If there is no outage, such a timeout only means that the
- * pool is busy.
+ * Returns true if the wait for a connection of a pool timed out. Outside of an outage, such a timeout only means that
+ * the pool is busy.
  */
 function isWaitForConnection(error: unknown): boolean {
   const { message = '', code } = error as Thrown;

@@ -4,40 +4,41 @@ import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 
 /**
  * The roles that connections set with SET ROLE, so that row-level security doesn't depend on the role of `DATABASE_URL`
- * (docs/decisions/tenant-isolation.md). `itsm_request` sees the rows of one tenant, and `itsm_system` the rows of all.
+ * (docs/decisions/tenant-isolation.md). `itsm_request` sees the rows of one tenant. `itsm_system` sees the rows of all
+ * tenants.
  */
 export const requestRole = 'itsm_request';
 export const systemRole = 'itsm_system';
 
 /**
- * Thrown if the role of `DATABASE_URL` can't create the roles, or can't set them with SET ROLE. The message contains
- * the SQL for an administrator.
+ * The error for a role of `DATABASE_URL` that lacks the permission to create or grant the roles. The message contains
+ * the SQL that an administrator must run.
  */
 export class RolesError extends Error {
   override name = 'RolesError';
 
   constructor(statements: string[], options?: ErrorOptions) {
     super(
-      'The role of DATABASE_URL may not create the roles that keep tenants apart. ' +
-        `Have an administrator of PostgreSQL run:\n${statements.map((statement) => `${statement};`).join('\n')}`,
+      'The role of DATABASE_URL lacks the permission to create or grant the roles that isolate tenants. ' +
+        `Ask a PostgreSQL administrator to run:\n${statements.map((statement) => `${statement};`).join('\n')}`,
       options,
     );
   }
 }
 
-/** Error codes of PostgreSQL. */
+/** PostgreSQL's error code for a missing permission. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /**
- * The error codes if another process creates the roles concurrently: duplicate_object, unique_violation, internal_error
- * ("tuple concurrently updated").
+ * PostgreSQL's error codes if another process creates the roles concurrently: duplicate_object, unique_violation,
+ * internal_error ("tuple concurrently updated").
  */
 const RACES = ['42710', '23505', 'XX000'];
 const maxAttempts = 50;
 
 /**
- * Creates the missing roles and grants them to the role of `DATABASE_URL`. Retries if another process creates them
- * concurrently, because roles belong to all databases of the PostgreSQL server. If no role is missing, the role of
- * `DATABASE_URL` needs no permission.
+ * Creates the missing roles and grants them to the role of `DATABASE_URL`. Retries if another process creates the roles
+ * concurrently, because all databases of a PostgreSQL server share their roles. If the roles already exist and are
+ * granted, the role of `DATABASE_URL` needs no special permission.
  * @throws RolesError if the role of `DATABASE_URL` lacks the permission
  */
 export async function ensureRoles(client: pg.ClientBase): Promise<void> {
@@ -82,14 +83,14 @@ export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   ]);
 }
 
-/** Thrown if row-level security doesn't isolate tenants. */
+/** The error for a database whose row-level security doesn't isolate tenants. */
 export class TenantIsolationError extends Error {
   override name = 'TenantIsolationError';
 }
 
 /**
- * Checks that requests can't see rows of other tenants. Fails if row-level security is off, a policy allows all rows,
- * or `itsm_request` may bypass row-level security.
+ * Checks that requests can't see rows of other tenants. The check fails if row-level security is off, if a policy
+ * allows all rows, or if `itsm_request` can bypass row-level security.
  * @param client a connection without an open transaction; its role doesn't change
  * @throws TenantIsolationError with the names of the tables
  */
@@ -113,8 +114,9 @@ export async function assertTenantIsolation(client: pg.ClientBase): Promise<void
     }
     if (open.length === 0) return;
     throw new TenantIsolationError(
-      `Tenants are not kept apart: without a tenant, the role ${requestRole} can see rows of ${open.join(', ')}. ` +
-        'Restore row-level security and its policies there, and make sure that the role is neither a superuser nor BYPASSRLS.',
+      `Tenants are not isolated: without a tenant, the role ${requestRole} can see rows of ${open.join(', ')}. ` +
+        'Restore row-level security and the policies of these tables. Make sure that the role is not a superuser and ' +
+        'has no BYPASSRLS.',
     );
   } finally {
     await client.query('ROLLBACK');
@@ -122,8 +124,8 @@ export async function assertTenantIsolation(client: pg.ClientBase): Promise<void
 }
 
 /**
- * Returns true if the role can see a row. Skips a locked table, so that the start of the server doesn't wait for the
- * lock.
+ * Returns true if the current role can see a row of the table. Returns false for a locked table, so that the server
+ * doesn't wait for the lock when it starts.
  */
 async function seesRow(client: pg.ClientBase, table: string): Promise<boolean> {
   await client.query('SAVEPOINT visibility_check; SET LOCAL lock_timeout = 500');

@@ -5,9 +5,9 @@ import type { TenantClient } from './client/tenant-client.ts';
 type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
 
 /**
- * Locks a row until the end of the transaction, so that a later statement reads its latest version. Other transactions
+ * Locks a row until the end of the transaction, so that later statements read its latest version. Other transactions
  * can still write rows that refer to the locked row.
- * @returns whether the tenant has the row
+ * @returns true if the row exists and belongs to the tenant
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
   return (await queryRows(db, lockOf(db, table, [id]))).length > 0;
@@ -34,7 +34,7 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
  */
 const advisoryLocks = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
-/** Acquires an advisory lock of the tenant. Transactions acquire it one at a time, in the order of their arrival. */
+/** Acquires an advisory lock of the tenant. Transactions acquire the lock one after another, in order of arrival. */
 export async function lockTenant(db: TenantClient, lock: keyof typeof advisoryLocks): Promise<void> {
   await queryRows(db, tenantLockStatement(db, lock));
 }

@@ -7,22 +7,22 @@ export interface ServerInfo {
   version: string;
   /** The version as a number, such as 180004. */
   versionNumber: number;
-  /** Whether search ignores the case of letters beyond ASCII. False for a database with LC_CTYPE C. */
+  /** Whether search ignores the case of non-ASCII letters. False for a database with LC_CTYPE C. */
   ignoresCase: boolean;
   /**
-   * Milliseconds by which this process's clock is ahead of the server's. The measurement error is at most half of the
-   * round trip time.
+   * Milliseconds by which the clock of this process is ahead of the clock of the PostgreSQL server. The measurement
+   * error is at most half of the round trip time.
    */
   clockAheadMs: number;
 }
 
-/** The advice for a database on which search doesn't ignore case. */
+/** The advice for a database in which search is case-sensitive for non-ASCII letters. */
 export const caseAdvice =
   'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
 /**
- * Describes the damaged pages that PostgreSQL has found in the files of the database since its statistics were reset.
- * Returns undefined if it found none, or if the pages have no checksums.
+ * Describes the damaged pages that PostgreSQL has found in the files of the database since the last reset of its
+ * statistics. Returns undefined if PostgreSQL has found no damaged pages, or if checksums are off.
  */
 export async function findDamage(connection: Pick<Pool, 'query'>): Promise<string | undefined> {
   const { rows } = await connection.query(
@@ -31,12 +31,12 @@ export async function findDamage(connection: Pick<Pool, 'query'>): Promise<strin
   );
   const [damage] = rows;
   if (damage === undefined) return undefined;
-  return `Pages of its files are damaged: ${damage.failures} reads failed, the last at ${damage.lastAt.toISOString()}.`;
+  return `Data files are damaged: ${damage.failures} page reads failed, the last at ${damage.lastAt.toISOString()}.`;
 }
 
 /**
- * Reads the version, case sensitivity and clock of the server. Uses the role of `DATABASE_URL`, because the other roles
- * may not exist yet.
+ * Reads the version, case sensitivity and clock of the PostgreSQL server. Uses the role of `DATABASE_URL`, because the
+ * other roles may not exist yet.
  */
 export function readServerInfo(options: Databases['options']): Promise<ServerInfo> {
   const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };

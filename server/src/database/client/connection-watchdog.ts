@@ -1,8 +1,8 @@
-/** A connection that the watchdog monitors. Times are values of `performance.now()`. */
+/** A connection that the watchdog monitors. All times are values of `performance.now()`. */
 export interface WatchedConnection {
-  /** Returns when the overdue statement was sent, or undefined if no response is overdue. */
+  /** Returns the time at which an overdue statement was sent, or undefined if no response is overdue. */
   overdueSince(now: number): number | undefined;
-  /** Returns true if the connection is idle and became idle before `moment`. */
+  /** Returns true if the connection has been idle since before `moment`. */
   isIdleSince(moment: number): boolean;
   /** Closes the connection immediately. Pending statements fail, and the pool opens another connection on demand. */
   sever(reason: string): void;
@@ -13,9 +13,9 @@ export interface WatchedConnection {
 const checkIntervalMs = 250;
 
 /**
- * Closes connections with an overdue response. A proxy or firewall can drop a connection silently, and then
- * PostgreSQL's own timeouts don't help. The watchdog also closes connections that became idle before the overdue
- * statement was sent. They are probably lost as well, and their next statement would wait for the full timeout.
+ * Closes connections whose response is overdue. PostgreSQL's own timeouts don't help if a proxy or firewall drops a
+ * connection silently. The watchdog also closes connections that were already idle when the overdue statement was sent.
+ * Those connections are probably lost as well, and their next statement would wait for the full timeout.
  */
 export class ConnectionWatchdog {
   readonly #connections = new Set<WatchedConnection>();
@@ -28,7 +28,7 @@ export class ConnectionWatchdog {
 
   /** Closes every open connection. Pending statements fail. */
   severAll(): void {
-    for (const connection of this.#connections) connection.sever('The process ends.');
+    for (const connection of this.#connections) connection.sever('The process is shutting down.');
   }
 
   close(): void {

@@ -21,24 +21,25 @@ export interface ConnectionOptions {
   tracer?: StatementTracer | undefined;
 }
 
-/** Milliseconds after `statement_timeout` until the watchdog treats a response as overdue. */
+/** Milliseconds after the end of `statement_timeout` until the watchdog treats a response as overdue. */
 const responseGraceMs = 1000;
 
 /**
  * The name of the prepared statement that sets the tenant until the end of the transaction. Every connection prepares
- * it.
+ * this statement when it opens.
  */
 export const setTenantStatement = 'itsm_set_tenant';
 
 /**
- * The SQL that sets the time zone and date format that Prisma and pg assume. The defaults of a server depend on its
- * machine and its administrator.
+ * The SQL that sets the time zone and date format that Prisma and pg assume. A server's own defaults depend on its
+ * machine and its configuration.
  */
 export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
- * A connection with a role and timeouts. It uses SET for them, because older poolers reject startup parameters.
- * `ConnectionWatchdog` also limits the wait for each response, because a network failure may cause no error.
+ * A connection with a role and timeouts. The connection sends SET statements, because older poolers reject startup
+ * parameters. `ConnectionWatchdog` also limits the wait for each response, because a network failure may not cause an
+ * error.
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
@@ -87,7 +88,8 @@ export class Connection extends pg.Client implements WatchedConnection {
         ...timeoutStatements(timeouts),
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // Planning the query for a page of tickets takes longer than executing it (docs/decisions/pagination.md).
+        // Reuses query plans: to plan the query for a page of tickets takes longer than to execute it
+        // (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         // Limits a request to one core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
@@ -143,10 +145,13 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 }
 
-/** PostgreSQL's error code of a write on a standby. */
+/** PostgreSQL's error code for a write on a standby. */
 const READ_ONLY = '25006';
 
-/** Rejects a standby: its data may be stale, and the pool would keep using it after another server is promoted. */
+/**
+ * Rejects a standby. Its data may be stale, and the pool would still use its connections after PostgreSQL promotes
+ * another server.
+ */
 function rejectStandby(opening: pg.QueryResult[]): void {
   if (!opening.at(-1)?.rows[0].standby) return;
   throw Object.assign(new Error('The server is a read-only standby. Set DATABASE_URL to the primary.'), {

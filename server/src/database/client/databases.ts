@@ -23,10 +23,7 @@ export interface DatabasesOptions {
   tracer?: StatementTracer | undefined;
 }
 
-/**
- * The connection pools of a process by purpose. Work for one purpose never waits for the connections of another
- * purpose.
- */
+/** The connection pools of a process. Each purpose has its own pool, so one purpose never waits for another. */
 export interface Databases {
   requests: Database;
   /** For lookups of API keys, which run before the tenant is known. */
@@ -34,7 +31,7 @@ export interface Databases {
   /** For sessions and sign-ins of the developer area, which have no concurrency limit. */
   accounts: Pool;
   system: Database;
-  /** The options for connections outside of the pools. */
+  /** The options for connections that belong to no pool. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
     watchdog: ConnectionWatchdog;
     outages: OutageTracker;
@@ -48,7 +45,7 @@ export interface Databases {
  */
 const lookupTimeoutMs = 2000;
 
-/** Maximum milliseconds at shutdown for closing the connections gracefully. */
+/** Maximum milliseconds that the graceful close of the connections may take at shutdown. */
 const maxCloseMs = 1500;
 
 /** Creates the pools. They open connections on demand. */

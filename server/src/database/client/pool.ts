@@ -17,10 +17,10 @@ type OnConnected = Parameters<pg.Pool['connect']>[0];
 
 /**
  * A pool of connections for one purpose, such as requests. Within `inTransaction`, the pool sends all statements to the
- * connection of the transaction. So Prisma, which only knows the pool, also runs its statements in the transaction.
+ * connection of the transaction. Prisma uses only the pool, so its statements also run in the transaction.
  */
 export class Pool extends pg.Pool {
-  /** Called with the wait for a connection in milliseconds, even if the wait failed. The metrics use it. */
+  /** Called after each wait for a connection, successful or not, with its duration in milliseconds. For the metrics. */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
   readonly #tracer: PoolOptions['tracer'];
@@ -47,15 +47,15 @@ export class Pool extends pg.Pool {
 
   /**
    * Runs statements of a tenant in one round trip. Each statement sees the changes that were committed before it
-   * started. Sets the tenant for row-level security first, unless `setsTenant` is true: then the first statement sets
-   * it.
+   * started. Sets the tenant for row-level security first. If `setsTenant` is true, the first statement sets the tenant
+   * itself.
    */
   runPipeline(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
-    // Reads the scope before the wait for a connection. The wait ends in the scope of the caller that releases the
-    // connection.
+    // Reads the scope before the wait for a connection, because the code after the wait runs in the scope of the caller
+    // that releases the connection.
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined)
-      throw new Error('A statement of a request was run without a tenant. Run it within `withinTenant`.');
+      throw new Error('A statement of a request ran without a tenant. Run the statement within `withinTenant`.');
     if (transaction?.pool === this) return transaction.run(configs);
     return this.#queryOnce(new QueryPipeline(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
   }
@@ -64,7 +64,7 @@ export class Pool extends pg.Pool {
   override connect(callback: OnConnected): void;
   override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
     const transaction = this.#transaction();
-    // Only the pool itself passes a callback, to run a single statement.
+    // Only the pool itself passes a callback, when it runs a single statement.
     if (transaction === undefined || callback !== undefined) return this.#lend(callback);
     return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
@@ -101,7 +101,7 @@ export class Pool extends pg.Pool {
     return this.#queryOnce(config, values);
   }
 
-  /** Runs a query. If the query fails, keeps the connection if it is still usable. pg's own pools would close it. */
+  /** Runs a query. After a failed query, keeps a connection that is still usable. pg's own pools would close it. */
   #queryOnce(config: unknown, values?: unknown): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       this.connect((error, connection, release) => {
@@ -131,13 +131,13 @@ export class Pool extends pg.Pool {
   }
 }
 
-/** The error codes after which a session is unusable: failed transaction, or outdated plans or prepared statements. */
+/** The error codes of unusable sessions: a failed transaction, an outdated plan, or a missing prepared statement. */
 const unusableCodes = /^(25P02|0A000|26000)$/;
 
 /**
  * Returns true if the connection is still usable after a statement. Returns false for errors that end the session,
- * because PostgreSQL reports them before it closes the connection. Also returns false for a transaction that pg-boss
- * sends as one text: after an error, the transaction stays open.
+ * because PostgreSQL reports them before it closes the connection. Also returns false if the text starts with `BEGIN`:
+ * pg-boss sends a whole transaction as one text, and after an error the transaction stays open.
  */
 function isUsable(failure: Error | null, config: unknown): boolean {
   if (failure === null) return true;
@@ -145,7 +145,7 @@ function isUsable(failure: Error | null, config: unknown): boolean {
   return !(isConnectionError(failure) || unusableCodes.test(errorCode(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
 }
 
-/** The pool of connections for requests. Every statement runs for the tenant of the current scope. */
+/** A pool of connections for requests. Every statement runs for the tenant of the current scope. */
 export class TenantPool extends Pool {
   protected override runQuery(config: pg.QueryConfig): unknown {
     return this.runPipeline([config]).then(([result]) => result);
@@ -153,8 +153,8 @@ export class TenantPool extends Pool {
 }
 
 /**
- * Implements a Prisma transaction within another transaction as a savepoint. Prisma begins such a transaction for
- * operations that need several statements.
+ * A Prisma transaction within another transaction, implemented as a savepoint. Prisma begins a transaction for each
+ * operation that needs several statements.
  */
 class NestedTransaction {
   readonly #transaction: { run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> };

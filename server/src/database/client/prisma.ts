@@ -3,18 +3,18 @@ import { PrismaClient } from '../../../generated/prisma/client.ts';
 import { Pool, type PoolOptions, TenantPool } from './pool.ts';
 import { statementName } from './statement-name.ts';
 
-/** A pool with the rights of one role, and a Prisma client that uses it. */
+/** A pool whose connections have the rights of one role, and a Prisma client that uses the pool. */
 export interface Database {
   pool: Pool;
   prisma: PrismaClient;
 }
 
-/** Opens the database for requests. A statement sees only the rows of its tenant. Without a tenant, it sees no rows. */
+/** Opens the database for requests. Each statement sees only the rows of its tenant, or no rows without a tenant. */
 export function openTenantDatabase(options: PoolOptions): Database {
   return openDatabase(new TenantPool(options), options);
 }
 
-/** Opens the database for work over all tenants: delivering webhooks, checking totals, the command line. */
+/** Opens the database for work over all tenants, such as webhook deliveries, checks of totals, and commands. */
 export function openSystemDatabase(options: PoolOptions): Database {
   return openDatabase(new Pool(options), options);
 }
@@ -23,7 +23,7 @@ function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions):
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     onConnectionError,
-    // Prisma's types require a name, but its adapter accepts statements without one.
+    // Prisma's types require a name, but its adapter also accepts statements without a name.
     statementNameGenerator: ({ sql }) => statementName(sql) as string,
   });
   const prisma = new PrismaClient({

@@ -4,8 +4,8 @@ import { setTenantStatement } from './connection.ts';
 import { prepareValue, Result, type Wire, wireOf } from './pg-internals.ts';
 
 /**
- * The columns of the prepared statements of each connection, by statement name. The columns can't change, so the
- * pipeline requests them once.
+ * The columns of the prepared statements of each connection, by statement name. The columns of a prepared statement
+ * can't change, so the pipeline requests them only once.
  */
 const columnsOn = new WeakMap<pg.Connection, Map<string, pg.FieldDef[]>>();
 
@@ -20,7 +20,8 @@ interface PipelinedStatement {
 
 interface PipelineOptions {
   /**
-   * The tenant to set. Undefined if the current transaction has already set the tenant, or the first statement sets it.
+   * The tenant to set. Undefined if the current transaction has already set the tenant, or if the first statement sets
+   * it.
    */
   tenantId?: TenantId | undefined;
   /** Whether to begin a transaction. */
@@ -32,8 +33,8 @@ interface PipelineOptions {
 /**
  * Sends statements in one round trip with a single Sync: optionally `BEGIN`, the tenant for row-level security, the
  * statements, and optionally `COMMIT`. If a statement fails, PostgreSQL skips the following statements. Outside of a
- * transaction, all statements form one implicit transaction, which resets the tenant when it ends (PostgreSQL,
- * "Extended Query Protocol", on pipelining).
+ * transaction, all statements form one implicit transaction. When that transaction ends, PostgreSQL resets the tenant
+ * (see "Pipelining" in PostgreSQL's documentation of the extended query protocol).
  */
 export class QueryPipeline implements pg.Submittable {
   readonly #statements: PipelinedStatement[];
@@ -84,7 +85,7 @@ export class QueryPipeline implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
     const { result } = this.#current ?? {};
-    // Ignores the row of the statement that sets the tenant, because it belongs to no result.
+    // Ignores the row of the statement that sets the tenant, because the row belongs to no result.
     if (result === undefined || this.#failure !== undefined) return;
     try {
       result.rows.push(result.parseRow(fields));
@@ -115,7 +116,10 @@ export class QueryPipeline implements pg.Submittable {
     this.handleReadyForQuery(connection);
   }
 
-  /** The statement whose response arrives next. Undefined for `BEGIN`, the tenant and `COMMIT`. */
+  /**
+   * The statement whose response arrives next. Undefined for `BEGIN`, for `COMMIT`, and for the command that sets the
+   * tenant.
+   */
   get #current(): PipelinedStatement | undefined {
     return this.#statements[this.#completed - this.#before];
   }
@@ -133,8 +137,8 @@ function send(
   columns?: Map<string, pg.FieldDef[]>,
 ): void {
   if (name === undefined || wire.parsedStatements[name] === undefined) {
-    // An earlier pipeline that failed may have prepared a statement with this name. Closing an unknown name has no
-    // effect.
+    // An earlier pipeline that failed may have prepared a statement with this name. If no statement has the name, the
+    // close has no effect.
     if (name !== undefined) wire.close({ type: 'S', name });
     wire.parse({ text, name });
   }

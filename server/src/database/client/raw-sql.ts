@@ -15,15 +15,16 @@ export function prepared({ text, values }: Statement): pg.QueryConfig {
 }
 
 /**
- * Runs a statement and returns its rows, within the current transaction if there is one. It bypasses Prisma, because
- * `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg, not Prisma, parses the column values.
+ * Runs a statement and returns its rows. If there is a current transaction, the statement is part of it. Bypasses
+ * Prisma, because `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg parses the column
+ * values.
  */
 export async function queryRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const [rows = []] = await queryPipelined(db, [statement]);
   return rows as Row[];
 }
 
-/** A SELECT of one row that also sets the tenant for row-level security. `tenantQuery` creates it. */
+/** A SELECT of one row that also sets the tenant for row-level security. Created by `tenantQuery`. */
 export interface TenantQuery {
   name: string | undefined;
   text: string;
@@ -32,7 +33,7 @@ export interface TenantQuery {
 /**
  * Wraps a SELECT, whose parameter `$1` is the tenant, so that it also sets the tenant. A separate statement would take
  * 10 % of the time of a small request (docs/decisions/tenant-isolation.md). CASE makes PostgreSQL set the tenant before
- * it reads rows. PostgreSQL returns the row as JSON.
+ * it reads the row, which it returns as JSON.
  */
 export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
@@ -51,13 +52,13 @@ export async function queryOne<Row extends object>(
   return results[0]?.rows[0]?.one ?? undefined;
 }
 
-/** The SQL that makes PostgreSQL plan the following statements of the transaction for their parameter values. */
+/** The SQL that makes PostgreSQL plan each later statement of the transaction for its own parameter values. */
 const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
 
 /**
- * Runs a statement with a custom plan for its parameter values, and returns its rows. Use it if the text or the best
- * plan depends on the request. PostgreSQL doesn't keep the statement prepared. Don't call it within a transaction,
- * because the setting would also apply to the following statements.
+ * Runs a statement with a custom plan for its parameter values, and returns its rows. Use this function if the SQL text
+ * or the best plan depends on the request. The statement is not prepared for reuse. Don't call this function within a
+ * transaction, because the setting would also apply to the later statements of the transaction.
  */
 export async function queryWithCustomPlan<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const configs = [{ name: statementName(useCustomPlan), text: useCustomPlan, values: [] }, statement];

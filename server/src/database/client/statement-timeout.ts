@@ -6,7 +6,7 @@ export interface Timeouts {
   lockMs: number;
 }
 
-/** How much longer than `statement_timeout` a transaction may wait for its next statement. Milliseconds. */
+/** Milliseconds that a transaction may wait for its next statement, in addition to `statement_timeout`. */
 const idleMarginMs = 5000;
 
 /** Returns the statements that set the timeouts of a session. */

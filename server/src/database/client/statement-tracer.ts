@@ -1,8 +1,8 @@
 /** Traces the statements that are sent to PostgreSQL (docs/decisions/observability.md). */
 export interface StatementTracer {
   /**
-   * Starts tracing statements that are sent in one round trip.
-   * @returns the function to call when the statements finish, or undefined if there is no trace
+   * Starts to trace statements that are sent in one round trip.
+   * @returns the function to call when the statements finish, or undefined if there is no current trace
    */
   begin(texts: readonly string[]): ((error?: unknown) => void) | undefined;
   /** Runs `work` outside of the current trace. */
@@ -17,9 +17,9 @@ type QueryArgument = string | { text?: string; texts?: readonly string[]; callba
 type Callback = (error: unknown, ...rest: unknown[]) => void;
 
 /**
- * Traces one call of pg's `query`. The result of the call arrives in one of three ways: in a callback argument, in the
- * callback of the query, or as a promise.
- * @param args the arguments of the call; a callback among them is replaced
+ * Traces one call of pg's `query`. The call passes its result to a callback argument or to the callback of the query,
+ * or returns a promise.
+ * @param args the arguments of the call; this function replaces a callback among them
  */
 export function traceStatement(tracer: StatementTracer, args: unknown[], send: () => unknown): unknown {
   const query = args[0] as QueryArgument;

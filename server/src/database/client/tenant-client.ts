@@ -39,9 +39,9 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
 }
 
 /**
- * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). It throws an
- * Error for:
- * - operations that take a unique `where`, which would have to contain the tenant, such as `findUnique` and `upsert`;
+ * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). The client
+ * throws an Error for:
+ * - operations with a unique `where`, such as `findUnique` and `upsert`: the `where` would have to contain the tenant;
  * - `cursor`, for the same reason;
  * - fields in `data` that aren't columns of the model, such as nested writes and `connect`, and `tenantId`;
  * - the model `Tenant`.
@@ -55,14 +55,14 @@ export type TenantClient = Omit<
 
 type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
-/** Returns the client for the rows of one tenant. */
+/** Returns a client for the rows of one tenant. */
 export function tenantClient(database: Database, tenantId: TenantId): TenantClient {
   return extendedClient(database, tenantId);
 }
 
 /**
  * Returns the raw SQL methods of a client. The caller must filter by `$tenantId`. tools/check-imports.ts lists the
- * allowed callers.
+ * files that may call this function.
  */
 export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
   return db as ReturnType<typeof extendedClient>;

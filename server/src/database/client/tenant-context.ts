@@ -24,14 +24,14 @@ export function currentScope(): TenantScope | undefined {
 }
 
 /**
- * Runs `work` in a scope. Awaits its promise within the scope, because Prisma sends a query only when the caller awaits
- * it.
+ * Runs `work` in a scope. Awaits the promise of `work` within the scope, because Prisma sends a query only when its
+ * promise is awaited.
  */
 export function withinScope<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
   return storage.run(scope, async () => work());
 }
 
-/** Runs `work` for a tenant. If the current scope has the same tenant, keeps the scope and its transaction. */
+/** Runs `work` for a tenant. If the current scope has the same tenant, reuses the scope and its transaction. */
 export function withinTenant<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result> {
   return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
 }

@@ -16,14 +16,14 @@ export interface BoundaryStatements<Result> {
   closing?: ((result: Result) => readonly Statement[]) | undefined;
 }
 
-/** Thrown if a condition of the transaction (`require_condition`) is false. */
+/** The error of a transaction in which a condition of `require_condition` is false. */
 export class ConditionNotMet extends Error {
   override name = 'ConditionNotMet';
 }
 
 /**
  * Runs `work` in one transaction of the tenant. The transaction includes Prisma's operations and raw statements on
- * `db`. BEGIN and the first statement take one round trip. Prisma's own transactions take four times the CPU time.
+ * `db`. BEGIN and the first statement share one round trip. Prisma's own transactions take four times the CPU time.
  * @throws ConditionNotMet
  */
 export async function inTransaction<Result>(
@@ -32,7 +32,7 @@ export async function inTransaction<Result>(
   { opening = [], closing }: BoundaryStatements<Result> = {},
 ): Promise<Result> {
   if (currentScope()?.transaction !== undefined)
-    throw new Error('A transaction was begun within another. Use the outer transaction.');
+    throw new Error('A transaction began within another transaction. Use the outer transaction.');
   const tenantId = db.$tenantId;
   const pool = connectionsOf(db);
   const connection: pg.PoolClient = await pool.connect();
@@ -71,8 +71,8 @@ export async function inTransaction<Result>(
   try {
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
     const ending = closing?.(result) ?? [];
-    // If an earlier statement failed, these statements fail as well. So an error that `work` has ignored still ends the
-    // transaction.
+    // After a failed statement, PostgreSQL also rejects these statements. So the transaction is rolled back even if
+    // `work` has ignored the error.
     if (ending.length > 0) await run(ending.map(prepared), { closes: true });
     else if (begun) await commit(connection);
     connection.release();
@@ -94,6 +94,6 @@ async function commit(connection: pg.PoolClient): Promise<void> {
   const { command } = await connection.query('COMMIT');
   if (command !== 'COMMIT')
     throw new Error(
-      'A statement of the transaction failed, and its error was ignored. Let the error end the transaction.',
+      'A statement of the transaction failed, and its error was ignored. Rethrow the error to roll the changes back.',
     );
 }

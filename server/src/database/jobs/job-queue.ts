@@ -17,7 +17,7 @@ export class JobFailed extends Error {
 }
 
 /**
- * Opens pg-boss. pg-boss stores jobs in the schema `pgboss` of the same database. job-schema.ts migrates the schema.
+ * Opens pg-boss, which stores jobs in the schema `pgboss` of the same database. job-schema.ts migrates this schema.
  */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
   // Loads pg-boss on demand, because loading is slow and commands that add no jobs don't need it.
@@ -34,20 +34,20 @@ export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<
   return boss;
 }
 
-/** Maximum milliseconds of a Node.js timer. A longer timer fires after 1 ms. */
+/** Maximum duration of a Node.js timer in milliseconds. A timer with a longer duration fires after 1 ms. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * Returns a clock that limits the duration of timers. Otherwise, if the system clock jumped back by weeks, pg-boss
- * would set timers in an endless loop.
+ * Returns a clock that limits timers to `maxTimerMs`. Without the limit, pg-boss would set timers in an endless loop if
+ * the system clock jumped back by weeks.
  */
 function withLimitedTimers(clock: Clock): Clock {
   return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
 
 /**
- * Returns a database for pg-boss that writes in the current transaction, so that a job commits together with the
- * change.
+ * Returns a database for pg-boss that writes in the current transaction. A job is then created only if the transaction
+ * commits.
  */
 export function jobsWithin(db: TenantClient): Db {
   return toDb(connectionsOf(db));
@@ -57,12 +57,12 @@ function toDb(pool: Pool): Db {
   return { executeSql: (text, values) => pool.query(text, values) };
 }
 
-/** Schedules the job of a queue at 03:17 every night. One worker runs it. */
+/** Schedules the job of a queue for 03:17 every night. Only one worker runs the job. */
 export function scheduleNightly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
   return schedule(boss, queue, '17 3 * * *', work);
 }
 
-/** Schedules the job of a queue at minute 43 of every hour. One worker runs it. */
+/** Schedules the job of a queue for minute 43 of every hour. Only one worker runs the job. */
 export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
   return schedule(boss, queue, '43 * * * *', work);
 }
@@ -70,7 +70,7 @@ export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<u
 async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, async () => {
     await work().catch((error: Error) => {
-      // Emits the error, because pg-boss records it only in the row of the job.
+      // Emits the error, because pg-boss only stores errors in the row of the job.
       boss.emit('error', new JobFailed(`The job ${name} failed: ${error.message}`, { cause: error }));
       throw error;
     });

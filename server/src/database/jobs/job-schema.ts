@@ -14,7 +14,7 @@ export interface Queue {
   isKept?: boolean;
 }
 
-/** The version of the schema that the installed version of pg-boss needs. */
+/** The schema version that the installed version of pg-boss requires. */
 const wantedVersion: number = packageJson.pgboss.schema;
 
 /** The column of `pgboss.queue` for each option. */
@@ -26,15 +26,15 @@ const columns = {
 
 /**
  * Returns true if pg-boss's schema, the queues and the permissions of the roles are up to date.
- * @throws MigrationError if a newer version of the program migrated the schema: pg-boss doesn't work with a newer
- * schema
+ * @throws MigrationError if a newer version of the program migrated the schema, because pg-boss doesn't support newer
+ * schemas
  */
 export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Promise<boolean> {
   const version = await readVersion(client);
   if (version > wantedVersion) {
     throw new MigrationError(
-      `The job queues of this database are newer than this version of the program: pg-boss's schema is ${version}, ` +
-        `and ${wantedVersion} is needed. Use the version that migrated it.`,
+      `The job queues of this database are newer than this version of the program: pg-boss's schema has the version ` +
+        `${version}, and this version needs ${wantedVersion}. Use the version that migrated the database.`,
     );
   }
   if (version < wantedVersion) return false;
@@ -49,7 +49,7 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
 }
 
 /**
- * Migrates pg-boss's schema, creates the queues, and grants the missing permissions to the roles.
+ * Migrates pg-boss's schema, creates or updates the queues, and grants the missing permissions to the roles.
  * @throws MigrationError if an index could not be built
  */
 export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, queues: Queue[]): Promise<void> {
@@ -64,13 +64,13 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
 }
 
 async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): Promise<void> {
-  // Loads pg-boss only here, because loading is slow and most processes only check the schema.
+  // Loads pg-boss on demand, because loading is slow and most processes only check the schema.
   const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
     db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,
     schedule: false,
-    // Seconds between two checks for an index to build. The minimum is 10.
+    // Makes pg-boss check as often as possible for indexes to build: 10 seconds is the minimum.
     bamIntervalSeconds: 10,
   });
   boss.on('error', () => undefined);
@@ -84,7 +84,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
       await boss.createQueue(name, { policy, ...options });
       if (!isKept && Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
-    // Waits for large indexes, which pg-boss builds after its migration.
+    // Waits for the indexes that pg-boss builds after its migration.
     for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
       if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
     }
@@ -93,7 +93,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
   }
 }
 
-/** Runs SQL of pg-boss without a statement timeout. pg-boss sets its own lock timeout. */
+/** Runs a statement of pg-boss without a statement timeout. pg-boss sets its own lock timeout. */
 async function execute(pool: pg.Pool, text: string, values?: unknown[]): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -123,7 +123,7 @@ async function unfinishedIndexes(client: pg.ClientBase): Promise<number> {
 
 /**
  * Returns the statements that grant the missing permissions to the roles. The baseline migration defines the SQL
- * function.
+ * function `missing_job_queue_rights`.
  */
 async function missingRights(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ statement: string }>('SELECT * FROM missing_job_queue_rights() AS statement');

@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { errorCode } from '../../shared/error-codes.ts';
 
-/** The folder with one subfolder per migration. The name of a migration contains its time and subject. */
+/** The folder with one subfolder per migration. The name of a subfolder contains the time and subject. */
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
-/** The first line of a script that doesn't run in a transaction, such as a script that builds an index CONCURRENTLY. */
+/** The first line of a script that runs outside of a transaction, for example to build an index CONCURRENTLY. */
 export const concurrentMarker = '-- outside of a transaction';
 
 export interface Migration {
   name: string;
   script: string;
-  /** SHA-256 as hex, as Prisma computes it. */
+  /** The SHA-256 hash of the script as hex, as in Prisma's own history. */
   checksum: string;
   /** Whether the statements of the script run one by one, outside of a transaction. */
   concurrent: boolean;
 }
 
-/** Thrown if the migration history of the database doesn't match the folder of migrations, or if a migration fails. */
+/** The error for a failed migration, or for a migration history that doesn't match the folder of migrations. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
 }
@@ -39,8 +39,8 @@ export async function readMigrations(folder: string = migrationsFolder): Promise
 }
 
 /**
- * Splits a script that runs outside of a transaction. A statement ends at a semicolon at the end of a line, except
- * between two `$$`.
+ * Splits a script that runs outside of a transaction into its statements. A semicolon at the end of a line ends a
+ * statement, except between two `$$`.
  */
 export function splitStatements(script: string): string[] {
   const bodies: string[] = [];
@@ -53,7 +53,7 @@ export function splitStatements(script: string): string[] {
     .filter((statement) => statement !== '');
 }
 
-/** A row of _prisma_migrations for a migration that was not rolled back. */
+/** A row of the table _prisma_migrations whose migration was not rolled back. */
 interface AppliedMigration {
   name: string;
   checksum: string;
@@ -79,8 +79,8 @@ export async function readApplied(client: pg.ClientBase): Promise<AppliedMigrati
 /**
  * Returns the migrations that the database lacks, and the names of migrations that a newer version of the program has
  * applied.
- * @throws MigrationError if other migrations created the database, or if a migration is unfinished or was changed after
- * it was applied
+ * @throws MigrationError if different migrations created the database, if a migration is unfinished, or if a script was
+ * changed after its migration was applied
  */
 export function compareHistory(migrations: Migration[], applied: AppliedMigration[]) {
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
@@ -89,7 +89,7 @@ export function compareHistory(migrations: Migration[], applied: AppliedMigratio
   const ahead = applied.map(({ name }) => name).filter((name) => !known.has(name));
   if (missing.length > 0 && ahead.length > 0) {
     throw new MigrationError(
-      `Other migrations than those of this version created this database: it has ${ahead[0]} and lacks ` +
+      `The migrations of this database don't match this version: the database has ${ahead[0]} and lacks ` +
         `${missing[0]?.name}. Its data can't be migrated and must be created again: set DATABASE_URL to an empty ` +
         'database or, for the embedded PostgreSQL, delete the folder DATA_DIR. Then start again.',
     );
@@ -98,7 +98,7 @@ export function compareHistory(migrations: Migration[], applied: AppliedMigratio
   if (unfinished !== undefined) {
     throw new MigrationError(
       `Migration ${unfinished.name} did not finish under \`prisma migrate deploy\`. See its row in the table ` +
-        '_prisma_migrations, repair what it left behind, and run: prisma migrate resolve --rolled-back ' +
+        '_prisma_migrations, undo the changes of the migration, and run: prisma migrate resolve --rolled-back ' +
         unfinished.name,
     );
   }
@@ -106,7 +106,7 @@ export function compareHistory(migrations: Migration[], applied: AppliedMigratio
   if (edited !== undefined) {
     throw new MigrationError(
       `Migration ${edited.name} was changed after it was applied to this database. ` +
-        'Put its migration.sql back as it was, and make the change in a new migration.',
+        'Restore the original migration.sql, and make the change in a new migration.',
     );
   }
   return { missing, ahead };

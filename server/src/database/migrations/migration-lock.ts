@@ -5,15 +5,15 @@ import { errorCode, LOCK_NOT_AVAILABLE } from '../../shared/error-codes.ts';
 /** Reports the progress of the migration to the administrator. */
 export type Progress = (message: string) => void;
 
-/** The keys of the advisory lock that a migrating session holds. */
+/** The two keys of the advisory lock that a migrating session holds. */
 const [first, second] = [1769239405, 3];
 
 const reportEveryMs = 60_000;
 
 /**
- * Acquires the migration lock of the database, so that only one process migrates it. The end of the connection releases
- * the lock. Polls for the lock, because a waiting statement would hold a snapshot. CREATE INDEX CONCURRENTLY in the
- * other process would wait for this snapshot forever.
+ * Acquires the migration lock of the database, so that only one process migrates the database. PostgreSQL releases the
+ * lock when the connection ends. Polls for the lock, because a statement that waits would hold a snapshot. CREATE INDEX
+ * CONCURRENTLY in the other process would wait for this snapshot forever.
  */
 export async function acquireMigrationLock(client: pg.ClientBase, onProgress?: Progress): Promise<void> {
   await endWithProcess(client);
@@ -53,25 +53,26 @@ async function endWithProcess(client: pg.ClientBase): Promise<void> {
 
 const DEADLOCK_DETECTED = '40P01';
 
-/** Default maximum milliseconds of retries after the first failure. */
+/** Default of `RetryOptions.maxWaitMs`. */
 const maxWaitMs = 600_000;
 
 /**
- * The lock timeouts of one attempt in milliseconds. Requests queue behind a waiting statement, so the usual timeout is
- * short. Every fifth attempt waits longer than `deadlock_timeout`. After that time, PostgreSQL cancels an autovacuum
- * that holds the lock.
+ * The lock timeouts of one attempt in milliseconds. Most attempts use the short timeout, because requests queue behind
+ * a statement that waits for a lock. Every fifth attempt waits longer than `deadlock_timeout`, so that PostgreSQL
+ * cancels an autovacuum that holds the lock.
  */
 const [lockTimeoutMs, longLockTimeoutMs] = [200, 1200];
 
 interface RetryOptions {
+  /** Maximum milliseconds from the first failed attempt until the function stops retrying. */
   maxWaitMs?: number | undefined;
   onProgress?: Progress | undefined;
 }
 
 /**
- * Runs work that needs locks. While other sessions hold the locks, retries after a pause, so that queued requests can
- * run in the pause.
- * @throws the error of the work; after the maximum wait, an error that names the oldest transactions
+ * Runs work that needs locks. While other sessions hold the locks, retries the work. Pauses before each retry, so that
+ * queued requests can run.
+ * @throws the error of the work, or after the maximum wait an error that names the oldest transactions
  */
 export async function retryWhileLocked<Result>(
   client: pg.ClientBase,

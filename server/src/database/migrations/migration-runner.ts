@@ -11,14 +11,14 @@ import {
 import { type Progress, retryWhileLocked } from './migration-lock.ts';
 
 /*
- * Applies prisma/migrations and maintains the table _prisma_migrations like `prisma migrate deploy`, without Prisma's
- * engine (docs/decisions/schema-migrations.md).
+ * Applies the migrations in prisma/migrations and maintains the table _prisma_migrations, like `prisma migrate deploy`
+ * but without Prisma's engine (docs/decisions/schema-migrations.md).
  */
 
 export interface ApplyOptions {
   /** The folder of the migrations. Default: prisma/migrations. */
   folder?: string | undefined;
-  /** Maximum milliseconds of retries while other sessions hold a lock. Default: 10 minutes. */
+  /** Maximum milliseconds of retries for one statement while other sessions hold its lock. Default: 10 minutes. */
   maxWaitMs?: number | undefined;
   onProgress?: Progress | undefined;
 }
@@ -26,8 +26,8 @@ export interface ApplyOptions {
 /**
  * Applies the migrations that the database lacks and returns their names.
  * @param client a connection that holds the migration lock and has no statement timeout
- * @throws MigrationError if the history of the database doesn't match, or a migration fails. The transaction of a
- * failed script is rolled back. The next run repeats a failed script that runs outside of a transaction.
+ * @throws MigrationError if the history of the database doesn't match, or if a migration fails. The transaction of a
+ * failed script is rolled back. A failed script without a transaction is repeated by the next run.
  */
 export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
@@ -60,7 +60,7 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Apply
     else await retryWhileLocked(client, () => runInTransaction(client, migration), options);
   } catch (cause) {
     const { message, position } = cause as { message: string; position?: string };
-    // The position is relative to the SQL text. Only within a transaction, this text is the whole script.
+    // The position is relative to the SQL that was sent, which is the whole script only within a transaction.
     const before = migration.concurrent ? undefined : position && migration.script.slice(0, Number(position));
     const line = before && ` (line ${before.split('\n').length} of its migration.sql)`;
     throw new MigrationError(`Migration ${migration.name} failed: ${message}${line ?? ''}`, { cause });
@@ -81,7 +81,7 @@ async function runInTransaction(client: pg.ClientBase, migration: Migration): Pr
 }
 
 /**
- * Runs a script outside of a transaction. Writes the row of the history at the end, so that the next run repeats an
+ * Runs a script outside of a transaction. Adds the script to the history last, so that the next run repeats an
  * interrupted script.
  */
 async function runStatements(client: pg.ClientBase, migration: Migration, options: ApplyOptions): Promise<void> {
@@ -90,7 +90,7 @@ async function runStatements(client: pg.ClientBase, migration: Migration, option
     const index = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)/i.exec(statement)?.[1];
     if (index !== undefined && (await isBuilt(client, index))) continue;
     if (/\bCONCURRENTLY\b/i.test(statement)) {
-      // Needs no lock timeout, because requests don't queue behind a CONCURRENTLY statement.
+      // Requests don't queue behind a CONCURRENTLY statement, so the statement can wait for locks without a timeout.
       await client.query('SET lock_timeout = 0');
       await client.query(statement);
     } else {
@@ -128,6 +128,6 @@ async function rejectForeignTables(client: pg.ClientBase): Promise<void> {
   );
   if (rowCount === 0) return;
   throw new MigrationError(
-    'The database has tables, but not from these migrations. Set DATABASE_URL to an empty database.',
+    'The database has tables of another program. Set DATABASE_URL to an empty database.',
   );
 }
