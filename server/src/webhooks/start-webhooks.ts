@@ -27,19 +27,19 @@ export interface WebhooksOptions {
   observer?: WorkerOptions['observer'];
   /** Traces each delivery attempt. */
   tracer?: WorkerOptions['tracer'];
-  /** Replaces the resolver or the trusted certificates, for tests. */
+  /** Replaces the resolver or adds a trusted certificate. For tests. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
 
 /**
- * Maximum wait for deliveries in flight at shutdown: the timeout of an attempt, and the time to record its result.
- * Milliseconds.
+ * The maximum milliseconds at shutdown to wait for deliveries in flight: the timeout of an attempt, and 1 second to
+ * record its result.
  */
 const maxStopMs = deliverySchedule.attemptTimeout + 1000;
 
 /**
- * Starts webhook delivery in a process with the role `worker`. Resolves to a function that stops it and waits for
- * deliveries in flight, at most `maxStopMs`. Another worker sends the unfinished deliveries again.
+ * Starts webhook delivery in a process with the role `worker`. Resolves to a function that stops the delivery and waits
+ * up to `maxStopMs` for deliveries in flight. Another worker sends the unfinished deliveries again.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
@@ -51,8 +51,8 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
     ...databases.options,
     channel: wakeChannel,
     onNotify: () => worker.wake(),
-    onUnavailable: (err) => logger.warn({ err }, 'Lost the notification channel. Due deliveries are found by polling.'),
-    onAvailable: () => logger.warn('Restored the notification channel. Due deliveries are found immediately.'),
+    onUnavailable: (err) => logger.warn({ err }, 'Lost the notification channel. The worker polls for due deliveries.'),
+    onAvailable: () => logger.warn('Restored the notification channel. Workers send due deliveries immediately.'),
   });
   checks?.push(
     { name: 'workerLoops', run: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },

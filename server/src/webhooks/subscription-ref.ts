@@ -1,5 +1,5 @@
 import type { TenantId } from '../shared/tenant-id.ts';
-/** Identifies a subscription across all tenants. */
+/** The ids that identify a subscription among those of all tenants. */
 export interface SubscriptionRef {
   tenantId: TenantId;
   subscriptionId: bigint;

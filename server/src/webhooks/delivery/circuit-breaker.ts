@@ -31,8 +31,8 @@ export interface HealthSignal {
 }
 
 /**
- * The state of the circuit. Closed: the workers send deliveries. Open: they send none. Half-open: they send one
- * delivery, whose outcome closes or opens the circuit.
+ * The state of the circuit. If it is closed, the workers send deliveries. If it is open, they send none. If it is
+ * half-open, they send one delivery, whose outcome closes or opens the circuit.
  */
 export type Circuit = 'closed' | 'open' | 'half-open';
 
@@ -44,17 +44,17 @@ export function getCircuit({ openUntil }: Pick<Health, 'openUntil'>, now: Date):
 /** The health of a subscription as the API, the developer area and the command line return it. */
 export interface PresentedHealth {
   health: WebhookHealth;
-  /** Why the subscription isn't healthy, as text for users, or null if `health` needs no explanation. */
+  /** Why the subscription isn't healthy, as a text for users, or null if `health` needs no explanation. */
   healthReason: string | null;
   /**
-   * When the circuit breaker allows the next attempt. Null if the circuit isn't open or if the owner paused the
+   * When the circuit breaker allows the next attempt. Null if the circuit isn't open, or if a user paused the
    * subscription.
    */
   nextAttemptAt: Date | null;
   pausedAt: Date | null;
   /**
-   * Why the subscription is paused, or null. `QUOTA` takes precedence, because only this pause prevents new events from
-   * being queued.
+   * Why the subscription is paused, or null. `QUOTA` takes precedence over other reasons, because only the quota stops
+   * the server from queueing new events.
    */
   pausedReason: string | null;
 }
@@ -65,7 +65,7 @@ const quotaReason =
 
 type HealthRow = Health & { active: boolean; held: boolean; quotaReachedAt: Date | null };
 
-/** Serializes the health of a subscription at the given time. */
+/** Serializes the health of a subscription at the time `now`. */
 export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
   const { active, held, failures, openUntil, pausedAt, pausedReason, quotaReachedAt } = row;
   const pause = { pausedAt, pausedReason };
@@ -113,7 +113,8 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
     pausedReason,
   };
 
-  // An attempt that was in flight when the circuit opened must not extend the time until the circuit is half-open.
+  // If the circuit opened while an attempt was in flight, the failure of this attempt must not keep the circuit open
+  // for longer.
   const isLate = getCircuit(health, now) === 'open' && !probe;
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;
@@ -130,7 +131,7 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
 
 /**
  * Returns how long the circuit stays open, in milliseconds.
- * @param before number of earlier openings since the last success
+ * @param before how often the circuit has already opened since the last success
  */
 function getOpeningMs(before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);

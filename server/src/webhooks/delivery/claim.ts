@@ -7,17 +7,17 @@ import { getCircuit } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 import { claimLease } from './retry-schedule.ts';
 
-/** A delivery that this process has claimed and may attempt now. */
+/** A delivery that this process has claimed and can attempt now. */
 export interface ClaimedDelivery extends SubscriptionRef {
   id: bigint;
   /**
-   * The claim token. A worker must pass the same token to record the result, so it can't settle a delivery that another
-   * worker has claimed.
+   * The claim token. A worker can record a result only with the current token of the delivery, so it can't settle a
+   * delivery that another worker has claimed in the meantime.
    */
   claim: string;
   /** When this process claimed the delivery, by the clock of the database. The attempt starts at this time. */
   claimedAt: Date;
-  /** When the delivery became due, by `performance.now()` of this process. */
+  /** When the delivery became due, as a value of `performance.now()` in this process. */
   dueSince: number;
   /** The number of this attempt, starting at 1. */
   attempt: number;
@@ -42,7 +42,7 @@ export interface ClaimRequest extends SubscriptionRef {
   slots: number;
 }
 
-/** Returns how many of the requested slots the limits of the target host allow. */
+/** Returns the number of requested slots that the limits of the target host allow. */
 export type Grant = (request: ClaimRequest, url: string) => number;
 
 const { maxTrialsPerMinute } = deliverySchedule;
@@ -67,11 +67,15 @@ type Taken = SubscriptionRef &
   };
 
 /**
- * Claims due deliveries in one short transaction, up to the slots of each subscription. A claim lasts for `claimLease`.
- * Claims none if the subscription or tenant is inactive or the circuit is open. Claims one if the circuit is half-open.
- * If an earlier lease expired without a result, records that attempt as lost. A subscription whose URL has never
- * responded with 2xx gets at most `maxTrialsPerMinute` deliveries per minute, over all workers.
- * @param grant called once for each subscription that may receive deliveries, even if the claim returns none
+ * Claims due deliveries in one short transaction. A claim lasts for `claimLease`. The maximum number of deliveries per
+ * subscription is:
+ * - 0 if the subscription or its tenant is inactive, or if the circuit is open;
+ * - 1 if the circuit is half-open;
+ * - the number of slots in the request, or less if `grant` reduces the slots.
+ *
+ * If the URL of a subscription has never responded with 2xx, all workers together claim at most `maxTrialsPerMinute` of
+ * its deliveries per minute. If an earlier lease expired without a result, records the attempt of that lease as lost.
+ * @param grant called once for each subscription that can receive deliveries, even if no delivery is due
  */
 export function claimDue(
   prisma: PrismaClient,
@@ -94,8 +98,8 @@ export function claimDue(
     const granted = requests.flatMap((each) => {
       const { url } = subscriptions.get(refKey(each)) ?? {};
       const maxSlots = circuitAt(each) === 'half-open' ? 1 : each.slots;
-      // If another transaction has locked the subscription, `countTrials` leaves it out. The subscription then gets no
-      // slots and stays in the queue.
+      // `countTrials` omits a subscription that another transaction has locked. Such a subscription gets no slots and
+      // stays in the queue.
       const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : maxSlots;
       if (url === undefined || circuitAt(each) === 'open' || trials.get(refKey(each)) === 0) return [];
       const slots = grant({ ...each, slots: Math.min(maxSlots, trialsLeft) }, url);
@@ -128,7 +132,7 @@ export function claimDue(
   });
 }
 
-/** Returns those of the given subscriptions that are active and belong to an active tenant. */
+/** Returns the subscriptions in `refs` that are active and belong to an active tenant. */
 function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Subscription[]> {
   return tx.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
@@ -140,8 +144,8 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
 }
 
 /**
- * Returns how many more trial deliveries the limit per minute allows for each subscription. Locks the subscriptions,
- * and leaves out those that another transaction has locked.
+ * Returns how many more trial deliveries the limit per minute allows for each subscription. Locks the subscriptions.
+ * Omits subscriptions that another transaction has locked.
  */
 async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map();
@@ -154,7 +158,7 @@ async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]
   return new Map(rows.map((row) => [refKey(row), row.left]));
 }
 
-/** Stores the start times of trial attempts. `countTrials` counts them. */
+/** Stores the start times of trial attempts, which `countTrials` counts. */
 async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef[]): Promise<void> {
   if (taken.length === 0) return;
   const rows = taken.map(({ tenantId, subscriptionId }) => ({ tenantId, subscriptionId }));
@@ -170,7 +174,7 @@ async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef
     WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
 }
 
-/** Locks the subscriptions that are still half-open, so that only one worker sends a probe to each. */
+/** Locks the subscriptions whose circuits are still half-open, so that only one worker sends a probe to each. */
 async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
   if (refs.length === 0) return [];
   return tx.$queryRaw`
@@ -182,9 +186,9 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
 }
 
 /**
- * Claims the deliveries that have been due longest. Skips rows that another worker has locked. The outer LIMIT never
- * removes rows, but gives the planner an upper bound. Without this bound, PostgreSQL estimates a tenth of all pending
- * rows and scans the whole table.
+ * Claims the deliveries that have been due the longest. Skips rows that another worker has locked. The outer LIMIT
+ * never removes rows, but gives the planner an upper bound. Without this bound, PostgreSQL expects a tenth of all
+ * pending rows and scans the whole table.
  */
 async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: ClaimRequest[]): Promise<Taken[]> {
   if (requests.length === 0) return [];
@@ -214,8 +218,8 @@ async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: Cl
 }
 
 /**
- * Keeps the circuit open for other workers while this worker sends the probe. If this worker stops, the circuit becomes
- * half-open again when the lease expires.
+ * Opens the circuits until the lease expires, so that other workers send nothing while this worker sends the probes. If
+ * this worker stops, the circuits become half-open again when the lease expires.
  */
 async function keepOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<void> {
   if (refs.length === 0) return;

@@ -27,9 +27,9 @@ export interface WorkerOptions {
   agent: Dispatcher;
   targets: TargetPolicy;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
-  /** Returns whether an unreachable database caused the error. If so, the implementation logs the outage. */
+  /** Returns true if a database outage caused the error. The worker doesn't log such errors. */
   isOutage(error: unknown): boolean;
-  /** Returns the time of the process clock. The worker uses it only for the timestamps of signatures. */
+  /** Returns the current time by the clock of this process. The worker uses it only for timestamps in signatures. */
   now(): Date;
   limits?: InFlightLimits;
   /** The maximum number of pending deliveries per tenant. */
@@ -42,7 +42,7 @@ export interface WorkerOptions {
 /** Callbacks for the stages of an attempt. */
 export interface WorkerObserver {
   onBegin(delivery: ClaimedDelivery): void;
-  /** Called when the receiver has accepted a delivery. @param milliseconds time since the delivery became due */
+  /** Called when the receiver has accepted a delivery. @param milliseconds the time since the delivery became due */
   onReceived(delivery: ClaimedDelivery, milliseconds: number): void;
   /** Called when the worker has stored the result of an attempt. */
   onSettled(settled: RecordedResults): void;
@@ -50,11 +50,11 @@ export interface WorkerObserver {
   onEnd(delivery: ClaimedDelivery): void;
 }
 
-/** Traces each attempt in the trace of the request that caused its event (docs/decisions/observability.md). */
+/** Adds each attempt to the trace of the request that caused its event (docs/decisions/observability.md). */
 export interface AttemptTracer {
   /**
    * Runs an attempt within its span.
-   * @param attempt calls `onOutcome` when the outcome is known, then records the result
+   * @param attempt calls `onOutcome` with the outcome, then records the result
    */
   traceAttempt(
     delivery: ClaimedDelivery,
@@ -62,31 +62,29 @@ export interface AttemptTracer {
   ): Promise<void>;
 }
 
-/**
- * How often a worker polls for jobs if it gets no notification, in milliseconds, and how many jobs it takes per poll.
- */
+/** The milliseconds between two polls for jobs without a notification, and the maximum number of jobs per poll. */
 const pollInterval = 100;
 const jobBatchSize = 200;
 
 /**
- * How often the worker looks for due deliveries without a job, and for pending deliveries of inactive subscriptions.
- * Milliseconds.
+ * The milliseconds between two searches for due deliveries without a job and for pending deliveries of inactive
+ * subscriptions.
  */
 const sweepInterval = 1000;
 
-/** How many deliveries the worker cancels in one batch, and the pause between batches in milliseconds. */
+/** The maximum number of deliveries that the worker cancels in one batch, and the milliseconds between two batches. */
 const cancelBatchSize = 1000;
 const cancelInterval = 50;
 
-/** How often the worker checks for replays. Milliseconds. */
+/** The milliseconds between two checks for replays. */
 const replayInterval = 500;
 
-/** How long the worker waits at shutdown until the results of finished attempts are stored. Milliseconds. */
+/** The maximum milliseconds at shutdown until the results of finished attempts are stored. */
 const maxSettleMs = 1000;
 
 /**
- * Delivers due webhooks. Takes jobs, claims deliveries within the concurrency limits, sends them concurrently, and
- * records the results in batches. A slow endpoint occupies only the slots of its own subscription.
+ * Delivers due webhooks. The worker takes jobs, claims deliveries within the concurrency limits, sends them
+ * concurrently, and records the results in batches. A slow endpoint occupies only the slots of its own subscription.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -134,7 +132,7 @@ export class Worker {
   }
 
   /**
-   * Stops claiming deliveries. Then waits for the attempts in flight, at most for the attempt timeout plus
+   * Stops claiming deliveries. Then waits for the attempts in flight, but no longer than the attempt timeout plus
    * `maxSettleMs`.
    */
   async stop(): Promise<void> {
@@ -146,15 +144,15 @@ export class Worker {
     await this.#recorder.stop();
   }
 
-  /** Takes jobs, claims deliveries and starts their attempts. Resolves to whether more deliveries may be due now. */
+  /** Takes jobs, claims deliveries and starts their attempts. Resolves to true if more deliveries may be due now. */
   async #takeAndSend(): Promise<boolean> {
     const { dispatchJobs } = this.#options;
     const taken = this.#inFlight.isFull ? [] : await dispatchJobs.take(jobBatchSize);
     for (const { subscription } of taken) this.#subscriptions.add(subscription);
     const claimed = await this.#claim();
     for (const delivery of claimed) void this.#begin(delivery);
-    // The worker has claimed the deliveries of these jobs or keeps their subscriptions in its queue. It no longer needs
-    // the jobs.
+    // The jobs are no longer needed: the worker has claimed their deliveries, or their subscriptions are still in its
+    // own queue.
     await dispatchJobs.remove(taken.map(({ job }) => job));
     return taken.length > 0 || claimed.length > 0;
   }
@@ -170,8 +168,8 @@ export class Worker {
       return slots;
     });
     const counts = Map.groupBy(claimed, refKey);
-    // If a subscription used all its granted slots, it may have more due deliveries. This includes a grant of 0 slots,
-    // when the limit of the host was reached.
+    // If a subscription has used all its slots, it may have more due deliveries. This also applies to 0 slots, which
+    // means that the limit of the host was reached.
     const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
     for (const each of requests) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
@@ -205,8 +203,8 @@ export class Worker {
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    // Adds the subscriptions to the queue directly. Inserting jobs would wait for any uncommitted transaction that has
-    // inserted a job of the same subscription.
+    // Adds the subscriptions to the queue of this worker. To insert jobs would be slower: the insert waits if an
+    // uncommitted transaction has inserted a job for the same subscription.
     for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;
@@ -214,7 +212,7 @@ export class Worker {
 
   /**
    * Cancels one batch of pending deliveries of an inactive subscription. The pause before the next batch leaves
-   * capacity for other queries.
+   * database capacity for other queries.
    */
   async #cancelSome(): Promise<boolean> {
     const [first] = this.#inactive;
@@ -230,7 +228,7 @@ export class Worker {
     return false;
   }
 
-  /** Processes one batch of the next replay. Resolves to whether there was a replay. */
+  /** Processes one batch of the next replay. Resolves to true if there was a replay. */
   async #replaySome(): Promise<boolean> {
     const { prisma, dispatchJobs } = this.#options;
     const due = await replaySome(prisma);
@@ -242,7 +240,7 @@ export class Worker {
   }
 }
 
-/** Logs a failed attempt. Leaves out the URL, because its query string may contain credentials. */
+/** Logs a failed attempt, without the URL, because the query string may contain credentials. */
 function warnOfFailure(
   logger: Pick<FastifyBaseLogger, 'warn'>,
   { delivery, outcome, state, nextAttemptAt }: RecordedResults,

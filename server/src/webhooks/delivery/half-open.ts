@@ -2,9 +2,9 @@ import type { PrismaClient } from '../../database/client/prisma.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Makes open circuits half-open, so that a worker sends the next attempt immediately. Skips closed circuits, and those
- * that `paused: true` keeps open. Does not change `updatedAt`. Resolves to whether any of the circuits is now
- * half-open.
+ * Makes open circuits half-open, so that a worker sends the next attempt immediately. Skips closed circuits, and
+ * circuits that are open because a user set `paused: true`. Doesn't change `updatedAt`. Resolves to true if any of the
+ * circuits is now half-open.
  */
 export async function halfOpen(
   client: Pick<PrismaClient, '$executeRaw'>,

@@ -8,28 +8,28 @@ import { errorCode } from '../../shared/error-codes.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
-/** The error of an attempt that would connect to an address that the target policy rejects. */
+/** The error of an attempt to connect to an address that the target policy rejects. */
 export class TargetRejected extends Error {
   override name = 'TargetRejected';
 }
 
 export interface AgentOptions {
   targets: TargetPolicy;
-  /** Replaces the name resolution, for tests. */
+  /** Replaces the name resolution in tests. */
   lookup?: LookupFunction;
-  /** Certificates to trust in addition to the system's, for tests. */
+  /** A certificate to trust in addition to the root certificates of Node.js. For tests. */
   ca?: string;
 }
 
 const { connectTimeout } = deliverySchedule;
 
-/** How long the agent keeps an idle connection open. Milliseconds. */
+/** The milliseconds for which the agent keeps an idle connection open. */
 const idleMs = 10_000;
 
 /**
  * Creates the HTTP agent for deliveries: verified TLS, no proxy, HTTP/1.1, and connections to allowed addresses only.
- * The agent resolves a name once, checks every address, and connects to one of these addresses. This prevents DNS
- * rebinding. After connecting, the agent also checks the address of the socket.
+ * To prevent DNS rebinding, the agent resolves a name once, checks every address, and connects to one of these
+ * addresses. After it connects, the agent also checks the address of the socket.
  */
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
@@ -56,27 +56,26 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
     connect: guarded,
     allowH2: false,
     pipelining: 1,
-    // Caps the keep-alive time that a receiver requests. With a longer time, receivers could keep connections of the
-    // worker open.
+    // Limits the keep-alive time that a receiver requests, so that receivers can't keep connections of the worker open.
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: 16_384,
   });
 }
 
-/** How long the worker reuses the system's list of name servers. Milliseconds. */
+/** The milliseconds after which the worker reads the system's list of name servers again. */
 const maxNameServersAgeMs = 60_000;
 
 /**
- * Returns a lookup that queries the name servers directly. The system's resolver runs on four threads, so a few names
- * with unresponsive servers would block all other lookups. Public names don't need the hosts file.
+ * Returns a lookup that queries the name servers directly. Node.js runs the system's resolver on four threads, so a few
+ * names whose servers don't respond would block all other lookups. Public names don't need the hosts file.
  */
 function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
   let resolver = open();
   let createdAt = performance.now();
-  // A reused resolver avoids name servers that don't respond. But c-ares adapts its timeout to earlier response times.
-  // If a lookup times out, it is therefore repeated with a new resolver.
+  // A reused resolver avoids name servers that don't respond. But c-ares adapts its timeout to earlier response times,
+  // so a lookup that times out is repeated with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;

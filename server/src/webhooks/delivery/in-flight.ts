@@ -8,19 +8,19 @@ export interface InFlightLimits {
   tenant: number;
   subscription: number;
   /**
-   * Replaces the limit per subscription if the last attempt failed or none has succeeded yet, because many of the
-   * requests may hang.
+   * Replaces the limit per subscription if the last attempt failed or if no attempt has succeeded yet. Requests to such
+   * a subscription often hang.
    */
   doubtful: number;
 }
 
-/** Limits of the requests of one tenant to one target host, over all ports and subscriptions. */
+/** The limits for all requests of one tenant to one target host, over all its ports and subscriptions. */
 export interface HostLimits {
   maxConcurrent: number;
   maxPerSecond: number;
 }
 
-/** A webhook request in flight. */
+/** The subscription and URL of a request in flight. */
 type SentRequest = SubscriptionRef & { url: string };
 
 /** Counts the requests in flight of a worker and computes the free slots. */
@@ -61,15 +61,15 @@ export class InFlight {
   }
 
   /**
-   * Records whether the last attempt of a subscription succeeded. If so, the limit `subscription` applies instead of
-   * `doubtful`.
+   * Records whether the last attempt of a subscription succeeded. After a success, the limit `subscription` applies
+   * instead of `doubtful`.
    */
   trust(ref: SubscriptionRef, succeeded: boolean): void {
     if (succeeded) this.#trusted.add(refKey(ref));
     else this.#trusted.delete(refKey(ref));
   }
 
-  /** Returns the free slots of each subscription, in the given order. Leaves out subscriptions without free slots. */
+  /** Returns the free slots of each subscription, in the order of `refs`. Omits subscriptions without free slots. */
   slotsFor(refs: Iterable<SubscriptionRef>): ClaimRequest[] {
     let free = this.#limits.total - this.#total;
     const freeOfTenant = new Map<TenantId, number>();
@@ -87,9 +87,7 @@ export class InFlight {
     return requests;
   }
 
-  /**
-   * Returns a function for one claim, which reduces the slots of each subscription to the limits of its target host.
-   */
+  /** Returns a function for one claim that reduces the slots of each subscription to the limits of its target host. */
   limitHosts(): Grant {
     const freeOfHost = new Map<string, number>();
     return ({ tenantId, slots }, url) => {
@@ -125,7 +123,7 @@ function hostKey({ tenantId, url }: Pick<SentRequest, 'tenantId' | 'url'>): stri
   return `${tenantId} ${URL.parse(url)?.hostname.replace(/\.$/, '')}`;
 }
 
-/** Changes the count of a key. Removes a count of 0, so that the map doesn't grow. */
+/** Changes the count of a key. Removes the key if the count is 0, so that the map doesn't grow without limit. */
 function countIn<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

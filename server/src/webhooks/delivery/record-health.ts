@@ -3,7 +3,7 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 
-/** The outcome of an attempt, with its subscription and the URL of the request. */
+/** The outcome of an attempt, with the subscription and the URL of the request. */
 export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
 
 /** The health to store for a subscription, and whether one of the attempts succeeded. */
@@ -12,9 +12,9 @@ type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
 type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
- * Updates the health of subscriptions from the outcomes of attempts (`circuit-breaker.ts`). Ignores attempts to a URL
- * that the subscription no longer has. Skips subscriptions that another transaction has locked. Resolves to the signals
- * of the skipped subscriptions.
+ * Updates the health of subscriptions from the outcomes of attempts (see circuit-breaker.ts). If the URL of a
+ * subscription has changed, ignores attempts to the previous URL. Skips subscriptions that another transaction has
+ * locked, and resolves to their signals.
  */
 export async function recordHealth(
   tx: Prisma.TransactionClient,

@@ -15,25 +15,26 @@ export interface DeliveryResult {
 
 /** The stored result of an attempt. */
 export interface RecordedResults extends DeliveryResult {
-  /** The status of the delivery after the attempt. If it was cancelled during the attempt, it stays CANCELLED. */
+  /** The status of the delivery after the attempt. CANCELLED if the delivery was cancelled during the attempt. */
   state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
   /** When the next attempt is due, or null if the delivery isn't PENDING. */
   nextAttemptAt: Date | null;
   settledAt: Date | null;
 }
 
-/** The recorded results, and the signals of subscriptions that another transaction had locked. */
+/** The recorded results, and the signals that couldn't be recorded because their subscription was locked. */
 export interface RecordedBatch {
   settled: RecordedResults[];
   unrecorded: SubscriptionSignal[];
 }
 
 /**
- * Records the results of attempts in one short transaction: each attempt, the next status of the delivery, and the
- * health of the subscription. Skips deliveries that another worker has claimed in the meantime. If a delivery was
- * cancelled, records only the attempt.
+ * Records the results of attempts in one short transaction: each attempt, the next status of its delivery, and the
+ * health of its subscription. Skips deliveries that another worker has claimed in the meantime. For a cancelled
+ * delivery, records only the attempt.
  *
- * Never waits for a locked subscription. Returns its signal instead, and the caller passes the signal to the next call.
+ * Doesn't wait for a subscription that another transaction has locked. Returns the signals of this subscription
+ * instead, and the caller passes them to the next call.
  */
 export function recordResults(
   prisma: PrismaClient,
@@ -57,7 +58,7 @@ interface LockedDelivery {
   now: Date;
 }
 
-/** Locks the deliveries in the order of ids, so that two batches with the same rows can't deadlock. */
+/** Locks the deliveries in the order of their ids, so that two batches with the same rows can't deadlock. */
 function lockDeliveries(tx: Prisma.TransactionClient, results: DeliveryResult[]): Promise<LockedDelivery[]> {
   const ids = results.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`

@@ -6,8 +6,8 @@ import { type DeliveryResult, type RecordedResults, recordResults } from './reco
 
 export interface ResultRecorder {
   /**
-   * Adds a result to the next batch. Resolves when the database has stored it, or to undefined if another worker has
-   * claimed the delivery in the meantime.
+   * Adds a result to the next batch. Resolves to the recorded result when the database has stored it. Resolves to
+   * undefined if another worker has claimed the delivery in the meantime.
    */
   add(settlement: DeliveryResult): Promise<RecordedResults | undefined>;
   readonly health: LoopHealth;
@@ -22,12 +22,12 @@ interface ResultRecorderOptions {
 }
 
 const batchSize = 500;
-/** How long the recorder collects results for one batch. Milliseconds. */
+/** The milliseconds for which the recorder collects results for one batch. */
 const batchWindowMs = 5;
-/** How long to wait after a database error before the next try. Milliseconds. */
+/** The minimum milliseconds until a batch is retried after a database error. */
 const retryAfter = 500;
 
-/** Records results in batches. Retries a batch until the database accepts it. */
+/** Creates a recorder that stores results in batches. The recorder retries a batch until the database accepts it. */
 export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorderOptions): ResultRecorder {
   const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
   /** Signals that the last batch could not store, because another transaction had locked their subscriptions. */

@@ -5,15 +5,15 @@ import { deliverySchedule } from '@itsm-api/contract';
  */
 const { attemptTimeout, waits, jitter, maxRetryAfter } = deliverySchedule;
 
-/** How long a claim lasts, in milliseconds. When it has expired, another worker may claim the delivery. */
+/** The duration of a claim in milliseconds. When a claim has expired, another worker can claim the delivery. */
 export const claimLease = 2 * attemptTimeout;
 
 interface FailedAttempt {
   /** The number of the failed attempt, starting at 1. */
   attempt: number;
   /**
-   * How many earlier attempts were lost because their worker stopped. The receiver didn't cause these, so they don't
-   * advance the schedule.
+   * How many earlier attempts were lost because their worker stopped. Lost attempts don't advance the schedule, because
+   * the receiver didn't cause them.
    */
   lost?: number;
   /** The wait that the receiver requested with `Retry-After`, in milliseconds. */
@@ -31,8 +31,8 @@ export function nextWait(
 }
 
 /**
- * Parses a `Retry-After` header, in seconds or as an HTTP date, into milliseconds. Limits the result to 24 hours.
- * Returns undefined if the header has another format (RFC 9110 §10.2.3).
+ * Parses a `Retry-After` header with seconds or an HTTP date (RFC 9110 §10.2.3). Returns the wait in milliseconds, at
+ * most 24 hours. Returns undefined if the header is missing or has another format.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

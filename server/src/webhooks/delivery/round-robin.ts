@@ -2,15 +2,15 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * The queue of subscriptions that may have due deliveries. The iterator returns one subscription of each tenant per
- * round, so a tenant gets no advantage from many subscriptions.
+ * A queue of subscriptions that may have due deliveries. In each round, the iterator returns one subscription per
+ * tenant, so a tenant with many subscriptions gets no advantage.
  */
 export class RoundRobin {
   readonly #tenants = new Map<TenantId, Map<string, SubscriptionRef>>();
 
   /**
-   * Adds a subscription at the end of its tenant's queue, unless the queue already contains it. A new tenant goes
-   * behind all other tenants.
+   * Adds a subscription at the end of its tenant's queue, unless the queue already contains it. Adds a new tenant after
+   * all other tenants.
    */
   add(ref: SubscriptionRef): void {
     const ofTenant = this.#tenants.get(ref.tenantId) ?? new Map<string, SubscriptionRef>();
@@ -20,8 +20,9 @@ export class RoundRobin {
   }
 
   /**
-   * Moves the tenant of a subscription to the end after a claim. Keeps the subscription in the queue only if it may
-   * have more due deliveries.
+   * Moves the tenant of a subscription to the end. Call this method after a claim. If the subscription has no more due
+   * deliveries, removes it from the queue.
+   * @param hasMore whether the subscription may have more due deliveries
    */
   next(ref: SubscriptionRef, hasMore: boolean): void {
     const ofTenant = this.#tenants.get(ref.tenantId);

@@ -12,7 +12,7 @@ export interface Outcome {
   status: number | null;
   /** Why the attempt failed without a response, or null. */
   error: string | null;
-  /** The beginning of the response body if private targets are allowed. It may contain data of a private network. */
+  /** The beginning of a response body that may contain data of a private network, because such targets are allowed. */
   answer: string | null;
   /** The beginning of the response body if only public targets are allowed. */
   publicAnswer: string | null;
@@ -33,17 +33,17 @@ interface Sender {
 
 const { attemptTimeout } = deliverySchedule;
 
-/** How many bytes of a response body the worker reads, and how many of them it stores. */
+/** The maximum number of bytes of a response body that the worker reads, and the maximum number that it stores. */
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
-/** Maximum informational (1xx) responses that a receiver may send before the final one. */
+/** The maximum number of informational (1xx) responses before the final response. */
 const maxInformational = 5;
 
 /**
- * Sends one attempt as a POST request and waits for the response. Never rejects: if an error occurs, even in
- * `makeAttempt`, the outcome contains it.
- * @param startedAt start by the clock of the database; a date in `Retry-After` is relative to it
+ * Sends one attempt as a POST request and waits for the response. Never rejects: the outcome contains any error, also
+ * an error of `makeAttempt`.
+ * @param startedAt the start of the attempt by the clock of the database, to convert a date in `Retry-After` to a wait
  */
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
@@ -76,8 +76,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
 }
 
 async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
-  // Checks literal addresses. The agent checks the addresses of host names when it connects, but never looks up literal
-  // addresses.
+  // Checks the URL here, because the lookup of the agent checks only host names, not literal addresses.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
   let informational = 0;
@@ -102,8 +101,8 @@ async function post({ agent, targets }: Sender, { url, headers, body }: Attempt,
 }
 
 /**
- * Reads at most `readLimit` bytes of a response body, then closes the connection. Trailers and chunk framing have
- * separate limits. If a response exceeds those, the outcome keeps its status.
+ * Reads a response body until it ends or has `readLimit` bytes, then closes the connection. If the response exceeds a
+ * limit for trailers or chunk framing, the attempt doesn't fail, and the outcome contains the status.
  */
 async function readHead(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];
@@ -133,7 +132,7 @@ function getElapsedMs(began: number): number {
   return Math.round(performance.now() - began);
 }
 
-/** Replaces NUL and lone surrogates, which PostgreSQL's text type can't store. */
+/** Replaces NUL and lone surrogates, because PostgreSQL's text type can't store these characters. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The parts of an attempt that the signature covers. It covers the exact bytes of the body. */
+/** The parts of an attempt that the signature covers, including the exact bytes of the body. */
 export interface Signable {
   /** The public id of the event (`evt_…`), which is the same for all attempts. */
   id: string;
@@ -10,8 +10,8 @@ export interface Signable {
 
 /**
  * Returns the signature headers of one attempt (docs/decisions/webhook-deliveries.md).
- * @param previous earlier secrets that also sign; only `webhook-signature` contains their signatures, because it can
- * hold several
+ * @param previous earlier secrets that also sign; only `webhook-signature` contains their signatures, because the other
+ * signature header can contain only one
  */
 export function signatureHeaders(
   secret: string,

@@ -7,17 +7,17 @@ import type { HostLimits } from './in-flight.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** Decides to which URLs and addresses the server may send deliveries (docs/decisions/webhook-subscriptions.md). */
+/** The policy that allows or blocks target URLs and addresses (docs/decisions/webhook-subscriptions.md). */
 export interface TargetPolicy {
   /** Whether deliveries to http URLs, private addresses and internal host names are allowed. */
   readonly allowPrivate: boolean;
   /**
-   * Rejects a URL to which deliveries are not allowed: without https, with user info, or with a blocked literal address
-   * in any spelling. Does not resolve host names: the agent checks their addresses when it connects.
+   * Rejects a URL with user info, with a blocked literal address in any spelling, or (unless `allowPrivate` is true)
+   * without https. Doesn't resolve host names, because the agent checks their addresses when it connects.
    * @throws ApiError VALIDATION_ERROR with a detail for `url`
    */
   checkUrl(url: string): void;
-  /** Returns why the policy blocks an address, such as `is not public`, or undefined if it allows the address. */
+  /** Returns why the policy blocks an address, such as `is not public`, or undefined if the address is allowed. */
   findBlockReason(address: string): string | undefined;
 }
 
@@ -39,10 +39,10 @@ const neverCalled = [
 /** The global unicast range of IPv6. All other ranges are reserved or embed an IPv4 address. */
 const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** The prefix of NAT64: the last four bytes are the IPv4 address (RFC 6052). */
+/** The NAT64 prefix of addresses whose last four bytes are an IPv4 address (RFC 6052). */
 const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-/** Creates a target policy. @param blockedNetworks CIDRs or addresses to block in addition */
+/** Creates a target policy. @param blockedNetworks CIDRs or addresses to block in addition to the built-in ones */
 export function createTargetPolicy(options: {
   allowPrivate: boolean;
   blockedNetworks: readonly string[];
@@ -140,7 +140,7 @@ function embeddedIn(address: Address): Address[] {
   return [];
 }
 
-/** Parses a CIDR or address. An IPv4-mapped IPv6 network becomes the IPv4 network. */
+/** Parses a CIDR or address. Converts an IPv4-mapped IPv6 network to the IPv4 network. */
 function parseNetwork(text: string): Network {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)

@@ -1,7 +1,7 @@
 import type { Pool } from '../../database/client/pool.ts';
 import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.ts';
 
-/** The numbers of undelivered deliveries and waiting jobs of all workspaces. */
+/** The numbers of pending deliveries and waiting jobs of all workspaces. */
 export interface Backlog {
   /** The number of deliveries that can be sent now. A subscription with a half-open circuit counts as one delivery. */
   due: number;
@@ -11,27 +11,27 @@ export interface Backlog {
    */
   waiting: number;
   /**
-   * For how many seconds the oldest due delivery has been waiting, or 0 if no delivery is due. Excludes the time when
-   * its circuit was open.
+   * The number of seconds that the oldest due delivery has been waiting, or 0 if no delivery is due. Excludes the time
+   * during which the circuit of its subscription was open.
    */
   oldestDueSeconds: number;
   /** The number of waiting jobs per queue. */
   jobs: Record<string, number>;
 }
 
-/** The statement timeout of `readBacklog`. Milliseconds. */
+/** The statement timeout of `readBacklog` in milliseconds. */
 const maxReadMs = 1000;
 
 /**
- * Maximum deliveries counted in total. Each subscription gets an equal part of this maximum, but at least 100
- * deliveries.
+ * The maximum number of deliveries counted in total. For each subscription, the maximum is an equal share of this
+ * number, but at least 100.
  */
 const maxDeliveriesCounted = 100_000;
 const minPerSubscriptionCounted = 100;
-/** Maximum waiting jobs counted per queue. */
+/** The maximum number of waiting jobs counted per queue. */
 const maxJobsCounted = 10_000;
 
-/** Counts the backlog in one statement, within `maxReadMs` and the maximum numbers of rows. */
+/** Counts the backlog in one statement. The constants above limit its duration and the numbers of counted rows. */
 export async function readBacklog(pool: Pool): Promise<Backlog> {
   const { rows } = await pool.lend(async (connection) => {
     await connection.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${maxReadMs}`);
@@ -42,7 +42,7 @@ export async function readBacklog(pool: Pool): Promise<Backlog> {
     }
   });
   const [backlog] = rows;
-  if (backlog === undefined) throw new Error('The backlog is one row.');
+  if (backlog === undefined) throw new Error('The backlog query returned no row.');
   return backlog;
 }
 

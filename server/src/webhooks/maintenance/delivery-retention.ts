@@ -5,17 +5,17 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** How long the server keeps settled deliveries, their attempts and their events. Days. */
+/** The number of days for which the server keeps settled deliveries, their attempts and their events. */
 const keepDays = 30;
 
-/** The queue of the nightly deletion of old deliveries. */
+/** The queue of the job that deletes old deliveries every night. */
 export const retentionQueue: Queue = {
   name: 'webhook-retention',
   policy: 'exclusive',
   options: { expireInSeconds: 6 * 3600 },
 };
 
-/** Schedules the nightly deletion of old deliveries, expired previous secrets and finished replays. */
+/** Schedules the nightly job that deletes old deliveries, expired previous secrets and finished replays. */
 export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleNightly(boss, retentionQueue, async () => {
     await pruneSecrets(prisma);
@@ -38,9 +38,9 @@ export function pruneReplays(prisma: PrismaClient): Promise<number> {
 }
 
 /**
- * Deletes deliveries that were settled more than 30 days ago, then events without deliveries. Deletes per tenant in
- * batches, and commits each batch separately. Never deletes pending deliveries. Resolves to the number of deleted
- * deliveries.
+ * Deletes deliveries that were settled more than 30 days ago, then events of the same age that have no deliveries.
+ * Deletes the rows of each tenant in batches, and commits each batch separately. Never deletes pending deliveries.
+ * Resolves to the number of deleted deliveries.
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
   let pruned = 0;
@@ -56,8 +56,8 @@ interface Pruning {
   tenantId: TenantId;
   batchSize: number;
   /**
-   * A statement that deletes one batch. $1: the tenant. $2, $3: the time and id of the last row of the previous batch.
-   * $4: the batch size.
+   * A statement that deletes one batch. $1 is the tenant, $2 and $3 are the time and id of the last row of the previous
+   * batch, and $4 is the batch size.
    */
   sql: string;
 }
@@ -71,8 +71,8 @@ interface Batch {
 }
 
 /**
- * Deletes rows in batches. Each batch starts after the last row of the previous one, so it doesn't scan kept rows and
- * dead index entries again.
+ * Deletes rows in batches. Each batch starts after the last row of the previous batch. It therefore doesn't scan dead
+ * index entries and undeleted rows again.
  */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, deleted] = [new Date(0), 0n, 0];
@@ -90,8 +90,8 @@ const batchResult = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (S
   FROM old ORDER BY at DESC, id DESC LIMIT 1`;
 
 /**
- * SQL condition: the delivery is settled and old enough to delete. The statement checks this again when it has locked a
- * row, because a replay may have made the delivery pending. It skips locked rows for the same reason.
+ * SQL condition: the delivery is settled and old enough to delete. The statement checks the condition again for the
+ * locked rows, because a replay may have made a delivery pending. The statement skips rows that a replay has locked.
  */
 const isSettled = `settled_at < now() - interval '${keepDays} days' AND state <> 'PENDING'`;
 

@@ -4,10 +4,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * Resets deliveries to PENDING with all retries. Keeps their ids and earlier attempts. Skips deliveries that a worker
- * is sending. Locks the rows in the order of ids and waits for locked ones. Resolves to the subscription of each
- * delivery that was reset.
- * @param only excludes deliveries with another status, and those that were settled after `settledBy`
+ * Resets deliveries to PENDING with all retries, but keeps their ids and earlier attempts. Skips deliveries that a
+ * worker is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
+ * @param only resets only deliveries with this status that are pending or were settled no later than `settledBy`
+ * @returns the subscription of each delivery that was reset
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
@@ -28,25 +28,25 @@ interface Replay extends SubscriptionRef {
   id: bigint;
   since: Date;
   requestedAt: Date;
-  /** The statuses that are still to be processed. `afterId` is the last processed delivery of the first status. */
+  /** The remaining statuses to process. `afterId` is the last processed delivery of the first of these statuses. */
   states: string[];
   afterId: bigint;
   /** Whether a worker has counted the matching deliveries. */
   isCounted: boolean;
 }
 
-/** How many deliveries the worker processes in one transaction. */
+/** The maximum number of deliveries that the worker processes in one transaction. */
 const batchSize = 1000;
 
-/** Maximum deliveries counted per status when estimating a replay. */
+/** The maximum number of deliveries per status that the worker checks when it estimates the size of a replay. */
 export const maxDeliveriesCounted = 100_000;
 
 /**
  * Processes one batch of the next replay: resets the matching deliveries and stores the progress, in one transaction.
- * If the worker stops halfway, another worker repeats the batch. Excludes deliveries that were settled after the client
- * requested the replay, so that none is sent twice. If the batch fails, the replay moves to the end of the queue.
- * Resolves to the subscription with the reset deliveries, to null if none was reset, or to undefined if there is no
- * replay.
+ * If the worker stops before the commit, another worker repeats the batch. If the batch fails, the replay moves to the
+ * end of the queue. Excludes deliveries that were settled after the client requested the replay, so that a replay
+ * resets each delivery at most once.
+ * @returns the subscription of the reset deliveries, null if no delivery was reset, or undefined if there is no replay
  */
 export async function replaySome(
   prisma: PrismaClient,
@@ -71,7 +71,7 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
   const { tenantId, subscriptionId, since, requestedAt } = replay;
   const [state = ''] = replay.states;
   const found = await readBatch(tx, replay);
-  // Pending deliveries have no `settledAt`, so the filter uses their `createdAt`.
+  // For pending deliveries, which have no `settledAt`, the filter uses `createdAt`.
   const ids = found
     .filter(({ createdAt, settledAt }) => createdAt >= since && (settledAt ?? createdAt) <= requestedAt)
     .map(({ id }) => id);
@@ -81,9 +81,9 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
 }
 
 /**
- * Locks and returns the next replay, so that only one worker processes it. Chooses the tenant whose replays were last
- * processed the longest ago, regardless of the number of its replays. If the subscription is deactivated, the replay
- * has no statuses left and finishes. A replay of an inactive tenant waits.
+ * Locks and returns the next replay, so that only one worker processes it. Chooses the tenant whose replays have not
+ * been processed for the longest time, so that a tenant with many replays gets no advantage. If the subscription is
+ * inactive, the returned replay has no statuses, so it finishes. Replays of inactive tenants wait.
  */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
@@ -100,8 +100,8 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
 }
 
 /**
- * Counts the matching deliveries and stores the number. Runs in the worker, so that the request doesn't wait. Checks at
- * most `maxCounted` deliveries per status, because of the statement timeout.
+ * Counts the matching deliveries and stores the number. The worker counts, so that the request that creates the replay
+ * doesn't wait. To stay within the statement timeout, checks at most `maxCounted` deliveries per status.
  */
 async function count(
   tx: Prisma.TransactionClient,
@@ -144,8 +144,8 @@ async function readBatch(
 }
 
 /**
- * Stores the progress of a replay, which continues after the delivery `afterId` or, if undefined, with the next status.
- * Finishes the replay after the last status.
+ * Stores the progress of a replay. Finishes the replay after the last status.
+ * @param afterId the delivery after which the replay continues, or undefined to continue with the next status
  */
 async function advance(
   tx: Prisma.TransactionClient,

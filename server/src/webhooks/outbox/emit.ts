@@ -16,8 +16,8 @@ export interface Emitter extends Acting {
   /** Notifies the workers of all processes that there are new deliveries. */
   wakeWorkers(): void;
   /**
-   * Returns the current W3C `traceparent`. Delivery attempts become spans below it (docs/decisions/observability.md).
-   * The function is undefined if tracing is off.
+   * Returns the current W3C `traceparent`, which becomes the parent of the spans of delivery attempts
+   * (docs/decisions/observability.md). Undefined if tracing is off.
    */
   traceParent?: (() => string | undefined) | undefined;
 }
@@ -27,15 +27,15 @@ export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
   /**
-   * When the event happened. The default is `updatedAt` of the resource. Receivers find the latest version of the
-   * resource by this time.
+   * When the event happened. Default: `updatedAt` of the resource. Receivers compare timestamps to find the latest
+   * version of a resource.
    */
   timestamp?: string;
-  /** The public id of the event, which receivers see. By default, `emit` generates one. */
+  /** The public id of the event, which receivers see. Default: a generated id. */
   publicId?: string;
 }
 
-/** Writes one public event to the outbox, like `emitAll`. */
+/** Writes one public event to the outbox. See `emitAll`. */
 export function emit<Type extends EventType>(
   emitter: Emitter,
   type: Type,
@@ -46,10 +46,10 @@ export function emit<Type extends EventType>(
 
 /**
  * Writes public events to the outbox, in order (spec §6). Inserts each event with its serialized body, a delivery for
- * each active subscription that matches, and the jobs for workers. All are part of the transaction of the changes.
- * Reads the subscriptions in a statement after the changes. The result therefore includes subscriptions that were
- * committed while the changes waited for a lock. If no subscription matches, runs only one statement.
- * @param onlyTo the only subscription to send the events to; by default all that match
+ * each active subscription that matches, and the jobs for workers, all in the transaction of the changes. If no
+ * subscription matches, runs only one statement. Reads the subscriptions after the changes, so that it also finds
+ * subscriptions that were committed while the changes waited for a lock.
+ * @param onlyTo the only subscription that receives the events; default: all subscriptions that match
  */
 export async function emitAll<Type extends EventType>(
   { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
@@ -94,14 +94,15 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
 }
 
 /**
- * SQL condition: the subscription is active, belongs to the tenant $1 and has the event type $2. `matchesEvent` then
- * checks the event itself.
+ * SQL condition: the subscription is active, belongs to the tenant $1 and has the event type $2. `matchesEvent` checks
+ * the event itself.
  */
 const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
 
 /**
- * Returns a statement that checks whether an active subscription has this event type (`hasSubscribers`). Send it after the
- * change, so that it includes subscriptions that were committed while the change waited for a lock.
+ * Returns a statement whose column `hasSubscribers` is true if an active subscription has this event type. Send the
+ * statement after the change, so that it also finds subscriptions that were committed while the change waited for a
+ * lock.
  */
 export function querySubscribers(db: TenantClient, type: EventType): Statement {
   const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "hasSubscribers"`;
@@ -109,8 +110,8 @@ export function querySubscribers(db: TenantClient, type: EventType): Statement {
 }
 
 /**
- * Returns the values that a filter can match: for each field the current value and, if it was changed, the previous
- * one.
+ * Returns the values that a filter can match: the current value of each field and, for a changed field, its previous
+ * value.
  */
 function getFilterValues(payload: object, changes: Changes = {}): Record<string, unknown[]> {
   const fields = Object.entries(payload).map(([name, value]) => {
@@ -121,19 +122,20 @@ function getFilterValues(payload: object, changes: Changes = {}): Record<string,
 }
 
 /**
- * Returns whether a filter can match the value. Filters can't match lists, objects, or text longer than
+ * Returns true if a filter can match the value. Filters can't match lists, objects, or text that is longer than
  * `filterLimits.text`.
  */
 function isFilterValue(value: unknown): boolean {
-  // The limit counts Unicode characters. A character has at most two UTF-16 units, so longer texts need no exact count.
+  // The limit counts Unicode characters, which have at most two UTF-16 units each. So text with more than twice as many
+  // units needs no exact count.
   if (typeof value === 'string') return value.length <= 2 * filterLimits.text && [...value].length <= filterLimits.text;
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /**
- * SQL condition: the subscription accepts the event. With `skip_own`, it excludes changes made with the subscription's
- * own API key or a key that replaced this key ($8 is the key of the change). If the subscription has a filter, each
- * field must have an accepted value, now or before the change.
+ * SQL condition: the subscription accepts the event. With `skip_own`, the subscription doesn't accept changes made with
+ * its own API key or with a key that replaced this key ($8 is the key of the change). If the subscription has a filter,
+ * each field of the filter must have an accepted value, before or after the change.
  */
 const matchesEvent = `
   NOT (skip_own AND coalesce(key_id IN (
@@ -146,8 +148,8 @@ const matchesEvent = `
     WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS given (value) WHERE accepted @> value)))`;
 
 /**
- * Inserts the events and their deliveries. If the quota has paused a subscription, it gets only test events ($3).
- * Filters are matched against `fields` instead of the bodies, because bodies are large.
+ * Inserts the events and their deliveries. If the quota has paused a subscription, it gets only test events ($3). The
+ * filters are applied to `fields` instead of the bodies, because bodies are large.
  */
 const insertEvents = `
   WITH given AS MATERIALIZED (

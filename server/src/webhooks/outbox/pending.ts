@@ -2,17 +2,17 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** The subscriptions with pending deliveries for which the worker has something to do. */
+/** The subscriptions with pending deliveries that a worker must send or cancel. */
 export interface PendingWork {
-  /** Subscriptions with a due delivery that may be sent now. */
+  /** Subscriptions with a due delivery that can be sent now. */
   due: SubscriptionRef[];
   /** Inactive subscriptions with pending deliveries that must be cancelled. */
   inactive: SubscriptionRef[];
 }
 
 /**
- * A CTE for use after `WITH RECURSIVE`. It does a loose index scan of the partial index: one lookup per subscription
- * with pending deliveries. The cost doesn't depend on the number of deliveries.
+ * A CTE, for use after `WITH RECURSIVE`, that returns the subscriptions with pending deliveries. It is a loose index
+ * scan of the partial index, with one lookup per subscription. Its cost doesn't depend on the number of deliveries.
  */
 export const pendingSubscriptions = `
   pending AS (
@@ -26,13 +26,13 @@ export const pendingSubscriptions = `
     ) d
   )`;
 
-/** SQL condition: the workers may send deliveries to the subscription `s` of the tenant `t` now. */
+/** SQL condition: workers can send deliveries to the subscription `s` of the tenant `t` now. */
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
 /**
- * Returns SQL for the time from which the first delivery of the subscription `s` could be sent: when it was due and the
- * circuit was no longer open.
- * @param nextAttemptAt SQL expression of the time when the delivery is due
+ * Returns an SQL expression for the time since when a delivery of the subscription `s` can be sent: the time when the
+ * delivery became due, or the time when the circuit became half-open if that is later.
+ * @param nextAttemptAt SQL expression for the time when the delivery became due
  */
 export function sendableSince(nextAttemptAt: string): string {
   return `greatest(${nextAttemptAt}, s.open_until)`;
@@ -40,7 +40,7 @@ export function sendableSince(nextAttemptAt: string): string {
 
 /**
  * Finds the subscriptions with due deliveries, and the inactive subscriptions with pending deliveries.
- * @param except subscriptions to leave out of `due`
+ * @param except subscriptions to exclude from `due`
  */
 export async function findPending(prisma: PrismaClient, except: SubscriptionRef[]): Promise<PendingWork> {
   const rows = await prisma.$queryRaw<(SubscriptionRef & { active: boolean })[]>`
@@ -52,7 +52,7 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
     WHERE NOT s.active OR ${Prisma.raw(maySend)} AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
         AND d.state = 'PENDING' AND d.next_attempt_at <= now()
-      -- OFFSET 0 keeps the subquery separate. Otherwise, PostgreSQL may read all due deliveries first.
+      -- Without OFFSET 0, PostgreSQL might merge the subquery into the query and read all due deliveries first.
       OFFSET 0)
     ORDER BY s.tenant_id, s.id`;
   const known = new Set(except.map(refKey));
@@ -62,14 +62,14 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
   };
 }
 
-/** A subscription with a due delivery, and for how many seconds the delivery has been waiting to be sent. */
+/** A subscription with a due delivery, and the number of seconds that the delivery has been waiting. */
 export interface OldestDue extends SubscriptionRef {
   seconds: number;
 }
 
 /**
- * Returns the subscription whose due delivery has been waiting the longest. Excludes the time when the circuit was
- * open. Returns undefined if no delivery is due.
+ * Returns the subscription whose due delivery has been waiting the longest, or undefined if no delivery is due. Excludes
+ * the time during which the circuit was open.
  */
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
@@ -109,10 +109,10 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 }
 
 /**
- * Cancels up to `maxCount` pending deliveries of an inactive subscription, including those in flight. Skips rows that
- * another transaction has locked. Does nothing if the subscription is active again. Reads rows in the order of the
- * index. In another order, each batch would scan all rows that earlier batches cancelled. Resolves to the number of
- * cancelled deliveries.
+ * Cancels up to `maxCount` pending deliveries of an inactive subscription, including deliveries in flight. Skips rows
+ * that another transaction has locked. Does nothing if the subscription is active again. Reads the rows in the order of
+ * the index. In another order, each batch would scan all rows that earlier batches have cancelled.
+ * @returns the number of cancelled deliveries
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCount: number): Promise<number> {
   const { tenantId, subscriptionId } = ref;

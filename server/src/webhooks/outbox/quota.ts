@@ -9,7 +9,7 @@ import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
  * subscriptions. `emit` only reads whether a subscription is paused.
  */
 
-/** How often each worker counts the pending deliveries. Milliseconds. */
+/** The milliseconds between two counts of pending deliveries in each worker. */
 export const quotaInterval = 5000;
 
 export interface QuotaOptions {
@@ -25,9 +25,9 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 }
 
 /**
- * Finds the tenants whose pending deliveries must be counted: those with a subscription that the quota has paused, and
- * those whose range of pending delivery ids is at least as large as the limit. Reading this range takes two index
- * lookups, and the range is never smaller than the count.
+ * Finds the tenants whose pending deliveries must be counted: tenants with a subscription that the quota has paused,
+ * and tenants whose range of pending delivery ids is at least as large as the limit. The range is never smaller than the
+ * count, but needs only two index lookups.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
@@ -43,7 +43,7 @@ interface Subscription {
   active: boolean;
   quotaReachedAt: Date | null;
   quotaPending: number | null;
-  /** Whether transactions that began before the pause may still commit deliveries. */
+  /** Whether transactions that began before the pause can still add deliveries. */
   isSettling: boolean | null;
   pending: number;
 }
@@ -61,8 +61,8 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
       if (pending < maxPendingDeliveries / 2) {
         if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
       } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
-        // The pause doesn't affect transactions that began before it. The baseline includes their deliveries, so that
-        // these can't pause another subscription.
+        // The pause doesn't affect transactions that began earlier. The baseline includes the deliveries of these
+        // transactions, so that they don't cause a pause of another subscription.
         if (latest?.quotaPending === null) await storeBaseline(tx, { tenantId, id: latest.id, pending });
         else if (latest === undefined || pending > latest.quotaPending) {
           const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
@@ -71,15 +71,15 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
         }
       }
     },
-    // Counting many millions of rows takes longer than Prisma's default timeout of 5 seconds. STATEMENT_TIMEOUT_MS
-    // limits it.
+    // To count many millions of rows takes longer than Prisma's default timeout of 5 seconds. STATEMENT_TIMEOUT_MS
+    // limits each statement.
     { timeout: 60_000 },
   );
 }
 
 /**
- * Tries to acquire the advisory lock of a tenant, so that only one worker at a time counts. Does not wait. Returns
- * whether it has acquired the lock.
+ * Tries to acquire the advisory lock of a tenant, so that only one worker counts its deliveries at a time. Doesn't wait
+ * for the lock. Returns true if it has acquired the lock.
  */
 async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
@@ -111,8 +111,8 @@ async function pause(
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
   logger.warn(
     { tenantId: tenantIdToJson(tenantId), subscriptionId: String(id), pending, maxPendingDeliveries },
-    'a workspace has too many pending deliveries: this webhook subscription gets no new ones until fewer than half are left. ' +
-      'Its receiver can read missed changes from the change feed.',
+    'a workspace has too many pending deliveries: this webhook subscription gets no new deliveries until fewer than ' +
+      'half of the limit are pending. The receiver can read missed changes from the change feed.',
   );
 }
 
@@ -131,6 +131,6 @@ async function resumeAll(
     WHERE tenant_id = ${tenantId} AND quota_reached_at IS NOT NULL`;
   logger.warn(
     { tenantId: tenantIdToJson(tenantId), pending, maxPendingDeliveries },
-    'a workspace has fewer than half of its limit of pending deliveries left: its webhook subscriptions get new ones again',
+    'a workspace has fewer pending deliveries than half of the limit: its webhook subscriptions get new ones again',
   );
 }

@@ -12,9 +12,9 @@ export interface ReencryptOptions {
 }
 
 export interface ReencryptedSecrets {
-  /** The number of secrets that were re-encrypted. */
+  /** The number of re-encrypted secrets. */
   reencrypted: number;
-  /** Subscriptions with a damaged secret: it has the id of a known encryption key but can't be decrypted. */
+  /** Subscriptions with a damaged secret, which has the id of a known encryption key but can't be decrypted. */
   damaged: SubscriptionRef[];
 }
 
@@ -23,9 +23,9 @@ interface EncryptedSecret extends SubscriptionRef {
 }
 
 /**
- * Re-encrypts the secrets of older encryption keys with the first key. Each batch commits separately, so you can
- * interrupt and repeat the command while servers run. Skips secrets that change in the meantime. Ends after a pass that
- * changes nothing.
+ * Re-encrypts all secrets that were encrypted with an older encryption key. Uses the first key. Commits each batch
+ * separately, so you can interrupt and repeat the command while servers run. Skips secrets that change in the meantime.
+ * Repeats the pass over each column until a pass changes nothing.
  */
 export async function reencryptSecrets(
   prisma: PrismaClient,
@@ -73,7 +73,7 @@ async function reencryptColumn(
   }
 }
 
-/** Returns the next secrets that an older encryption key has encrypted, in the order of their primary keys. */
+/** Returns the next secrets that were encrypted with an older encryption key, in the order of their primary keys. */
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,
@@ -104,7 +104,7 @@ function reencrypt(cipher: SecretCipher, { secret, ...ref }: EncryptedSecret): R
 }
 
 /**
- * Replaces those secrets that haven't changed since they were read. Locks them in the order of their primary keys, so
+ * Replaces the secrets that haven't changed since they were read. Locks their rows in the order of the primary key, so
  * that two runs can't deadlock. Resolves to the number of replaced secrets.
  */
 function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {

@@ -4,15 +4,15 @@ import type { SubscriptionRef } from '../subscription-ref.ts';
 export interface SecretCipher {
   /** Encrypts a secret for one subscription. The result can't be decrypted for another subscription. */
   encrypt(secret: string, owner: SubscriptionRef): Uint8Array<ArrayBuffer>;
-  /** Decrypts a secret. @throws Error if it was encrypted with an unknown key or for another subscription */
+  /** Decrypts a secret. @throws Error if the secret was encrypted with an unknown key or for another subscription */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
-  /** Derives one 32-byte key for another purpose from each encryption key, in order (HKDF, RFC 5869). */
+  /** Derives a 32-byte key for another purpose from each encryption key, in the order of the keys (HKDF, RFC 5869). */
   deriveKeys(purpose: string): Buffer[];
   /** The ids of the encryption keys, as hex. The cipher encrypts with the first key. */
   keyIds: readonly string[];
 }
 
-/** The length of the key id at the start of an encrypted secret. Bytes. */
+/** The number of bytes of the key id, with which each encrypted secret starts. */
 export const keyIdBytes = 4;
 
 const algorithm = 'aes-256-gcm';
@@ -20,10 +20,10 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Creates a cipher for webhook secrets with AES-256-GCM. An encrypted secret consists of key id (4 bytes of the key's
- * SHA-256), IV, tag and ciphertext. The cipher encrypts with the first key and decrypts with all keys, so that keys can
- * be rotated.
- * @param keys 32 bytes each, in base64
+ * Creates a cipher for webhook secrets with AES-256-GCM. An encrypted secret consists of the key id (the first 4 bytes
+ * of the key's SHA-256 hash), IV, tag and ciphertext. To support key rotation, the cipher encrypts with the first key,
+ * but can decrypt with any of the keys.
+ * @param keys the encryption keys, 32 bytes each, in base64
  */
 export function createSecretCipher(keys: readonly string[]): SecretCipher {
   const known = keys.map((text) => {
@@ -43,7 +43,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
     },
     decrypt(encrypted, owner) {
       const found = findKey(encrypted);
-      if (found === undefined) throw new Error('The webhook secret was encrypted with another WEBHOOK_SECRET_KEY.');
+      if (found === undefined) throw new Error('The webhook secret was encrypted with a different WEBHOOK_SECRET_KEY.');
       const [ivEnd, tagEnd] = [keyIdBytes + ivBytes, keyIdBytes + ivBytes + tagBytes];
       const decipher = createDecipheriv(algorithm, found.key, encrypted.subarray(keyIdBytes, ivEnd))
         .setAAD(ownerBytes(owner))

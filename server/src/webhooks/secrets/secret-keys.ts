@@ -5,9 +5,9 @@ import { readOrCreateSecret } from '../../shared/secret-file.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
- * Reads the keys that encrypt webhook secrets from `WEBHOOK_SECRET_KEY`. With the embedded PostgreSQL, the default is a
- * key in a file in DATA_DIR that only its owner can read. The server generates the key once.
- * @throws SettingsError if that file contains no valid key
+ * Reads the keys that encrypt webhook secrets from `WEBHOOK_SECRET_KEY`. If the setting is empty, reads the key from a
+ * file in DATA_DIR that only its owner can read. Creates the file with a new key if it doesn't exist.
+ * @throws SettingsError if the file contains no valid key
  */
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
   if (WEBHOOK_SECRET_KEY.length > 0) return WEBHOOK_SECRET_KEY;
@@ -15,19 +15,19 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
   const key = await readOrCreateSecret(file, () => randomBytes(32).toString('base64'));
   if (isEncryptionKey(key)) return [key];
   throw new SettingsError(
-    `DATA_DIR: ${file} doesn't contain a key of 32 bytes in base64. Restore the original file. If nothing was encrypted yet, ` +
-      'delete the file.',
+    `DATA_DIR: ${file} doesn't contain a key of 32 bytes in base64. Restore the original file. If the server has not ` +
+      'encrypted any secret yet, delete the file.',
   );
 }
 
-/** A pool or connection that can read all tenants. */
+/** A pool or connection that can read the rows of all tenants. */
 interface SystemDatabase {
   query(text: string): Promise<{ rows: unknown[] }>;
 }
 
-/** The number of stored secrets that a key has encrypted. */
+/** The number of stored secrets that were encrypted with a key. */
 export interface KeyUse {
-  /** The position of the key in `WEBHOOK_SECRET_KEY`, from 1, or null if the key isn't listed there. */
+  /** The position of the key in `WEBHOOK_SECRET_KEY`, starting at 1, or null if the setting doesn't contain the key. */
   position: number | null;
   /** The key id (secret-cipher.ts), as hex. */
   keyId: string;
@@ -36,7 +36,7 @@ export interface KeyUse {
   active: number;
 }
 
-/** Counts the stored secrets per key: first the keys of the cipher in their order, then unknown keys. */
+/** Counts the stored secrets per key. Returns the keys of the cipher in their order, then unknown keys. */
 export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCipher): Promise<KeyUse[]> {
   const found = await database.query(`
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
@@ -56,14 +56,14 @@ export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCip
 }
 
 /**
- * Checks that the cipher has the encryption keys for the secrets of all active subscriptions.
- * @throws Error if a key is missing
+ * Checks that the cipher has the encryption keys of the secrets of all active subscriptions.
+ * @throws Error if an encryption key is missing
  */
 export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCipher): Promise<void> {
   const use = await readKeyUse(database, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
-      'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets. Set the original key again.',
+      'WEBHOOK_SECRET_KEY: is not the key with which the stored webhook secrets were encrypted. Set the original key.',
     );
   }
 }
