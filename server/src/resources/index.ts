@@ -22,13 +22,13 @@ import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
 import { keptNewWebhook } from './webhooks/queries.ts';
 
-/** How responses that are too large or contain a secret are stored under an `Idempotency-Key`, by endpoint. */
+/** The endpoints whose responses are not stored completely, because they are large or contain a secret. */
 const storageFormats = new Map<AppRoute, Kept>([
   [contract.tickets.createMany, keptNewTickets],
   [contract.webhooks.create, keptNewWebhook],
 ]);
 
-/** Registers every endpoint of the contract with its handler. Converts contract violations to ApiErrors. */
+/** Registers every endpoint of the contract with its handler. Rejects requests that violate the contract. */
 export async function addResources(app: FastifyInstance, limiter: TenantLimiter): Promise<void> {
   const server = initServer();
   const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries };
@@ -51,8 +51,7 @@ interface Input {
 type Handler = (input: Input) => Promise<StoredResponse>;
 
 /**
- * Wraps every handler with the behaviour that all endpoints share. The innermost wrapper is the validation of the
- * response.
+ * Wraps every handler with the behavior that all endpoints share. The innermost wrapper validates the response.
  */
 function wrapHandlers<Resources extends object>(resources: Resources, limiter: TenantLimiter): Resources {
   const wrap = (handler: Handler) => withEtag(limited(idempotent(validated(handler)), limiter));
@@ -60,7 +59,7 @@ function wrapHandlers<Resources extends object>(resources: Resources, limiter: T
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
 
-/** Wraps a handler to validate its response against the contract, before the transaction of the request commits. */
+/** Wraps a handler to validate its response against the contract before the transaction of the request commits. */
 function validated(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
@@ -69,7 +68,7 @@ function validated(handler: Handler): Handler {
   };
 }
 
-/** Wraps a handler to apply the `Idempotency-Key` to POST requests. */
+/** Wraps a handler to support the header `Idempotency-Key` in POST requests. */
 function idempotent(handler: Handler): Handler {
   return (input) => {
     const { appRoute } = input;
@@ -78,8 +77,8 @@ function idempotent(handler: Handler): Handler {
 }
 
 /**
- * Wraps a handler to run within the concurrency limit of its tenant. Checks the API key again, because it may have been
- * revoked while the request waited for a slot or for its body.
+ * Wraps a handler to run within the concurrency limit of its tenant. Checks the API key again, because the key may have
+ * been revoked while the request waited for a slot or for its body.
  */
 function limited(handler: Handler, limiter: TenantLimiter): Handler {
   return (input) => {
@@ -122,8 +121,8 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the paths of issues in query parameters to the name of the parameter. The index of a value would confuse a
- * caller that sent only one value.
+ * Shortens the paths of issues in query parameters to the name of the parameter. The index of a value would confuse
+ * clients that send only one value.
  */
 function parameterIssues(issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));

@@ -4,21 +4,22 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * Records activities together with the change that they describe. A change in handwritten SQL records them in the same
- * statement, any other change in the same transaction (docs/decisions/tickets.md).
+ * Records activities together with the change that they describe (docs/decisions/tickets.md). If the change is written
+ * in SQL by hand, the same statement records the activity. Otherwise, a separate statement of the same transaction
+ * does.
  */
 
 /** The resources whose changes are recorded as activities. */
 export type Recorded = 'TICKET' | 'ASSET';
 
-/** The values of the activities to insert, as SQL expressions. */
+/** The parts of an INSERT statement for activities. All parts except `resource` and `action` are SQL expressions. */
 interface Insertion {
   resource: Recorded;
   action: ActivityAction;
   tenantId: string;
-  /** A FROM item with a column `id`. The statement inserts one activity for each of its rows. */
+  /** A FROM item with the column `id`, the id of a resource. The statement inserts one activity per row. */
   rows: string;
-  /** SQL expressions that can use columns of `rows`. */
+  /** Like `userId`, `keyId` and `changes`, this expression can use the columns of `rows`. */
   at: string;
   userId: string;
   keyId: string;
@@ -26,7 +27,7 @@ interface Insertion {
 }
 
 /**
- * Builds the INSERT statement of activities. Use it alone, or in a WITH clause of the statement that writes the rows.
+ * Builds an INSERT statement for activities. Run it alone, or in a WITH clause of the statement that writes the rows.
  */
 export function insertActivity({ resource, action, tenantId, rows, at, userId, keyId, changes }: Insertion): string {
   return `INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
@@ -60,9 +61,9 @@ export async function record(context: Context, { resource, ids, action, changes 
 }
 
 /**
- * Shortens changes for storage, so that the history of a resource is not much larger than the resource. Keeps the
- * beginning of long texts. Of custom fields, keeps only those that differ. Together, these have the maximum length of
- * one text.
+ * Shortens changes for storage, so that the history of a resource is not much larger than the resource. Keeps only the
+ * beginning of long texts. Keeps only the custom fields that differ, and limits their total length to
+ * `activityTextLength`.
  */
 export function shortened(changes: Changes): Changes {
   const short = Object.entries(changes).map(([name, { from, to }]) => {
@@ -82,7 +83,9 @@ function shortenedFields(from: CustomFields, to: CustomFields): { from: CustomFi
   return { from: kept(from), to: kept(to) };
 }
 
-/** Shortens a value for storage. If a list is too long, replaces it with text: the beginning of its JSON. */
+/**
+ * Shortens the value of a custom field for storage. Replaces a list that is too long with the beginning of its JSON.
+ */
 function cutField(value: unknown, length: number): unknown {
   if (!Array.isArray(value)) return cut(value, length);
   const json = JSON.stringify(value);

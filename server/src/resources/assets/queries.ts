@@ -63,7 +63,7 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 
 /**
  * Creates an asset and emits `asset.created`.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the asset tag is taken
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the asset tag is already in use
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
@@ -79,11 +79,11 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
 }
 
 const takenDuringImport =
-  'must be unique. One of these tags was taken during the import. Import the file again to see which one.';
+  'must be unique. One of these tags came into use during the import. Import the file again to see which one.';
 
 /**
- * Creates all of the given assets in one transaction, or none. Emits `asset.created` for each.
- * @throws ApiError VALIDATION_ERROR whose details list every invalid asset by index, such as `0.assetTag`
+ * Creates all of the assets in one transaction, or none. Emits `asset.created` for each asset.
+ * @throws ApiError VALIDATION_ERROR whose details list every invalid asset by its index, such as `0.assetTag`
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
@@ -108,7 +108,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 
 /**
  * Checks whether `createAssets` would succeed with these inputs.
- * @throws ApiError VALIDATION_ERROR like `createAssets`
+ * @throws ApiError VALIDATION_ERROR with the same details as from `createAssets`
  */
 export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
   const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
@@ -121,7 +121,7 @@ export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]):
 const customFieldNames = tenantQuery(`SELECT ARRAY(
   SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
 
-/** Returns the names of all custom fields that assets of the tenant have, sorted. */
+/** Returns the sorted names of all custom fields that occur in the tenant's assets. */
 export async function listCustomFields(db: TenantClient): Promise<string[]> {
   return (await queryOne<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
@@ -202,8 +202,9 @@ function toColumns(input: NewAsset) {
 }
 
 /**
- * Collects the jobs that `emit` creates. `putJobsIn` inserts them. Earlier inserts would block all other transactions
- * that emit to the same subscription until this transaction commits, which can take minutes.
+ * Returns an emitter that collects the dispatch jobs, and a function that inserts them. Call `putJobsIn` at the end of
+ * the transaction. An inserted job blocks all other transactions that emit to the same subscription until the
+ * transaction commits, which can take minutes.
  */
 function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();
@@ -236,7 +237,7 @@ function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   return after;
 }
 
-/** Returns the status that follows from an assignment: assigning sets IN_USE, unassigning sets IN_STOCK. */
+/** Returns the status after a change of the assignee: IN_USE for an assigned asset, or IN_STOCK if it was IN_USE. */
 function getStatusOfAssignment(before: Asset, assignedToId: number | null | undefined): AssetStatus {
   if (assignedToId === undefined || assignedToId === before.assignedToId) return before.status;
   if (assignedToId !== null) return 'IN_USE';

@@ -3,7 +3,7 @@ import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
 
-/** An entry of the audit log: an action of a user in the developer area or of the command line. */
+/** An entry of the audit log: an action in the developer area or on the command line. */
 export interface AuditEntry {
   id: number;
   at: string;

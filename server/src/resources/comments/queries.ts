@@ -14,7 +14,7 @@ import { resolveTicketId } from '../tickets/ticket-reference.ts';
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
-/** Reads a page of comments: the skipped rows from an index only, and each row of the page by its key. */
+/** The query for a page of comments. It skips rows in an index only, and looks up each row of the page by its key. */
 const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
       SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
@@ -57,7 +57,7 @@ const insert = `WITH t AS (
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
 
 /**
- * Adds a comment to a ticket of any status. Locks the ticket to increment its comment counter, and emits
+ * Adds a comment to a ticket of any status. Locks the ticket, increments its number of comments, and emits
  * `ticket.updated` (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND if the ticket doesn't exist
  */
@@ -66,7 +66,7 @@ export function createComment(context: UserContext, reference: TicketReference, 
     const { db, now, userId, keyId } = context;
     const ticketId = await resolveTicketId(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
-    // Locks the ticket first, so that all later reads see the same version of it.
+    // Locks the ticket first, so that all later statements see the same version of the ticket.
     const [, [written], [subscribers]] = (await queryPipelined(db, [
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },

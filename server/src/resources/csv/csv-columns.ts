@@ -1,14 +1,14 @@
 import type * as z from 'zod';
 import { csvLine } from './csv-format.ts';
 
-/** Describes the CSV format of a resource. The description needs no access to a database. */
+/** The CSV format of a resource. It doesn't depend on the database. */
 export interface CsvColumns<Line extends object> {
   resource: 'assets' | 'projects';
   /** The singular name of the resource, such as `asset`. */
   one: string;
   /** The schema of a line. A line identifies a user by id or email address. */
   line: z.ZodType<Line>;
-  /** The columns of a CSV file, in the order of an export. Columns of custom fields follow them. */
+  /** The columns of a CSV file, in the order of an export. The columns of custom fields come after these columns. */
   names: readonly (keyof Line & string)[];
   needed: readonly (keyof Line & string)[];
   /** The column whose value must be unique. */
@@ -22,7 +22,7 @@ export interface CsvColumns<Line extends object> {
 
 const customFieldPrefix = 'customFields.';
 
-/** Returns the name of the custom field in a column, or undefined if the column has no custom field. */
+/** Returns the custom field of a column by the column's name, or undefined for any other column. */
 export function parseCustomField(column: string): string | undefined {
   return /^customFields\.(?!__proto__$)(.+)$/s.exec(column)?.[1];
 }
@@ -38,7 +38,7 @@ export function csvTemplate<Line extends object>({ names, hasCustomFields, examp
   return csvLine(all) + csvLine(all.map((name) => example[name]));
 }
 
-/** Formats a number of rows, such as "1 asset" or "2 assets". */
+/** Formats a number of rows with the name of the resource, such as "1 asset" or "2 assets". */
 export function counted({ resource, one }: { resource: string; one: string }, count: number): string {
   return `${count} ${count === 1 ? one : resource}`;
 }

@@ -14,12 +14,12 @@ interface CsvRow extends Record<string, unknown> {
   customFields?: Record<string, unknown>;
 }
 
-/** Starts the file with a byte order mark, by which spreadsheets recognize UTF-8. */
+/** The byte order mark at the start of the file, by which spreadsheets recognize UTF-8. */
 const byteOrderMark = '\uFEFF';
 
 /**
- * Exports rows as CSV with the columns of an import. Contains the email addresses of users instead of ids, because ids
- * differ between workspaces.
+ * Creates the CSV format of an export, with the same columns as an import. The export identifies users by email address
+ * instead of id, because ids differ between workspaces.
  */
 export async function csvFile(db: TenantClient, { columns, customFields }: CsvExport): Promise<FileFormat> {
   const { names, user } = columns;

@@ -3,27 +3,27 @@ import { stringify } from 'csv-stringify/sync';
 import { hasErrorCode } from '../../shared/error-codes.ts';
 
 /*
- * Reads and writes CSV for spreadsheets. A spreadsheet evaluates text that looks like a formula, so writing adds an
- * apostrophe before such text. Reading removes the apostrophe (docs/decisions/data-model.md#csv).
+ * Reads and writes CSV for spreadsheets. Because a spreadsheet evaluates text that looks like a formula, `csvLine` adds
+ * an apostrophe before such text, and `parseCsv` removes the apostrophe (docs/decisions/data-model.md#csv).
  */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 
-/** Formats cells as one line of CSV, including the line break. */
+/** Formats cells as one line of CSV, with a line break at the end. */
 export function csvLine(cells: readonly unknown[]): string {
   const safe = cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell));
   return stringify([safe], {
     // Writes booleans as true and false. By default, the library writes false as an empty cell and true as 1.
     cast: { boolean: String },
-    // Puts quotes around cells with leading or trailing white space or carriage returns. Without quotes, readers remove
-    // these.
+    // Adds quotes around cells with leading or trailing white space or carriage returns, because CSV readers remove
+    // these characters from cells without quotes.
     quoted_match: /^\s|\s$|\r/,
   });
 }
 
 /** A record of a CSV file. */
 export interface CsvRecord {
-  /** The line on which the record begins, from 1. */
+  /** The number of the line on which the record begins. The first line has the number 1. */
   line: number;
   cells: string[];
 }
@@ -31,14 +31,14 @@ export interface CsvRecord {
 /** The maximum size of a CSV record in bytes. */
 const recordBytes = 256 * 1024;
 
-/** Thrown if a file is not CSV in UTF-8. The message is a clause that can follow the file name. */
+/** The error for a file that is not CSV in UTF-8. The message is a clause that can follow the file name. */
 export class NoCsv extends Error {
   override name = 'NoCsv';
 }
 
 /**
  * Parses a CSV file in UTF-8 into records. Skips empty records.
- * @param max maximum number of records; the function doesn't check the rest of the file
+ * @param max the maximum number of records to return; errors in later records are not reported
  * @throws NoCsv
  */
 export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
@@ -56,7 +56,7 @@ export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
     }) as unknown as { record: string[]; info: { bytes: number } }[];
     let [lines, read] = [0, 0];
     return records.map(({ record, info }) => {
-      // Corrects the line number: the parser counts a CRLF within quotes as two line breaks.
+      // Computes the line number here, because the parser counts a CRLF within quotes as two line breaks.
       const since = text.toString('latin1', read, info.bytes);
       [lines, read] = [lines + countBreaks(since), info.bytes];
       const within = record.reduce((sum, cell) => sum + countBreaks(cell), 0);

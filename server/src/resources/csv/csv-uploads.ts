@@ -4,8 +4,8 @@ import type { CsvColumns } from './csv-columns.ts';
 import type { CheckedFile, Problem } from './csv-import.ts';
 
 /*
- * Stores the CSV file that a user of the developer area has uploaded, and its preview. The user sees the preview before
- * the import. The server keeps one file per user and resource for one day (docs/decisions/data-model.md#csv).
+ * Stores the CSV file that a user of the developer area has uploaded, and the preview that the user sees before the
+ * import. The server keeps one file per user and resource for one day (docs/decisions/data-model.md#csv).
  */
 
 type OwnContext = Pick<Context, 'db'> & { userId: bigint };
@@ -13,9 +13,9 @@ type Resource = CsvColumns<object>['resource'];
 
 /** The preview of a CSV file before its import. */
 export interface Preview {
-  /** The number of valid lines. If there are no problems, the import creates a row for each. */
+  /** The number of valid lines. If there are no problems, the import creates a row for each valid line. */
   lines: number;
-  /** The first valid lines, each with the texts of the columns to show. */
+  /** The first valid lines, each with the values of the columns in the preview. */
   first: { line: number; cells: string[] }[];
   /** The number of all problems. `firstProblems` contains only some of them. */
   problems: number;
@@ -26,7 +26,7 @@ const maxShownLines = 10;
 const maxShownProblems = 100;
 const maxShownText = 200;
 
-/** Builds the preview of a CSV file. @param names the columns to show */
+/** Builds the preview of a CSV file. @param names the columns in the preview */
 export function previewOf<Line extends object, New>(
   { entries, problems }: CheckedFile<Line, New>,
   names: readonly (keyof Line)[],
@@ -41,7 +41,7 @@ export function previewOf<Line extends object, New>(
   };
 }
 
-/** Formats a value for a table cell of the preview. Shortens long texts. */
+/** Formats a value for a table cell of the preview, and shortens long text. */
 function text(value: unknown): string {
   if (value == null) return '';
   const whole =
@@ -56,7 +56,7 @@ function text(value: unknown): string {
 const ownUpload = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
 const retention = "interval '1 day'";
 
-/** Stores a file and replaces the user's previous file of the resource. Deletes expired files of the workspace. */
+/** Stores a file in place of the user's previous file for the resource. Deletes expired files of the workspace. */
 export async function keepUpload(
   { db, userId }: OwnContext,
   resource: Resource,
@@ -83,19 +83,19 @@ export interface Kept {
   at: Date;
 }
 
-/** Returns the preview of the user's stored file, or undefined if there is none or it has expired. */
+/** Returns the preview of the user's stored file, or undefined if there is no file or the file has expired. */
 export function findPreview(context: OwnContext, resource: Resource): Promise<Kept | undefined> {
   return find(context, resource, 'preview, created_at AS at');
 }
 
-/** Returns the stored file of the user, for another check. Returns undefined if there is none or it has expired. */
+/** Returns the user's stored file, or undefined if there is no file or the file has expired. */
 export async function findUpload(context: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
   return (await find<{ content: Uint8Array }>(context, resource, 'content'))?.content;
 }
 
 /**
- * Deletes and returns the user's stored file, so that only one of two concurrent requests gets it. Returns undefined if
- * there is none or its version differs.
+ * Deletes and returns the user's stored file, so that only one of two concurrent requests gets the file. Returns
+ * undefined if there is no file or its version differs from `at`.
  * @param at the version that `findPreview` returned
  */
 export async function takeUpload(

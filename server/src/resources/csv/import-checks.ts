@@ -4,7 +4,7 @@ import { ApiError, takenBy } from '../../shared/errors.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { CsvColumns } from './csv-columns.ts';
 
-/** Reports progress: called with the number of rows created so far. */
+/** Reports progress. @param created the number of rows created so far */
 export type Progress = (created: number) => void;
 
 /** The values of a new row that are checked against the database. */
@@ -14,8 +14,8 @@ interface NewRow {
 }
 
 /**
- * Checks whether rows can be created: their unique values are not in use, and their users are active.
- * @param findTaken returns the values that already exist
+ * Checks whether rows can be created: their unique values must not be in use, and their users must be active.
+ * @param findTaken returns the values that are already in use
  * @throws ApiError VALIDATION_ERROR whose details list every invalid value by row index, such as `0.assetTag`
  */
 export async function checkNewRows<Line extends object>(

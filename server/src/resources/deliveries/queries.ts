@@ -23,7 +23,7 @@ import { type Context, transaction } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectDeliveries, selectPage } from './sql.ts';
 
-/** Filters deliveries. An empty filter matches all deliveries of the tenant. */
+/** The schema of a filter for deliveries. An empty filter matches all deliveries of the tenant. */
 export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
   /** An event type, or the public id of one event (`evt_…`). */
@@ -63,7 +63,7 @@ export async function listDeliveries(
   return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
-/** Selects a range of the matching deliveries. */
+/** A range of the matching deliveries. */
 interface Extent {
   /** The number of matching deliveries to skip. */
   skip?: number;
@@ -73,8 +73,8 @@ interface Extent {
 }
 
 /**
- * Returns a range of the deliveries that match the filter, newest first, and whether more deliveries match. Does not
- * count the total.
+ * Returns a range of the deliveries that match the filter, newest first, and whether more deliveries match. Doesn't
+ * count the matching deliveries.
  */
 export async function findDeliveries(
   { db }: Context,
@@ -88,8 +88,8 @@ export async function findDeliveries(
 }
 
 /**
- * Reads deliveries by id, newest first. Leaves out a delivery if its status has changed since the ids were read, or if
- * only a later release knows its event type (docs/decisions/schema-migrations.md).
+ * Reads deliveries by id, newest first. Omits a delivery if its status has changed since the ids were read, or if only
+ * a later release supports its event type (docs/decisions/schema-migrations.md).
  */
 async function byIds(
   db: TenantClient,
@@ -113,7 +113,7 @@ const attemptColumns = {
 } as const;
 
 interface DetailOptions {
-  /** Whether to include response bodies that may contain data of a private network. Only operators may see these. */
+  /** Whether to include response bodies that may contain data of a private network, which only operators may see. */
   allAnswers?: boolean;
   /** Limits the result to subscriptions created with an API key of this user. */
   madeBy?: bigint | undefined;
@@ -137,7 +137,7 @@ export async function getDelivery(
       },
     },
   } as const;
-  // Prisma queries the relations concurrently. A transaction makes it use only one database connection.
+  // Prisma queries the relations concurrently. Within a transaction, it uses only one database connection.
   const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
   if (row === null || !isKnown(row)) throw notFound('delivery');
   return {
@@ -152,14 +152,14 @@ export async function getDelivery(
   };
 }
 
-/** Counts all attempts of a delivery, including those before a replay. */
+/** Counts all attempts of a delivery, including attempts before a replay. */
 export function countAttempts({ db }: Context, deliveryId: number): Promise<number> {
   return db.deliveryAttempt.count({ where: { deliveryId } });
 }
 
 /**
- * Returns the request headers of the last attempt of a delivery. If there was no attempt, returns those of the first
- * one. Signs with the current secrets.
+ * Returns the request headers of the last attempt of a delivery. If there was no attempt yet, returns the headers of
+ * the first attempt. Signs with the current secrets.
  * @throws ApiError NOT_FOUND if the subscription doesn't exist
  */
 export async function headersOf(
@@ -181,8 +181,7 @@ export async function headersOf(
 }
 
 /**
- * Queues one delivery to be sent again immediately, whatever its status. Does not change a delivery that a worker is
- * sending.
+ * Queues a delivery of any status to be sent again immediately. Doesn't change a delivery that a worker is sending.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if its subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
@@ -200,7 +199,7 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
   return presentDelivery((await find()) ?? before);
 }
 
-/** Selects the deliveries to replay: the one with the `id`, or all that match the filter. */
+/** The deliveries to replay: the delivery with the `id`, or all deliveries that match the filter. */
 export type ReplayFilter = DeliveryFilter & { id?: number };
 
 /** Counts the deliveries that `replayDeliveries` would queue now. */
@@ -212,12 +211,12 @@ const replayBatchSize = 1000;
 
 /**
  * Queues deliveries to be sent again with the same `webhook-id` and all retries. Commits each batch separately.
- * Includes delivered ones only if the filter has an `id` or the status `DELIVERED`. Skips deliveries that a worker is
- * sending, and those of deactivated subscriptions. Resolves to the number of queued deliveries.
+ * Includes deliveries with the status `DELIVERED` only if the filter has an `id` or this status. Skips deliveries that
+ * a worker is sending, and deliveries of deactivated subscriptions. Resolves to the number of queued deliveries.
  */
 export async function replayDeliveries(context: Context, filter: ReplayFilter): Promise<number> {
   const where = replayable(filter);
-  // Excludes deliveries that are created after this query: the workers send them without a replay.
+  // Excludes deliveries that are created after this query, because the workers send them without a replay.
   const newest = await context.db.delivery.findFirst({ where, select: { id: true }, orderBy: { id: 'desc' } });
   let [replayed, after] = [0, 0n];
   while (newest !== null && after < newest.id) {
@@ -237,9 +236,9 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 }
 
 /**
- * Resets deliveries to PENDING, except those that a worker is sending. Makes the open circuits of their subscriptions
- * half-open. If `ids` contains one id, that delivery becomes the probe of the circuit. Resolves to the number of
- * deliveries that were reset.
+ * Resets deliveries to PENDING, except deliveries that a worker is sending. Makes the open circuits of their
+ * subscriptions half-open. If `ids` contains only one id, that delivery becomes the probe of the circuit. Resolves to
+ * the number of deliveries that were reset.
  */
 function replayIds(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
@@ -259,7 +258,9 @@ function replayIds(context: Context, ids: bigint[]): Promise<number> {
   });
 }
 
-/** All statuses except DELIVERED. With a list of statuses, PostgreSQL can use the index by status. */
+/**
+ * All statuses except DELIVERED. It is a list, because PostgreSQL can't use the index by status for `<> 'DELIVERED'`.
+ */
 const notDelivered = DeliveryState.options.filter((state) => state !== 'DELIVERED');
 
 function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput {
@@ -267,22 +268,22 @@ function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput 
     AND: [
       toWhere(filter),
       id !== undefined ? { id } : filter.state === undefined ? { state: { in: notDelivered } } : {},
-      // Excludes claimed deliveries: a worker is sending them, and they must not be sent twice.
+      // Excludes claimed deliveries. A worker is sending them, and they must not be sent twice.
       { subscription: { active: true }, claim: null },
     ],
   };
 }
 
 /**
- * Queues a test event for a subscription, with the example of the contract as its payload. The default `type` is the
- * first event type of the subscription. If the circuit is open, it becomes half-open and the test event becomes its
- * probe.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the subscription does not have the event type
+ * Queues a test event for a subscription. The payload is the example in the contract. If the circuit of the
+ * subscription is open, the circuit becomes half-open with the test event as its probe.
+ * @param type default: the first event type of the subscription
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the subscription doesn't have the event type
  */
 export function sendTestEvent(context: Context, subscriptionId: number, type?: EventType): Promise<Delivery> {
   return transaction(context, async (context) => {
     const { db } = context;
-    // Locks the subscription, so that its event types can't change before the event is written.
+    // Locks the subscription, so that its event types can't change before the transaction writes the event.
     const subscription = (await lockRow(db, 'webhook_subscriptions', subscriptionId))
       ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId } })
       : null;

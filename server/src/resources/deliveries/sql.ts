@@ -4,14 +4,14 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
- * Reads deliveries in SQL. A subscription may have millions of deliveries. The statements therefore read skipped and
- * counted rows from indexes only, separately for each status. Every statement filters by tenant.
+ * Reads deliveries in SQL. A subscription can have millions of deliveries, so the statements count and skip rows in
+ * indexes only, separately for each status. Every statement filters by tenant.
  */
 
 /** A range of the deliveries of a subscription, newest first. */
 interface Range {
   subscriptionId: number;
-  /** The statuses to include. If undefined, all. */
+  /** The statuses to include, or undefined to include all statuses. */
   states: readonly string[] | undefined;
   skip: number;
   take: number;
@@ -47,7 +47,9 @@ const countOfStates = tenantQuery(`
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state LIMIT $3::int
   ) d`);
 
-/** Counts the deliveries of a subscription, at most `limit` per status. Without `states`, at most `limit` in total. */
+/**
+ * Counts the deliveries of a subscription, at most `limit` per status or, without `states`, at most `limit` in total.
+ */
 export async function countDeliveries(
   db: TenantClient,
   { subscriptionId, states, limit }: Pick<Range, 'subscriptionId' | 'states'> & { limit: number },
@@ -66,8 +68,8 @@ const countSince = tenantQuery(`
   ) d WHERE created_at >= $4::timestamptz`);
 
 /**
- * Counts the deliveries of a subscription that have one of the statuses and were created since the given time. Checks
- * only the newest `limit` deliveries of each status.
+ * Counts the deliveries of a subscription that have one of the statuses and were created at or after the time `since`.
+ * Checks only the newest `limit` deliveries of each status.
  */
 export async function countMadeSince(
   db: TenantClient,
@@ -77,7 +79,7 @@ export async function countMadeSince(
   return row?.count ?? 0;
 }
 
-/** Filters the deliveries of a tenant. */
+/** A filter for the deliveries of a tenant. */
 export interface DeliverySelection {
   subscription?: number | undefined;
   /** Limits the result to subscriptions created with an API key of this user. */
@@ -101,8 +103,9 @@ interface Bounds {
 }
 
 /**
- * Finds delivery ids just outside a time range, from the index on the creation time of events. Ids have the order of
- * creation times, except in overlapping transactions. No transaction takes an hour, so a margin of one hour is enough.
+ * Finds delivery ids just outside of a time range. Uses the index on the creation time of events, because deliveries
+ * have no such index. Ids have the order of creation times, except in overlapping transactions. No transaction takes an
+ * hour, so a margin of one hour is enough.
  */
 async function findBounds(db: TenantClient, { since, until }: DeliverySelection): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
@@ -137,15 +140,14 @@ const conditions: {
   before: (id) => sql`d.id < ${id}`,
 };
 
-/**
- * How many of the newest matching deliveries `selectDeliveries` checks for the event type before it reads all of them.
- */
+/** The number of the newest matching deliveries whose event type `selectDeliveries` checks before it reads all rows. */
 const maxNewestChecked = 2000;
 
 /**
- * Returns the ids of the matching deliveries, newest first. PostgreSQL plans the query for the given values. The event
- * type is a column of the event, so a filter by type first checks only the newest deliveries. If too few of them have
- * the type, it reads all matching rows. Looking up the event of each delivery would cost more.
+ * Returns the ids of the matching deliveries, newest first. PostgreSQL plans the query for the values of the filter.
+ * The event type is a column of another table, so a filter by type first checks only the newest deliveries. If too few
+ * of these have the type, the function reads all matching rows, which costs less than to look up the event of each
+ * delivery.
  */
 export async function selectDeliveries(
   db: TenantClient,
@@ -168,7 +170,7 @@ export async function selectDeliveries(
   const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${maxNewestChecked}`;
   const recent = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
   if (recent.length === take) return recent;
-  // No index has the order `id + 0`, so the planner optimizes for reading all rows. With an index, it would expect to
-  // stop early.
+  // No index has the order `id + 0`, so the planner expects to read all rows. With an index, it would expect to find
+  // enough rows early.
   return select(sql`SELECT d.id FROM deliveries d ${events} WHERE ${where} ORDER BY (d.id + 0)`);
 }

@@ -6,7 +6,7 @@ import { ConditionNotMet } from '../../database/client/transaction.ts';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 
-/** The response of a handler, as stored under an `Idempotency-Key`. */
+/** The response of a handler, in the form in which it is stored for an `Idempotency-Key`. */
 export interface StoredResponse {
   status: number;
   body: { data: unknown };
@@ -14,7 +14,7 @@ export interface StoredResponse {
   etag?: string | undefined;
 }
 
-/** How the data of a response is stored, if it is not stored completely. */
+/** Functions that convert the data of a response to and from its stored form, if the data is not stored completely. */
 export interface Kept {
   keep(data: never): unknown;
   /** Restores the data of the response from the stored form. */
@@ -23,13 +23,14 @@ export interface Kept {
 
 type Input = { request: FastifyRequest; reply: FastifyReply };
 
-/** The `Retry-After` of a repeated request while the first one is still running. Seconds. */
+/** The seconds in `Retry-After` if the first request with the same key is still in progress. */
 const retryAfterSeconds = 1;
 
 /**
  * Executes a POST request once per `Idempotency-Key` (docs/decisions/idempotency.md). Stores the response in the
  * transaction of the changes, so that PostgreSQL commits both or neither. A repeated request gets the stored response.
- * An error rolls back the transaction and is not stored. Without the header, only runs the handler.
+ * An error rolls back the transaction and is not stored. If the request has no `Idempotency-Key`, only runs the
+ * handler.
  * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
  */
 export async function respondOnce<Given extends Input>(
@@ -55,7 +56,7 @@ export async function respondOnce<Given extends Input>(
   } catch (error) {
     const isTaken = error instanceof ConditionNotMet;
     if (!isTaken && !(error instanceof ApiError)) throw error;
-    // An earlier attempt of the same request may have caused the error, if it has just committed.
+    // The error may be an effect of an earlier attempt of the same request that has just committed.
     const response = await find(keyedRequest);
     if (response === undefined) throw isTaken ? inProgress() : error;
     reply.header(replayedHeader, 'true');
@@ -67,7 +68,7 @@ export async function respondOnce<Given extends Input>(
 interface KeyedRequest {
   context: UserContext;
   key: string;
-  /** The possible fingerprints of the request. The server stores the first one and accepts a match with any. */
+  /** The possible fingerprints of the request. The server stores the first fingerprint and accepts a match with any. */
   fingerprints: Buffer[];
 }
 
@@ -77,8 +78,8 @@ const current = `tenant_id = $1 AND key_id = $2 AND key = $3
 
 /**
  * Returns a statement that acquires the lock of an idempotency key until the end of the transaction. The statement
- * fails if another request holds the lock or has stored a response. It can't see a response that was committed just
- * now, but `store` detects this.
+ * fails if another request holds the lock or has stored a response. It doesn't see a response that is committed while
+ * it runs, but `store` detects such a response.
  */
 function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   const values = [db.$tenantId, keyId, key];
@@ -89,12 +90,12 @@ function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   };
 }
 
-/** Returns the id of the lock of an idempotency key. It has 64 bits, so that collisions are unlikely. */
+/** Returns the id of the lock of an idempotency key. The id has 64 bits, so that collisions are unlikely. */
 function lockOf(values: readonly unknown[]): bigint {
   return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
 }
 
-/** Returns a statement that stores the response. The statement fails if an unexpired response exists. */
+/** Returns a statement that stores the response. The statement fails if an unexpired response already exists. */
 function store(
   { context: { db, keyId }, key, fingerprints }: KeyedRequest,
   { status, body, etag }: StoredResponse,
@@ -112,7 +113,10 @@ function store(
   };
 }
 
-/** Returns the stored response, or undefined if there is none. @throws ApiError if it belongs to a different request */
+/**
+ * Returns the stored response, or undefined if there is none.
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED if the response belongs to a different request
+ */
 async function find({ context: { db, keyId }, key, fingerprints }: KeyedRequest): Promise<StoredResponse | undefined> {
   const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
     text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
@@ -148,9 +152,9 @@ async function restoreResponse(
 }
 
 /**
- * Computes the fingerprints of a request from its method, path and body, regardless of the order of fields. A secret is
- * included as a keyed hash, because anyone with access to the database could guess a secret from a plain hash. There is
- * one fingerprint per encryption key, the one of the current key first.
+ * Computes the fingerprints of a request from its method, path and body, regardless of the order of fields. Includes a
+ * secret as a keyed hash, because an attacker with access to the database could guess a secret from a plain hash. A
+ * request with a secret has one fingerprint per encryption key, starting with the current key.
  */
 function computeFingerprints({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
   const computeFingerprint = (content: unknown) => digest(`${method} ${url}\n${JSON.stringify(content, sortFields)}`);

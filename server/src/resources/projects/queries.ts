@@ -45,8 +45,8 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 }
 
 /**
- * Creates a project. The command line and the developer area call this function. No endpoint of v1 does.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is taken
+ * Creates a project. The command line and the developer area use this function, but no endpoint of v1.
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is already in use
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
   return transaction(context, async (context) => {
@@ -59,8 +59,8 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 }
 
 /**
- * Creates all of the given projects in one transaction, or none.
- * @throws ApiError VALIDATION_ERROR whose details list every invalid project by index, such as `0.key`
+ * Creates all of the projects in one transaction, or none.
+ * @throws ApiError VALIDATION_ERROR whose details list every invalid project by its index, such as `0.key`
  */
 export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
@@ -76,11 +76,11 @@ export function createProjects(context: Context, inputs: readonly NewProject[], 
 }
 
 const takenDuringImport =
-  'must be unique. One of these keys was taken during the import. Import the file again to see which one.';
+  'must be unique. One of these keys came into use during the import. Import the file again to see which one.';
 
 /**
  * Checks whether `createProjects` would succeed with these inputs.
- * @throws ApiError VALIDATION_ERROR like `createProjects`
+ * @throws ApiError VALIDATION_ERROR with the same details as from `createProjects`
  */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));
@@ -91,8 +91,8 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
 }
 
 /**
- * Updates a project. A patch without changes doesn't change `updatedAt`. The command line and the developer area call
- * this function. No endpoint of v1 does.
+ * Updates a project. A patch without changes doesn't change `updatedAt`. The command line and the developer area use
+ * this function, but no endpoint of v1.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {

@@ -2,10 +2,10 @@ import { type BulkRefusal, docsOf, InvalidItem } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 
-/** An item of a bulk request during processing: its current value, or the error that rejected it. */
+/** An item of a bulk request during processing: its current value, or the error for which it was rejected. */
 type Step<Value> = Value | ApiError;
 
-/** Processes the items of a bulk request. Each item succeeds or fails separately (docs/decisions/tickets.md). */
+/** The items of a bulk request. Each item succeeds or fails separately (docs/decisions/tickets.md). */
 export class BulkItems<Value> {
   readonly #steps: readonly Step<Value>[];
 
@@ -14,8 +14,8 @@ export class BulkItems<Value> {
   }
 
   /**
-   * Creates BulkItems from the items that the contract has parsed. An invalid item gets the same error as in a request
-   * for a single item.
+   * Creates BulkItems from items that the contract has parsed. An invalid item gets the same error that a request for a
+   * single item would get.
    */
   static of<Value>(items: readonly (Value | InvalidItem)[]): BulkItems<Value> {
     return new BulkItems(
@@ -23,7 +23,7 @@ export class BulkItems<Value> {
     );
   }
 
-  /** The values of the items that no step has rejected, in order. */
+  /** The values of the items that have no error, in order. */
   get accepted(): Value[] {
     return this.#steps.filter((step): step is Value => !(step instanceof ApiError));
   }
@@ -39,7 +39,7 @@ export class BulkItems<Value> {
 
   /**
    * Returns the result or the error of each item, in order.
-   * @param publicUrl base URL of the links in errors
+   * @param publicUrl the base URL of the links in errors
    */
   results<Result>(toResult: (value: Value) => Result, publicUrl: string | undefined): (Result | BulkRefusal)[] {
     return this.#steps.map((step) => (step instanceof ApiError ? toItemError(step, publicUrl) : toResult(step)));

@@ -14,19 +14,19 @@ export interface Services {
   dispatchJobs: DispatchJobs;
   /** Notifies the webhook workers of all processes that there are new deliveries. */
   wakeWorkers(): void;
-  /** Decides to which URLs and addresses the server may send webhooks. */
+  /** The policy that defines to which URLs and addresses the server can send webhooks. */
   targets: TargetPolicy;
   /** The limits of webhook requests per target host. */
   hostLimits: HostLimits;
   /** The base URL of the links in errors (`PUBLIC_URL`). */
   publicUrl?: string | undefined;
-  /** Returns the current W3C `traceparent`. The function is undefined if tracing is off. */
+  /** Returns the current W3C `traceparent`. Undefined if tracing is off. */
   traceParent?: (() => string | undefined) | undefined;
 }
 
 /**
- * The context of a query: the data of one tenant, and the services. Within a transaction, `db` is the client of the
- * transaction.
+ * The context in which code reads and changes the data of one tenant. Statements on `db` are part of the current
+ * transaction, if there is one.
  */
 export interface Context extends Services, Acting {
   db: TenantClient;
@@ -34,7 +34,7 @@ export interface Context extends Services, Acting {
   ifMatch?: Etags | undefined;
 }
 
-/** The context of a query that creates rows for a user. Every request has a user. The command line has none. */
+/** The context of code that acts for a user. Requests to the API have a user, but the command line has none. */
 export interface UserContext extends Context {
   /** The user that the API key acts for. New rows store this user (docs/decisions/api-keys.md). */
   userId: bigint;
@@ -51,7 +51,7 @@ export interface Transaction {
   afterCommit(action: () => void): void;
 }
 
-/** Returns whether the context belongs to an open transaction. */
+/** Returns true if the context belongs to an open transaction. */
 export function isWithin<Given extends Context>(context: Given): context is Given & Transaction {
   return 'afterCommit' in context;
 }

@@ -3,9 +3,9 @@ import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/c
 import { detailsOf, validationError } from '../../shared/validation.ts';
 
 /**
- * Merges the custom fields of a resource with those of a patch. A given field replaces the current one, and `null`
- * removes it (docs/decisions/data-model.md).
- * @throws ApiError VALIDATION_ERROR if the result exceeds the limits
+ * Merges the custom fields of a resource with the custom fields in a patch (docs/decisions/data-model.md). A field in
+ * the patch replaces the current value, and `null` removes the field.
+ * @throws ApiError VALIDATION_ERROR if the result exceeds a limit
  */
 export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {
   if (given === undefined) return current;

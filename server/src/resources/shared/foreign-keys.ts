@@ -21,10 +21,10 @@ export interface References {
   tickets: readonly Reference[];
 }
 
-/** The referenced ids that exist in the tenant, by resource. */
+/** The referenced ids of existing tickets and active users of the tenant, by resource. */
 export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
 
-/** Returns the reference of a nullable field in a list. The list is empty if the field is null, absent or unchanged. */
+/** Returns a list with the reference in a field. The list is empty if the field is null, absent or unchanged. */
 export function reference(path: string, id: number | null | undefined, before?: number | null): Reference[] {
   return id == null || id === before ? [] : [{ path, id }];
 }
@@ -38,14 +38,14 @@ export async function checkUsers(context: Context, users: readonly Reference[]):
 }
 
 /**
- * Checks that all referenced users and tickets exist.
+ * Checks that all referenced tickets exist, and that all referenced users are active.
  * @throws ApiError INVALID_REFERENCE listing each field that fails the check
  */
 export async function checkReferences(context: Context, references: References): Promise<void> {
   assertKnown(references, await findKnown(context, [references]));
 }
 
-/** Looks up the referenced ids of all bodies in one statement. If there are no ids, runs no statement. */
+/** Looks up the ids that several bodies reference in one statement. If there are no ids, runs no statement. */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;
@@ -62,8 +62,8 @@ function collectIds(all: readonly References[], kind: keyof References): number[
 }
 
 /**
- * Checks references against ids that exist.
- * @throws ApiError INVALID_REFERENCE listing each field with an unknown id
+ * Checks that all references are in `known`.
+ * @throws ApiError INVALID_REFERENCE listing each field with an unknown id, at most 20
  */
 export function assertKnown({ users, tickets }: References, known: Known): void {
   const details = [

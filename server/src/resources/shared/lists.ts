@@ -2,13 +2,13 @@ import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { findIds, rejectBroadQuery, type Searched, type SearchWhere } from './search.ts';
 
-/** A page of rows with its metadata, as list endpoints return it. */
+/** A page of rows with its metadata, in the format that list endpoints return. */
 export interface Page<Row> {
   data: Row[];
   meta: PageMeta;
 }
 
-/** A range of rows. The default order is newest first, and `orderBy` reverses it. */
+/** A range of rows. By default, the newest row comes first. `orderBy` reverses this order. */
 interface Range {
   skip: number;
   take: number;
@@ -22,19 +22,19 @@ interface PageSource<Row> {
   find(range: Range): Promise<Row[]>;
 }
 
-/** Maximum rows that a list counts if no counter stores the total (docs/decisions/pagination.md). */
+/** The maximum number of rows that a list counts if no counter stores the total (docs/decisions/pagination.md). */
 export const maxCounted = 100_000;
 
 /**
- * Reads one page of a list (docs/decisions/pagination.md). If the page is past the end, returns an empty page without a
- * query for rows.
+ * Reads one page of a list (docs/decisions/pagination.md). If the page is past the end, returns an empty page and runs
+ * no query for rows.
  */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
   return { data: await findRange(query, totalCount, find), meta: pageMeta(query, { totalCount }) };
 }
 
-/** Reads the rows of a page, starting from the nearer end of the list. An offset scans all skipped rows. */
+/** Reads the rows of a page. Starts at the nearer end of the list, because PostgreSQL scans all rows that it skips. */
 async function findRange<Row>(
   { page, perPage }: PageQuery,
   totalCount: number,
@@ -83,9 +83,7 @@ export function pageMeta(
   return { page, perPage, totalCount, ...(isCapped && { totalCountCapped: true }) };
 }
 
-/**
- * Builds the Prisma condition of one filter: the column has one of the values, or any value if the filter is absent.
- */
+/** Builds the Prisma condition of one filter. If the filter is absent, the condition matches every value. */
 export function anyOf<Column extends string, Value>(column: Column, values: Value[] | undefined) {
   return values === undefined ? {} : ({ [column]: { in: values } } as Record<Column, { in: Value[] }>);
 }

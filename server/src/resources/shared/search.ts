@@ -5,24 +5,24 @@ import { hasErrorCode, QUERY_CANCELED } from '../../shared/error-codes.ts';
 import { ApiError } from '../../shared/errors.ts';
 
 /*
- * Finds rows by the words of the parameter `q`. One table contains the words of all resources. Row-level security keeps
- * requests from using its index, so they call a function that is limited to their tenant
+ * Finds rows by the words of the parameter `q`. One table contains the words of all resources. Because of row-level
+ * security, requests can't use the index of this table directly. They call a function that searches only their tenant
  * (docs/decisions/full-text-search.md).
  */
 
 const { join, raw, sql } = Prisma;
 
-/** Maximum rows that a search by `q` finds. If more rows match, it finds the first ones in the requested order. */
+/** The maximum number of rows that a search by `q` finds. If more rows match, it finds the first rows in its order. */
 export const maxFound = 10_000;
 
-/** Builds SQL that selects the ids of the rows with these words, at most one more than `maxFound`. */
+/** Builds SQL that selects the ids of the rows that contain all of the words, at most `maxFound` + 1 ids. */
 export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
   return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${maxFound + 1})`;
 }
 
 /**
- * Builds SQL that selects those ids of the CTE `among` whose rows match the words. `among.place` is the partition of
- * the search index that contains the row. Looks up each text by its key, regardless of the planner's estimates.
+ * Builds SQL that selects the ids in the CTE `among` whose rows match the words. `among.place` is the partition of the
+ * search index that contains the row. The SQL looks up each text by its key, regardless of the planner's estimates.
  */
 export function filterByWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
   return sql`SELECT among.id FROM among JOIN (
@@ -36,10 +36,10 @@ export function filterByWords({ $tenantId }: TenantClient, resource: string, wor
     ) AS text`;
 }
 
-/** The resources with few enough rows for a separate lookup of each row. */
+/** The resources that have few rows, so that a search can look up each row separately. */
 export type Searched = 'assets' | 'users' | 'projects' | 'tasks';
 
-/** A condition per column, by its Prisma name: one value, or a list of alternatives. */
+/** The conditions of a search, by the Prisma name of the column: one value, or a list of alternatives. */
 export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
 type SearchValue = string | number | boolean;
 
@@ -59,8 +59,9 @@ interface FoundIds {
 }
 
 /**
- * Finds rows by words and filters. First checks the filters of the rows that match the words. If too many rows match
- * the words, checks the words of the rows that match the filters.
+ * Finds rows by words and filters. First finds the rows that match the words, and applies the filters to these rows. If
+ * that finds too few rows because it checks only some of the rows that match the words, starts again in the other
+ * order: finds the rows that match the filters, and checks the words of these rows.
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findIds(
@@ -97,18 +98,19 @@ export async function findIds(
 
 interface CountedIds {
   count: number;
-  /** How many rows the query has checked. */
+  /** The number of rows that the query has checked. */
   checked: number;
   ids: number[] | null;
 }
 
-/** SQL literals. For a LIMIT parameter in a generic plan, PostgreSQL would estimate a tenth of all rows. */
+/** SQL literals, because in a generic plan PostgreSQL assumes that a LIMIT parameter is a tenth of all rows. */
 const maxFoundLiteral = raw(String(maxFound));
 const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 
 /**
- * Builds SQL that counts the matching ids and selects those of the page.
- * @param found selects from the CTE `among`, which contains the rows to check
+ * Builds SQL that counts the matching ids and selects the ids of the page.
+ * @param checked selects the ids of the rows to check, which become the CTE `among`
+ * @param found selects the matching ids from `among`
  */
 function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
   return sql`WITH among AS MATERIALIZED (${checked}), found AS MATERIALIZED (
@@ -127,10 +129,10 @@ function getSqlType([value]: SearchValue[]): string {
   return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
 }
 
-/** Matches the message of PostgreSQL when an administrator has cancelled a statement. */
+/** Matches PostgreSQL's message after an administrator has canceled a statement. */
 const cancelledByAdministrator = /due to user request/;
 
-/** Runs a query that may take too long. @throws ApiError QUERY_TOO_BROAD if the statement times out */
+/** Runs a query that may take too long. @throws ApiError QUERY_TOO_BROAD if a statement times out */
 export async function rejectBroadQuery<Result>(runQuery: () => Promise<Result>): Promise<Result> {
   try {
     return await runQuery();

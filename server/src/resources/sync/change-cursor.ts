@@ -16,7 +16,7 @@ export interface CursorPosition {
 }
 
 /**
- * The position of a client in the feed, and the start time of the PostgreSQL epoch that the position belongs to
+ * The position of a client in the feed. A position is valid only in its epoch, which is a run of the PostgreSQL server
  * (docs/decisions/change-feed.md).
  */
 interface Cursor extends CursorPosition {
@@ -28,12 +28,12 @@ interface Cursor extends CursorPosition {
 const version = 1;
 const checkLength = 12;
 
-/** Serializes a cursor as a checksum and its content. The tenant and the resource are part only of the checksum. */
+/** Serializes a cursor as a checksum and its content. Only the checksum depends on the tenant and the resource. */
 export function writeCursor(feed: Feed, { startedAt, position, id }: Cursor): string {
   return computeChecksum(feed, [version, startedAt, position, id].join('.'));
 }
 
-/** Parses a cursor. @throws ApiError VALIDATION_ERROR if it was modified or is of another tenant or resource */
+/** Parses a cursor. @throws ApiError VALIDATION_ERROR if it was modified, or belongs to another tenant or resource */
 export function readCursor(feed: Feed, text: string): Cursor {
   const content = Buffer.from(text.slice(checkLength), 'base64url').toString();
   const [, startedAt, position, id] = /^1\.(\d{1,18})\.(-?\d{1,16})\.(\d{1,16})$/.exec(content) ?? [];
@@ -48,8 +48,8 @@ export function readCursor(feed: Feed, text: string): Cursor {
 }
 
 /**
- * Computes the checksum of a cursor. It needs no secret: a forged cursor returns only data that the client can request
- * anyway.
+ * Returns the content of a cursor with a checksum in front. The checksum needs no secret, because a client with a
+ * forged cursor gets only data that it can request anyway.
  */
 function computeChecksum({ tenantId, resource }: Feed, content: string): string {
   const hash = createHash('sha256').update(`${tenantId} ${resource} ${content}`).digest('base64url');

@@ -6,7 +6,7 @@ import type { Context } from '../shared/context.ts';
 import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
- * Reads changes in the order of the transactions that made them. Stops before the first transaction that may still be
+ * Reads changes in the order of the transactions that wrote them. Stops before the first transaction that may still be
  * running (docs/decisions/change-feed.md). Database triggers store the order.
  */
 
@@ -15,17 +15,17 @@ export interface Rows<Row> {
   /** The name of the table. */
   resource: string;
   /**
-   * Returns the existing rows with these ids, in any order. The alternative is SQL that reads them in the statement
-   * that finds the changes.
+   * Returns the existing rows with these ids, in any order. Instead of a function, it can be SQL that reads the rows in
+   * the statement that finds the changes.
    */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
-  /** Returns up to `take` rows with a larger id than the given one, ordered by id. */
+  /** Returns up to `take` rows with an id larger than `id`, ordered by id. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
 
-/** SQL that reads rows in the statement that finds their positions, which saves a round trip. */
+/** SQL that reads rows in the statement that finds the changes. This saves a round trip. */
 interface InStatement<Row> {
-  /** SQL that selects the rows as one JSON array. The CTE `page` contains their ids; $1 is the tenant. */
+  /** SQL that selects the rows as one JSON array. The CTE `page` contains the ids of the rows. $1 is the tenant. */
   text: string;
   /** Serializes the rows for API responses. @param rows the selected array, or null if it is empty */
   present(rows: unknown): Row[];
@@ -50,22 +50,22 @@ export async function listChanges<Row extends { id: number }>(
   const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
   const visible = places.slice(0, perPage);
   const ids = visible.map(({ id }) => id);
-  // Reads the rows after their positions. If a row has changed in between, its new version has a later position, so no
-  // change is lost.
+  // Reads the rows after their positions. If a row changes in the meantime, its new version gets a later position, so
+  // no change is lost.
   const readRows =
     typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
   const byId = new Map(readRows.map((row) => [row.id, row]));
   const nextCursor = writeCursor(feed, { startedAt: found.startedAt, ...(visible.at(-1) ?? found.start) });
   return {
-    // A deleted row has a position in the feed but no data.
+    // Omits deleted rows, which still have a position in the feed.
     data: ids.flatMap((id) => byId.get(id) ?? []),
     meta: { nextCursor, hasMore: places.length > visible.length },
   };
 }
 
 /**
- * Returns a cursor after all committed changes of a resource. The rows that a client reads after this call, and the
- * changes after the cursor, are together complete.
+ * Returns a cursor for the current end of a resource's change feed. A client that reads all rows after this call, and
+ * then the changes after the cursor, misses no change.
  */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
   const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
@@ -81,20 +81,20 @@ interface Found {
   start: CursorPosition;
   /** The position and id of each change. */
   changes: [number, number][] | null;
-  /** The rows that the same statement has read, if `named` is SQL. */
+  /** The rows that the statement has read, if `named` is SQL. */
   rows: unknown;
 }
 
-/** SQL for the start of a page: CTEs, and the values of their parameters. */
+/** SQL that finds the position after which a page begins: CTEs, and the values of their parameters. */
 interface Start {
   text: string;
   values: unknown[];
 }
 
-/** The assumed maximum difference between the clocks of clients, the server and PostgreSQL. Milliseconds. */
+/** The assumed maximum difference between the clocks of clients, the server and PostgreSQL, in milliseconds. */
 const clockMarginMs = 60_000;
 
-/** The earliest time for a query by time, because PostgreSQL has no year 0. */
+/** The earliest time that `since` is converted to, because PostgreSQL has no year 0. */
 const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
@@ -115,8 +115,8 @@ function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): St
 }
 
 /**
- * Selects the newest epoch, and as `horizon` the position of the first transaction that may still be running in the
- * snapshot. After a start or recovery of PostgreSQL, the first reader or writer begins a new epoch.
+ * Selects the newest epoch. `horizon` is the position of the oldest transaction that may still be running. After a
+ * start or recovery of PostgreSQL, the first transaction that reads or writes begins a new epoch.
  */
 const epoch = `
   epoch AS MATERIALIZED (
@@ -130,9 +130,9 @@ const startOf = `${microseconds('started_at')}::text`;
 const nowQuery = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
 
 /**
- * Builds the statement that reads a page. $1: the tenant. $2: the resource. $3: the limit. The parameters of `start`
- * follow.
- * @param start CTEs, the last of which has one row: the position after which to read
+ * Builds the statement that reads a page. $1 is the tenant, $2 the resource and $3 the limit. The parameters of `start`
+ * begin at $4.
+ * @param start CTEs; the last CTE is named `start` and has one row: the position after which the page begins
  * @param rows SQL that reads the rows of the page
  */
 function buildPageText(start: string, rows: string): string {
@@ -148,21 +148,22 @@ function buildPageText(start: string, rows: string): string {
     (${rows}) AS rows`;
 }
 
-/** The smallest integer that JSON can represent exactly, which is before all other positions. */
+/** A position before all others: the smallest integer that a JavaScript number represents exactly. */
 const firstPosition = Number.MIN_SAFE_INTEGER;
 
 const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position, 0::bigint AS id)`;
 
 /**
- * CTEs that start a page at a cursor. $4, $5: position and id. $6: the epoch in which the cursor was created.
+ * CTEs that start a page at a cursor. $4 and $5 are the position and id of the cursor. $6 is the start time of the
+ * epoch in which the cursor was created. The page starts at the earliest of these positions:
  *
- * - If a later epoch exists, the page starts at the first position of that epoch. Changes may have been lost before it,
- *   and their positions assigned again.
- * - Epochs are ordered by start time. Their ids may have another order, because two transactions may record the same
- *   recovery.
- * - If the epoch of the cursor is unknown, PostgreSQL has lost the epoch itself, and the page starts at the beginning.
- * - The statement does not see an epoch that it creates itself, and older transactions may still be running. It
- *   therefore replaces a position beyond the horizon by the horizon.
+ * - The position of the cursor.
+ * - If later epochs exist, the first position in them. PostgreSQL may have lost changes before a new epoch, and may
+ *   have assigned their positions again. Epochs are compared by start time, because two transactions may record the
+ *   same recovery in any order.
+ * - If the current epoch is not the epoch of the cursor, the horizon. The statement doesn't see an epoch that it
+ *   creates itself, and older transactions may still be running.
+ * - If the epoch of the cursor is unknown, the beginning of the feed, because PostgreSQL has lost the epoch itself.
  */
 const startAtCursor = `start AS MATERIALIZED (
     SELECT position, id FROM (
@@ -179,8 +180,8 @@ const startAtCursor = `start AS MATERIALIZED (
 
 /**
  * CTEs that start a page at a time ($4). Positions and times have the same order, except in long transactions. A binary
- * search finds a row that changed shortly before this time. All transactions that ran then or later are at or after the
- * horizon of this row.
+ * search finds a row that changed shortly before the time, and the page starts at the horizon of this row. All
+ * transactions that were running at the time of its change, or started later, have positions at or after this horizon.
  */
 const startAtTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon

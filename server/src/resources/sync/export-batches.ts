@@ -1,7 +1,7 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { cursorOfNow, type Rows } from './change-feed.ts';
 
-/** Maximum rows per batch in memory. A ticket can have 150 KB. */
+/** The maximum number of rows in memory at the same time. A ticket can have 150 KB. */
 const batchSize = 250;
 
 /** A file format that serializes rows batch by batch. */
@@ -11,8 +11,8 @@ export interface FileFormat {
 }
 
 /**
- * Passes all rows of a resource to `write`, ordered by id. Resolves to a cursor from before the first read, when the
- * last batch is written. The change feed after this cursor contains all later changes. Keeps no transaction open.
+ * Passes all rows of a resource to `write`, ordered by id. Keeps no transaction open. After the last batch, resolves to
+ * a cursor that was created before the first read. The change feed contains all later changes after this cursor.
  */
 export async function exportRows<Row extends { id: number }>(
   db: TenantClient,
@@ -24,7 +24,7 @@ export async function exportRows<Row extends { id: number }>(
   return { cursor };
 }
 
-/** Reads all rows of a resource in batches, ordered by id. Reads each batch when the caller requests it. */
+/** Reads all rows of a resource in batches, ordered by id. Reads a batch only when the caller requests it. */
 export async function* batchesOf<Row extends { id: number }>(db: TenantClient, rows: Rows<Row>): AsyncGenerator<Row[]> {
   for (let id = 0; ; ) {
     const batch = await rows.after(db, id, batchSize);

@@ -102,7 +102,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
         startDate: toDate(after.startDate),
         dueDate: toDate(after.dueDate),
         completedAt: toDate(after.completedAt),
-        // Makes `updatedAt` later than its previous value, even if the clock of another process is ahead.
+        // Ensures that `updatedAt` is later than its previous value, even if the clock of another process is ahead.
         updatedAt: new Date(Math.max(Date.now(), current.updatedAt.getTime() + 1)),
       },
     });

@@ -11,8 +11,8 @@ import type { Context, Services } from '../shared/context.ts';
 import { presentUser } from '../users/queries.ts';
 
 /**
- * A workspace. The API has no endpoint for workspaces: an API key belongs to one workspace and can't access another
- * (spec §1.2).
+ * A workspace. The API has no endpoint for workspaces, because an API key belongs to one workspace and can't access
+ * another workspace (spec §1.2).
  */
 export interface Tenant {
   id: number;
@@ -42,7 +42,7 @@ export type NewTenant = z.output<typeof NewTenant>;
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
-/** The numbers of users, API keys and other resources of a tenant. */
+/** The number of users, API keys and other resources in a tenant. */
 interface TenantCounts {
   users: number;
   /** The number of API keys that are not revoked. */
@@ -55,8 +55,9 @@ interface TenantCounts {
 }
 
 /**
- * Normalizes a name for comparison, so that case and compatible characters (NFKC) don't matter. Converts to upper case
- * first, because only this conversion maps ß to SS (Unicode §3.13 D146, as far as JavaScript supports it).
+ * Normalizes a name, so that names that differ only in case or in compatible characters (NFKC) are equal. Converts the
+ * name to upper case first, because only this conversion maps ß to SS (Unicode §3.13 D146, as far as JavaScript
+ * supports it).
  */
 export function tenantNameKey(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
@@ -64,13 +65,13 @@ export function tenantNameKey(name: string): string {
 
 /**
  * Creates a tenant with its first user.
- * @throws ApiError VALIDATION_ERROR if the normalized name is taken (`tenantNameKey`)
+ * @throws ApiError VALIDATION_ERROR if another tenant has the same normalized name (`tenantNameKey`)
  */
 export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  // Prisma runs a nested create in one transaction, so a tenant always has a user.
+  // Prisma runs the nested create in one transaction, so every tenant has a user.
   const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
     prisma.tenant.create({
       data: {
@@ -92,7 +93,7 @@ export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
 }
 
 /**
- * Returns the tenant with a name, in any spelling, or with an id. A text of only digits is an id.
+ * Returns the tenant with a name or an id. Names are compared in normalized form. A text of only digits is an id.
  * @throws ApiError NOT_FOUND
  */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
@@ -107,7 +108,7 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** Returns a tenant with its numbers of users, keys and other resources. @throws ApiError NOT_FOUND */
+/** Returns a tenant with the number of its users, keys and other resources. @throws ApiError NOT_FOUND */
 export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
@@ -123,7 +124,7 @@ export async function describeTenant(prisma: PrismaClient, nameOrId: string): Pr
   return { ...tenant, users, keys, tickets: sequence?.total ?? 0, assets, projects, webhooks };
 }
 
-/** Updates a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is taken */
+/** Updates a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is already in use */
 export async function updateTenant(prisma: PrismaClient, nameOrId: string, { name }: TenantPatch): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
   const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
@@ -131,8 +132,8 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
 }
 
 /**
- * Deactivates a tenant. Its API keys stop working within a second, and the sessions of its users end. A repeated call
- * has no effect.
+ * Deactivates a tenant. The server rejects the tenant's API keys within a second, and the sessions of its users end. A
+ * repeated call has no effect.
  * @throws ApiError NOT_FOUND
  */
 export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
@@ -150,7 +151,7 @@ export async function activateTenant(prisma: PrismaClient, nameOrId: string): Pr
   return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
 }
 
-/** The parts of the runtime that a context outside of a request needs. */
+/** The databases and services that a context outside of a request needs. */
 interface Sources {
   databases: { system: Database };
   services: Services;
@@ -166,7 +167,7 @@ export async function tenantContext(sources: Sources, nameOrId: string): Promise
 }
 
 /**
- * Returns the context of an active tenant, in which the caller creates resources.
+ * Returns the context of an active tenant. Use it to create resources.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the tenant is inactive
  */
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
@@ -178,7 +179,7 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
 }
 
 /**
- * Returns the context of a tenant with the database role for requests, which full-text search requires.
+ * Returns the context of a tenant that uses the database role for requests. Full-text search requires this role.
  * @throws ApiError NOT_FOUND
  */
 export async function requestContext(sources: RequestSources, nameOrId: string): Promise<Context> {
@@ -198,7 +199,7 @@ function createContext({ databases, services }: Sources, { id }: Pick<Tenant, 'i
   return { ...services, db: tenantClient(databases.system, toTenantId(id)) };
 }
 
-/** The largest value of a PostgreSQL bigint, and so the largest possible id. */
+/** The largest possible id, which is the largest value of a PostgreSQL bigint. */
 const maxId = 2n ** 63n - 1n;
 
 function isId(nameOrId: string): boolean {

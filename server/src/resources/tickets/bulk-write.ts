@@ -28,12 +28,12 @@ import { lockTickets, selectTicketsByIds } from './sql.ts';
 import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
 
 /*
- * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items before it writes any.
- * Writes the valid ones with the statements that also write a single ticket. If a statement fails, the whole request
- * fails and writes nothing.
+ * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items first. Then writes the
+ * valid items with the same statements that write a single ticket. If a statement fails, the whole request fails and
+ * writes nothing.
  */
 
-/** Creates the valid tickets of a bulk request, each like `createTicket`. Resolves to one result per item. */
+/** Creates the valid tickets of a bulk request with the rules of `createTicket`. Resolves to one result per item. */
 export function createTickets(
   context: UserContext,
   given: readonly (NewTicket | InvalidItem)[],
@@ -63,7 +63,7 @@ export function createTickets(
 }
 
 /**
- * Updates the valid tickets of a bulk request, each like `updateTicket`. The cycle check of an item considers the new
+ * Updates the valid tickets of a bulk request with the rules of `updateTicket`. The check for cycles considers the new
  * parents of earlier items. Resolves to one result per item.
  */
 export function updateTickets(
@@ -104,8 +104,8 @@ export function updateTickets(
 }
 
 /**
- * Rejects a request that lists a ticket twice, by id and by number. The contract can only compare the text of the
- * references.
+ * Rejects a request that lists a ticket once by id and once by number. The contract can't detect this, because it only
+ * compares the text of the references.
  * @throws ApiError VALIDATION_ERROR
  */
 function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findId: FindId): void {
@@ -118,8 +118,8 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findI
 }
 
 /**
- * Checks the references of a change and that its new parent creates no cycle. Then records the new parent for the
- * checks of later items.
+ * Checks that the references of a change exist and that its new parent creates no cycle. Then adds the new parent to
+ * `parents` for the checks of later items.
  */
 function applyChange(change: Change, known: Known, parents: Parents): void {
   assertKnown(change.references, known);
@@ -130,8 +130,8 @@ function applyChange(change: Change, known: Known, parents: Parents): void {
 }
 
 /**
- * Defines how the response of `createTickets` is stored under an `Idempotency-Key`: with only the ids of the tickets,
- * not their content.
+ * Converts the response of `createTickets` to and from its stored form for an `Idempotency-Key`. The stored form
+ * contains the ids of the created tickets, but not their content.
  */
 export const keptNewTickets = {
   keep: (results: NewTicketAnswer[]): unknown[] => {

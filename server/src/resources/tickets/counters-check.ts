@@ -9,17 +9,18 @@ import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 export interface WrongTotal {
   tenantId: TenantId;
   /**
-   * The subject of the total, as text: tickets by their filter fields, ticket ordinals, or the comments of a ticket.
+   * A description of what the total counts: tickets by their filter fields, ordinals of tickets, or comments of a
+   * ticket.
    */
   what: string;
   kept: number;
   counted: number;
 }
 
-/** The statement timeout of the check, which reads every ticket. Milliseconds. */
+/** The statement timeout of the check in milliseconds. The check reads every ticket. */
 const maxCheckMs = 30 * 60_000;
 
-/** Compares all stored totals with the actual numbers of rows, in one snapshot. Resolves to the totals that differ. */
+/** Compares all stored totals with the actual numbers of rows in one snapshot. Resolves to the totals that differ. */
 export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'totals', statementMs: maxCheckMs };
@@ -62,7 +63,7 @@ interface TotalsCheck {
 }
 
 /**
- * The queue of the nightly check. It has no retries, because a retry would start while the first check is still
+ * The queue of the nightly check. It has no retries, because a retry could start while the first check is still
  * running.
  */
 export const totalsQueue: Queue = {

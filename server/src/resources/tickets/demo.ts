@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
-/** Tickets per statement. One statement takes much less time than the statement timeout. */
+/** The number of tickets per statement. A statement with this number is much shorter than the statement timeout. */
 const batchSize = 2500;
 
 const subjects = [
@@ -23,9 +23,9 @@ const subjects = [
 const places = ['Leipzig', 'Berlin', 'floor 2', 'floor 3', 'the front desk', 'Finance', 'Sales', 'the warehouse'];
 
 /**
- * Inserts demo tickets. Most of the older tickets are closed. All values depend only on the ordinal, so every run
- * creates the same tickets. The four types alternate, so the number of a ticket within its type follows from the
- * ordinal.
+ * SQL that inserts demo tickets. Most of the older tickets are closed. All values are computed from the ordinal, so
+ * every run creates the same tickets. The four types alternate, so the ordinal also determines the number within the
+ * type.
  */
 const insert = `
   WITH made AS (

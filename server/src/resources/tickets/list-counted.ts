@@ -4,12 +4,12 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Reads pages of tickets with their exact total, in one statement and one snapshot. The cost does not grow with the
- * number of tickets of the tenant. Each combination of filters has its own statement. docs/decisions/pagination.md has
- * the measurements of each strategy.
+ * Reads pages of tickets with their exact total, in one statement and one snapshot. The cost doesn't grow with the
+ * number of tickets in the tenant. Each combination of filters has its own statement. For the measurements of each
+ * strategy, see docs/decisions/pagination.md.
  */
 
-/** The filters for which `ticket_counts` has counters. */
+/** The filters for which the table `ticket_counts` has counters. */
 export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 'category'> & {
   assigneeId?: number[] | undefined;
 };
@@ -25,14 +25,14 @@ export interface TicketRange extends Pick<TicketQuery, 'sort'> {
 export interface TicketPage {
   rows: TicketRow[];
   totalCount: number;
-  /** Whether the total is capped, because counting stopped at a limit. */
+  /** Whether the actual total is larger than `totalCount`, because the query stopped counting at a limit. */
   isCapped: boolean;
 }
 
 /**
  * The column and value type of each filter. Each column has an index (tenant_id, column, id DESC) and counters in
- * ticket_counts. The two indexes over all these columns have the same column order as this object
- * (docs/decisions/pagination.md).
+ * ticket_counts. Two indexes contain all of these columns, in the order of this object, one of them without the
+ * assignee (docs/decisions/pagination.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },
@@ -43,23 +43,23 @@ export const filterColumns: Record<FilterName, { column: string; type: 'text' | 
 };
 export const filterNames = Object.keys(filterColumns) as FilterName[];
 
-/** The maximum offset. PostgreSQL stores the number of tickets of a tenant in 32 bits. */
+/** The maximum offset. PostgreSQL adds offset and limit in 32 bits, which also store the number of tickets. */
 const maxSkip = 2 ** 31 - 1000;
 
 /**
- * The maximum page size. Used as a literal LIMIT, because the planner would otherwise estimate a tenth of all matching
- * rows.
+ * The maximum page size. The statements contain it as a literal LIMIT. Without the literal, the planner would assume
+ * that a page has a tenth of all matching rows.
  */
 const maxPageSize = 100;
 
 /** The parts of SQL statements that depend on the sort order. */
 interface Order {
   direction: 'DESC' | 'ASC';
-  /** The operator that compares ids with the last id of the page, and includes this id. */
+  /** The operator that selects the ids up to and including the last id of the page. */
   upTo: '>=' | '<=';
-  /** The aggregate function that returns the first id in this order. */
+  /** The aggregate function that returns the first of several ids in this order. */
   first: 'max' | 'min';
-  /** An id that comes after all others in this order. */
+  /** An id that comes after the ids of all tickets in this order. */
   end: string;
 }
 
@@ -85,14 +85,14 @@ export async function selectTickets(
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
-/** The statements that `getPageQuery` has built so far, by their options. */
+/** A cache of the statements that `getPageQuery` has built, by their options. */
 const pages = new Map<string, TenantQuery>();
 
 /** The options that determine the text of the statement. */
 interface Choice extends Pick<TicketQuery, 'sort'> {
   names: FilterName[];
   isFirstPage: boolean;
-  /** Whether the query has exactly one value of one filter, which is the most frequent case. */
+  /** Whether the query has only one filter with only one value, which is the most frequent case. */
   isOfOneValue: boolean;
 }
 
@@ -104,8 +104,8 @@ function getPageQuery(choice: Choice): TenantQuery {
 }
 
 /**
- * Builds the statement for a page and its total. $1: the tenant. $2: the offset. $3: the limit. The values of the
- * filters follow.
+ * Builds the statement for a page and its total. $1 is the tenant, $2 the offset and $3 the limit. The values of the
+ * filters begin at $4.
  */
 function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
   const [name] = names;
@@ -119,9 +119,9 @@ function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
 }
 
 /**
- * Combines the total and the page in one statement. If the page is past the end, skips it. OFFSET 0 makes PostgreSQL
- * compute the total once, before the page. Without it, PostgreSQL would inline the total into each condition, and the
- * conditions could not use their index.
+ * Combines the total and the page in one statement. If the page is past the end, the statement reads only the total.
+ * OFFSET 0 makes PostgreSQL compute the total once, before the page. Without OFFSET 0, PostgreSQL would inline the
+ * subquery for the total into the conditions of the page, and these conditions could not use an index.
  * @param total selects one row with the column `n`
  * @param page selects tickets, and may use `total.n`
  */
@@ -133,7 +133,7 @@ function totalAndPage(total: string, page: string): string {
 
 const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
 
-/** Builds the page without filters. Ordinals have no gaps, so any page is a range of ordinals. */
+/** Builds the query for a page without filters. Ordinals have no gaps, so each page is a range of ordinals. */
 function buildPageByOrdinal({ direction }: Order): string {
   const range = {
     DESC: 't.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int',
@@ -143,8 +143,8 @@ function buildPageByOrdinal({ direction }: Order): string {
 }
 
 /**
- * Returns the columns by which the counters are grouped, in the order of an index. For one filter, this is its own
- * column. For several filters, these are all columns with counters.
+ * Returns the columns by which the statement groups the counters, in the order of an index: for one filter, the column
+ * of this filter; for several filters, all columns with counters (the assignee only if it is one of the filters).
  */
 function kindColumns(names: FilterName[]): string[] {
   const several = filterNames.filter((name) => name !== 'assigneeId' || names.includes(name));
@@ -152,8 +152,8 @@ function kindColumns(names: FilterName[]): string[] {
 }
 
 /**
- * Selects the groups of tickets that match the filters, with their counts and the total. Counters exist for each
- * assignee and, with assignee 0, for all assignees together.
+ * Builds SQL that selects the groups of tickets that match the filters, with the count of each group and the total.
+ * Counters exist for each assignee and, as assignee 0, for all tickets together.
  */
 function kinds(names: FilterName[]): string {
   const all = kindColumns(names).join(', ');
@@ -166,8 +166,8 @@ function kinds(names: FilterName[]): string {
 }
 
 /**
- * Builds the total and the page for one value of one filter. With one value, the statement doesn't need to merge
- * groups.
+ * Builds the queries for the total and the page if there is only one filter with one value. Then the statement doesn't
+ * need to merge groups.
  */
 function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: string, page: string] {
   const { column, type } = filterColumns[name];
@@ -181,15 +181,15 @@ function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: b
     const few = `SELECT * FROM (${all(columns)} LIMIT ${maxPageSize}) AS few`;
     return [total, `${few} ORDER BY id ${direction} LIMIT $3::int`];
   }
-  // Reads the skipped rows from the index only.
+  // Skips rows in the index only.
   const ids = `SELECT id FROM (${all('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${maxPageSize}`;
   const page = `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id`;
   return [total, `${page} ORDER BY t.id ${direction}`];
 }
 
 /**
- * Builds the first page for several values of one filter. Reads the first rows of each value from the index and merges
- * them.
+ * Builds the query for the first page if one filter has several values. The query reads the first rows of each value
+ * from the index and merges them.
  */
 function buildFirstPage(kind: string[], { direction }: Order): string {
   const first = ofKind(kind, (tickets) => {
@@ -201,14 +201,15 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
 }
 
 /**
- * Builds any other page. Reads from each group its proportional share of offset plus limit, rounded up. The sum of the
- * shares is at least offset plus limit, so the page ends at or before the last row of one share. Reads the ids up to
- * this row from the index only, then the tickets of the page.
+ * Builds the query for any other page. The share of a group is the part of offset + limit that is proportional to the
+ * size of the group, rounded up. The shares add up to at least offset + limit, so the page ends at or before the last
+ * row of one of the shares. The query finds the first such row, reads the ids up to this row from the index only, and
+ * then reads the tickets of the page.
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // With several columns, sorts in the order of the index, forwards or backwards. The index includes the category,
-  // which can be null.
+  // With several columns, sorts in the order of the index or in the reverse order. This order includes the category,
+  // because the category can be null.
   const category = direction === 'DESC' ? 'category' : 'category DESC';
   const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(
@@ -230,13 +231,13 @@ function buildPageByShares(kind: string[], { direction, upTo, first, end }: Orde
     JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${direction}`;
 }
 
-/** Builds a query over the tickets of one group. The group is the row `kind`. */
+/** Builds a query for the tickets of one group. The row `kind` contains the values of the group. */
 function ofKind(kind: string[], query: (tickets: string) => string): string {
   const among = (conditions: string[]) =>
     query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
   const same = kind.map((column) => `${column} = kind.${column}`);
   if (kind.length === 1) return among(same);
-  // Tickets without category have the category null. Their counters have an empty text.
+  // Tickets without a category have null as their category, but their counters have an empty text.
   const none = same.with(kind.indexOf('category'), "kind.category = '' AND category IS NULL");
   return `(${among(same)}) UNION ALL (${among(none)})`;
 }

@@ -8,21 +8,21 @@ import { type CountedFilters, filterColumns, filterNames, type TicketPage, type 
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Reads pages of tickets for filters without counters. Collects the matching ids and counts them up to a limit.
- * PostgreSQL plans each statement for its values, because the values determine which index is selective
+ * Reads pages of tickets if a filter has no counters. Collects the matching ids and counts them up to a limit.
+ * PostgreSQL plans each statement for the values of the filters, because the best index depends on these values
  * (docs/decisions/full-text-search.md).
  */
 
 /** All filters of the ticket list. */
 export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (typeof uncounted)[number]>, 'parentId'> {
   parentId: number[] | undefined;
-  /** Whether to include unassigned tickets, in addition to those of `assigneeId`. */
+  /** Whether to include unassigned tickets, in addition to the tickets of `assigneeId`. */
   unassigned: boolean;
 }
 
 const uncounted = ['requesterId', 'parentId', 'watcherUserId', 'createdSince', 'createdBefore', 'q'] as const;
 
-/** Returns whether counters exist for these filters, so that the total is exact. */
+/** Returns true if counters exist for all of these filters. The total is then exact. */
 export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
@@ -39,13 +39,13 @@ export async function findTickets(db: TenantClient, filters: TicketFilters, rang
 const directions = { id: 'ASC', '-id': 'DESC' } as const;
 type Direction = (typeof directions)[TicketQuery['sort']];
 
-/** The parts of a query for the ids of the matching tickets. */
+/** The parts of a statement that finds the ids of the matching tickets. */
 interface IdQuery {
-  /** CTEs that `found` and `isComplete` use, each followed by a comma. */
+  /** The CTEs for `found` and `isComplete`, each with a comma at its end. */
   ctes: Prisma.Sql;
   /** A SELECT of the ids. */
   found: Prisma.Sql;
-  /** SQL condition: the query finds all matching ids. */
+  /** SQL condition: `found` selects all matching ids. */
   isComplete: Prisma.Sql;
 }
 
@@ -61,9 +61,10 @@ function buildByWords(q: string, order: Direction): IdQuery {
 }
 
 /**
- * Builds the query for words and filters. If at most `maxFound` rows match the words or the filters, checks all of
- * these against the other condition. Otherwise, checks only the first rows that match the words. PostgreSQL doesn't
- * evaluate the CTEs that it doesn't need.
+ * Builds the query for words and filters. If at most `maxFound` rows match the words, the query applies the filters to
+ * these rows. Otherwise, if at most `maxFound` rows match the filters, it checks the words of these rows. Otherwise, it
+ * applies the filters only to the first rows that match the words, and the result is incomplete. PostgreSQL doesn't
+ * evaluate CTEs that it doesn't need.
  */
 function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
@@ -84,7 +85,7 @@ function buildCombined(db: TenantClient, q: string, filters: TicketFilters, orde
   };
 }
 
-/** Selects the first ticket id of each partition of the search index. Ids and ordinals have the same order. */
+/** Builds SQL for the first ticket id in each partition of the search index. Ids and ordinals have the same order. */
 function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
   return sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     FROM ticket_sequences AS s, generate_series(0, s.total >> 15) AS place, LATERAL (
@@ -92,7 +93,7 @@ function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
     ) AS first WHERE s.tenant_id = ${$tenantId}`;
 }
 
-/** Runs the query and reads the tickets of the page. @param max maximum number of matching rows to count */
+/** Runs the query and reads the tickets of the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
   { ctes, found, isComplete }: IdQuery,
@@ -120,7 +121,7 @@ async function runIdQuery(
 
 /**
  * Builds the FROM and WHERE clauses for all filters except `q`.
- * @param also `among`: a CTE with ids of tickets to join; `condition`: a further condition
+ * @param also `among`: the name of a CTE with the ticket ids to filter; `condition`: an additional condition
  */
 function matching(
   db: TenantClient,
@@ -169,7 +170,7 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
 
 function watchedBy({ $tenantId }: TenantClient, users: number[]): Prisma.Sql {
   const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf('user_id', users, 'bigint')], ' AND ');
-  // The join returns a ticket once for each matching watcher.
+  // A ticket has one row for each matching watcher.
   const distinct = raw(new Set(users).size > 1 ? 'DISTINCT' : '');
   return sql`SELECT ${distinct} ticket_id AS id FROM ticket_watchers WHERE ${where}`;
 }

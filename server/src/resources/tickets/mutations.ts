@@ -12,7 +12,7 @@ import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
  * Creates and updates tickets with their watchers and activities. One statement writes one or many tickets.
  */
 
-/** The values of a new ticket that the server sets. The database sets the other columns. */
+/** The columns of a new ticket that the server sets. The database sets all other columns. */
 export type NewTicketRow = Pick<
   TicketRow,
   | 'title'
@@ -30,12 +30,12 @@ export type NewTicketRow = Pick<
 >;
 
 /**
- * Builds the statement that inserts tickets. The statement first adds the number of tickets to the tenant's sequence.
- * The ordinals and numbers of the tickets follow the previous values of the sequence.
+ * Builds the statement that inserts tickets. The statement first increases the tenant's sequence by the number of
+ * tickets. The tickets get the ordinals and numbers after the previous values of the sequence.
  *
- * - $1, $3 to $7: the values of `reserveNumbers`
- * - $2: the tickets as JSON, each with its position in the batch and within its type
- * - $8, $9: the user and the API key that create them, or null
+ * - $1, $3 to $7: the parameters of `reserveNumbers`
+ * - $2: the tickets as JSON, each with its position in the batch and among the tickets of its type
+ * - $8, $9: the user and the API key that create the tickets, or null
  */
 const buildInsert = ({ watched }: { watched: boolean }) => `
   WITH sequence AS (${reserveNumbers}
@@ -72,8 +72,8 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
     SELECT ${ownColumns}, (SELECT "watcherUserIds" FROM given WHERE given.id = t.id) FROM t ORDER BY ordinal) AS ticket`;
 
 /**
- * The statements for tickets with and without watchers. Most tickets have none, and the statement without watchers is
- * faster.
+ * The statements that insert tickets with and without watchers. Most tickets have no watchers, and the statement
+ * without watchers is faster.
  */
 const insert = { watched: buildInsert({ watched: true }), unwatched: buildInsert({ watched: false }) };
 
@@ -90,15 +90,15 @@ function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewT
   return { text, values };
 }
 
-/** The written tickets, and whether an active subscription has the event type. */
+/** The written tickets, and whether an active subscription has the event type of the change. */
 interface Written {
   tickets: TicketRow[];
   hasSubscribers: boolean;
 }
 
 /**
- * Inserts tickets with their watchers, the next ordinals and the next numbers per type. Returns the tickets in order.
- * The tenant's sequence stays locked until the commit, so that ordinals and ids have the same order.
+ * Inserts tickets with their watchers. Assigns the next ordinals, and the next numbers of each type. Returns the
+ * tickets in order. The tenant's sequence is locked until the commit, so that ordinals and ids have the same order.
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
   const [, rows = [], subscribers = []] = await queryPipelined(writer.db, [
@@ -110,8 +110,8 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
 }
 
 /**
- * The statements that update one ticket or several. One ticket is the most frequent case, and joining it to a recordset
- * would take a tenth of the time of the statement.
+ * The statements that update one or several tickets. One ticket is the most frequent case. Its statement avoids the
+ * join with a recordset, which would take a tenth of the statement's time.
  */
 const updates = {
   one: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
@@ -124,8 +124,13 @@ const updates = {
 };
 
 /**
- * Builds the statement that updates tickets. $1: the tenant. $2: the ids, or the single id. $3: the new values as JSON.
- * $4, $5: the user and the API key, or null. $6: the expected version of a single ticket.
+ * Builds the statement that updates tickets.
+ *
+ * - $1: the tenant
+ * - $2: the ids, or the id of a single ticket
+ * - $3: the new values as JSON
+ * - $4, $5: the user and the API key that update the tickets, or null
+ * - $6: the expected version of a single ticket, for `oneAsRead`
  */
 function buildUpdate({ given, id }: { given: string; id: string }): string {
   return `
@@ -153,9 +158,7 @@ function buildUpdate({ given, id }: { given: string; id: string }): string {
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
 }
 
-/**
- * SQL that replaces the watchers of tickets. $2: the ids of the tickets. $3: JSON with the new watchers of each ticket.
- */
+/** SQL that replaces the watchers of tickets. $1 is the tenant, $2 the ticket ids, and $3 the new watchers as JSON. */
 const updateWatchers = `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json) AS given (id bigint, "watcherUserIds" bigint[])
@@ -166,21 +169,21 @@ const updateWatchers = `
   INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
   SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`;
 
-/** A ticket after the change, and its changes. */
+/** A ticket after a change, and the changed fields. */
 interface ChangedTicket {
   after: Ticket;
   changes: Changes;
 }
 
 /**
- * Returns the statement that updates locked tickets, or a single unlocked ticket if it still has the expected version.
+ * Returns the statement that updates locked tickets, or a single unlocked ticket that still has the expected version.
  */
 function toUpdateStatement(
   { db, userId, keyId }: Writer,
   changed: readonly ChangedTicket[],
   version?: number,
 ): Statement {
-  // Uses the clock of the process, as Prisma does for other tables.
+  // Uses the clock of the process, because Prisma also uses it for other tables.
   const updatedAt = new Date();
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
   const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [toIds(changed), given];
@@ -191,8 +194,8 @@ function toUpdateStatement(
 
 /**
  * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order.
- * @param version expected version of a single unlocked ticket whose watchers don't change; if it differs, the function
- * writes nothing
+ * @param version the expected version of a single unlocked ticket whose watchers don't change; if the ticket has
+ * another version, the function writes nothing
  */
 export async function changeTickets(
   writer: Writer,
@@ -209,7 +212,7 @@ export async function changeTickets(
   return toWritten(rows, subscribers, count);
 }
 
-/** Returns the statement that replaces the watchers, or none if no watchers change, as in most patches. */
+/** Returns the statement that replaces the watchers, or no statement if no watchers change, as in most patches. */
 function toWatcherStatements(db: TenantClient, changed: readonly ChangedTicket[]): Statement[] {
   const rewatched = changed.filter(({ changes }) => 'watcherUserIds' in changes);
   if (rewatched.length === 0) return [];

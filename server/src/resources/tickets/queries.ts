@@ -39,7 +39,7 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
 }
 
-/** Converts the assignee filter: `me` becomes the id of the request's user, `none` becomes `unassigned`. */
+/** Converts the assignee filter. `me` becomes the id of the request's user, and `none` becomes `unassigned`. */
 function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
   const ids = requested?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
   return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: requested?.includes('none') ?? false };
@@ -72,7 +72,7 @@ export async function createTicket(context: UserContext, body: NewTicket): Promi
   });
 }
 
-/** Inserts tickets and emits `ticket.created` for each. Returns the tickets in order. */
+/** Inserts tickets and emits `ticket.created` for each ticket. Returns the tickets in order. */
 export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
   const { tickets, hasSubscribers } = await insertTickets(context, rows);
   const created = tickets.map(presentTicket);
@@ -94,8 +94,8 @@ export async function updateTicket(context: Context, reference: TicketReference,
 }
 
 /**
- * Updates a ticket without a lock, which is enough for most patches. Writes the ticket only if its version is the same
- * as when it was read. If the patch needs a lock or the version has changed, writes nothing and resolves to undefined.
+ * Updates a ticket without a lock, which most patches don't need. Reads the ticket, and writes it only if its version
+ * is still the same. If the patch needs a lock or the version has changed, writes nothing and resolves to undefined.
  */
 async function patchUnlocked(
   context: Context,
@@ -107,15 +107,15 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
-  // A new parent needs a lock on its ancestors. Watchers are rows of another table, whose changes the version check
-  // doesn't cover.
+  // A new parent needs the lock on parents. New watchers need the lock on the ticket, because they are rows of another
+  // table, which the version check doesn't cover.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
   await checkReferences(context, change.references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
 
-/** Updates a ticket. Locks it first, until the end of the transaction. */
+/** Locks a ticket until the end of the transaction, and updates it. */
 async function patchLocked(
   context: Context & Transaction,
   reference: TicketReference,
@@ -156,8 +156,8 @@ export interface Change {
 }
 
 /**
- * Computes the change that a patch makes to a ticket. Returns undefined if the patch changes nothing. Checks only the
- * rules that need no database.
+ * Computes the change that a patch makes to a ticket. Returns undefined if the patch changes nothing. Checks only rules
+ * that need no database query.
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
 export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
@@ -169,7 +169,8 @@ export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Dat
 
 /**
  * Writes the changes of locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
- * @param version expected version of a single unlocked ticket; if it differs, the function writes nothing
+ * @param version the expected version of a single unlocked ticket; if the ticket has another version, the function
+ * writes nothing
  */
 export async function writeChanges(
   context: Context & Transaction,
@@ -201,12 +202,12 @@ export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, be
   };
 }
 
-/** The parent of each ticket by id, for the new parents of the changes and all their ancestors. */
+/** The parent id of each ticket by the id of the ticket, for the new parents of the changes and all their ancestors. */
 export type Parents = Map<number, number>;
 
 /**
- * Reads the ancestors of the new parents. Takes one lock per tenant. Otherwise, two concurrent moves could close a
- * cycle that neither of them sees.
+ * Reads the ancestors of the new parents. Acquires a lock of the tenant first, because two concurrent changes of
+ * parents could create a cycle that neither transaction sees.
  */
 export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
   const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));
@@ -229,7 +230,7 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
   }
 }
 
-/** Returns the ticket with the patch applied. Checks the rules that need no database. */
+/** Returns the ticket with the patch applied. Checks only rules that need no database query. */
 function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById<TicketPatch>, now: Date): Ticket {
   const after: Ticket = {
     ...before,

@@ -6,10 +6,10 @@ import { lockOf } from '../../database/row-lock.ts';
 import { conditions, whereReference } from './ticket-reference.ts';
 
 /*
- * Reads tickets in SQL (mutations.ts writes them). Each read is one statement (docs/decisions/pagination.md). Prisma
- * would need separate round trips and snapshots for the count, the page and the watchers. Every statement filters by
- * tenant. PostgreSQL returns tickets as JSON, because parsing twenty columns per row would cost the server twice as
- * much.
+ * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md). Prisma would need separate round
+ * trips and snapshots for the count, the page and the watchers. Every statement filters by tenant. PostgreSQL returns
+ * tickets as JSON, because to parse twenty columns per row would take the server twice as long. mutations.ts writes
+ * tickets.
  */
 
 /** The type of a column when it is serialized as JSON. */
@@ -42,15 +42,14 @@ const selectByIds = `SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
 const byIdsQuery = tenantQuery(selectByIds);
 
-/** A row whose only column contains several tickets. */
+/** A row with one column, which contains several tickets. */
 interface Tickets {
   tickets: TicketRow[] | null;
 }
 
 /**
- * Locks tickets until the end of the transaction, in the order of their ids. Reads the tickets in a separate statement
- * after it has locked them, so that the rows are current. Resolves to the tickets that exist in the tenant, in no
- * particular order.
+ * Locks tickets until the end of the transaction, in the order of their ids. A second statement then reads the tickets,
+ * so that it sees their latest versions. Resolves to the tickets that exist in the tenant, in no particular order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, [found] = []] = (await queryPipelined(db, [
@@ -72,8 +71,8 @@ export function selectTicket(db: TenantClient, reference: TicketReference): Prom
 }
 
 /**
- * SQL that selects the tickets of the CTE `page` (change-feed.ts). The LIMIT is the maximum number of rows, for the
- * planner.
+ * SQL that selects the tickets of the CTE `page` in change-feed.ts. The LIMIT removes no rows, but gives the planner an
+ * upper bound.
  */
 export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
@@ -82,7 +81,7 @@ export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
 const afterQuery = tenantQuery(`SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`);
 
-/** Returns up to `take` tickets with a larger id than the given one, ordered by id. */
+/** Returns up to `take` tickets with an id larger than `id`, ordered by id. */
 export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
   return (await queryOne<Tickets>(db, afterQuery, [id, take]))?.tickets ?? [];
 }
@@ -95,7 +94,7 @@ const selectAncestors = `
   )
   SELECT id, parent_id AS "parentId" FROM line`;
 
-/** Returns the parent of each of these tickets and of all their ancestors, by ticket id. */
+/** Returns the parent ids of these tickets and of all their ancestors, by ticket id. */
 export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await queryRows<{ id: string; parentId: string | null }>(db, {
     text: selectAncestors,
@@ -105,8 +104,8 @@ export async function selectParents(db: TenantClient, ids: readonly number[]): P
 }
 
 /**
- * Builds SQL for the new `updatedAt`: always later than the previous value, even if the clock of another process is
- * ahead. Receivers of events find the latest version by `updatedAt`.
+ * Builds SQL for a new `updatedAt` that is later than the previous value, even if the clock of another process is
+ * ahead. Receivers of events compare `updatedAt` to find the latest version.
  */
 export function nextUpdatedAt(now: string): string {
   return `greatest(${now}, tickets.updated_at + interval '1 ms')`;

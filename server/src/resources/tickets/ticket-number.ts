@@ -2,16 +2,16 @@ import { type TicketNumber, type TicketType, ticketNumberPrefixes } from '@itsm-
 
 /*
  * Generates ticket numbers, which start at 1 for each type in a tenant. The tenant's row in ticket_sequences stores the
- * last numbers. The lock of this row makes concurrent inserts wait for each other.
+ * last number of each type. Each transaction that inserts tickets locks this row until it ends.
  */
 
-/** Returns the number of a ticket as the API presents it, such as `INC-17`. */
+/** Returns the ticket number in the format of the API, such as `INC-17`. */
 export function formatTicketNumber(type: TicketType, number: number): TicketNumber {
   return `${ticketNumberPrefixes[type]}-${number}`;
 }
 
 /**
- * SQL that adds new tickets to the sequence of the tenant, and returns the values of the sequence before that.
+ * SQL that increases the sequence of the tenant by the number of new tickets, and returns the previous values.
  *
  * - $1: the tenant
  * - $3 to $7: the number of new tickets, incidents, problems, changes and service requests
@@ -25,11 +25,14 @@ export const reserveNumbers = `
     RETURNING s.total - $3::int AS total, s.incident - $4::int AS incident, s.problem - $5::int AS problem,
       s.change - $6::int AS change, s.service_request - $7::int AS service_request`;
 
-/** SQL expression for the number of a ticket with `type` and `"placeOfType"`, next to the columns of `reserveNumbers`. */
+/** SQL expression for the number of a ticket, from `type`, `"placeOfType"` and the columns of `reserveNumbers`. */
 export const nextNumber = `"placeOfType" + CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem
       WHEN 'CHANGE' THEN change ELSE service_request END`;
 
-/** Returns the tickets with their position in the batch and within their type, and the values of $3 to $7. */
+/**
+ * Returns the tickets with their position in the batch and among the tickets of their type. Also returns the values of
+ * the parameters $3 to $7 of `reserveNumbers`.
+ */
 export function numberTickets<Row extends { type: TicketType }>(tickets: readonly Row[]) {
   const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
   const positioned = tickets.map((ticket, index) => {

@@ -5,10 +5,10 @@ import type { Context } from '../shared/context.ts';
 import { noSuchTicket } from '../shared/foreign-keys.ts';
 import { formatTicketNumber } from './ticket-number.ts';
 
-/** The largest integer of PostgreSQL, and so the largest possible ticket number. */
+/** The largest possible ticket number, which is the largest value of a PostgreSQL integer. */
 const maxNumber = 2 ** 31 - 1;
 
-/** SQL conditions that select a ticket of the tenant `$1` by id or number from the table tickets as `t`. */
+/** SQL conditions for the table tickets as `t` that select a ticket of the tenant `$1` by id or number. */
 export const conditions = {
   id: 't.tenant_id = $1 AND t.id = $2',
   number: 't.tenant_id = $1 AND t.type = $2 AND t.number = $3',
@@ -30,8 +30,8 @@ function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | unde
 const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
 
 /**
- * Returns the id of a ticket from its id or number. For an id, does not check that the ticket exists, because the query
- * that follows does.
+ * Returns the id of the ticket that an id or number identifies. For an id, doesn't check that the ticket exists,
+ * because the next query of the caller does.
  * @throws ApiError NOT_FOUND if no ticket has the number
  */
 export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
@@ -41,14 +41,14 @@ export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: Ti
   return row.id;
 }
 
-/** Returns the id of a ticket from its id or number. Returns undefined if no ticket has the number. */
+/** Returns the id of the ticket that an id or number identifies, or undefined if no ticket has the number. */
 export type FindId = (reference: TicketReference | undefined) => number | undefined;
 
 const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
   JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
 
-/** Looks up the ids of all references by number in one query. If all references are ids, runs no query. */
+/** Looks up the ids of all ticket numbers in one query. If all references are ids, runs no query. */
 export async function findTicketIds(
   { db }: Pick<Context, 'db'>,
   references: readonly (TicketReference | null | undefined)[],
@@ -65,7 +65,7 @@ export async function findTicketIds(
   return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
 }
 
-/** A request body that identifies the parent ticket by id. */
+/** A request body that identifies the parent ticket by id, not by number. */
 export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | undefined };
 
 /** Replaces the number of the parent ticket in a body with its id. @throws ApiError INVALID_REFERENCE */

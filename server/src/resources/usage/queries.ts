@@ -14,10 +14,10 @@ import type { Context } from '../shared/context.ts';
 
 /*
  * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement filters by tenant and looks up each time
- * step separately. The index has the order of steps, then keys. For each step, the sum of all keys comes first.
+ * step separately. The index is ordered by step, then by key. In each step, the sum of all keys comes first.
  */
 
-/** The available time ranges, with the number and length of their steps. */
+/** The available time ranges, with their table and the number and length of their time steps. */
 export const ranges = {
   '1h': { table: 'usage_minutes', steps: 60, stepMs: 60_000 },
   '24h': { table: 'usage_hours', steps: 24, stepMs: 3_600_000 },
@@ -26,10 +26,10 @@ export const ranges = {
 
 export type Range = keyof typeof ranges;
 
-/** Selects requests by time range and API key. */
+/** A filter for requests by time range and API key. */
 export interface UsageOf {
   range: Range;
-  /** Limits the result to these API keys. By default, all keys. */
+  /** Limits the result to these API keys. Default: all keys. */
   keyIds?: readonly bigint[] | undefined;
 }
 
@@ -44,24 +44,24 @@ export interface UsageCounts {
   byGroup: Map<Group, number[]>;
 }
 
-/** The latency of an endpoint in milliseconds, as precise as the histogram buckets. */
+/** The latency of an endpoint in milliseconds. The precision depends on the buckets of the histogram. */
 export interface EndpointLatency {
   endpoint: string;
-  /** The number of requests, without those that a limit rejected. */
+  /** The number of requests, excluding requests that a limit rejected. */
   requests: number;
   p50: number;
   p95: number;
 }
 
-/** An API key that came near a rate limit or exceeded it. */
+/** An API key that came close to a rate limit or exceeded it. */
 export interface NearLimit {
   keyId: number;
   limit: 'global' | Group;
-  /** The highest percentage of the rate limit that the key used in a window. */
+  /** The highest percentage of the rate limit that the key has used in a window. */
   peak: number;
-  /** The number of requests rejected because of this limit. */
+  /** The number of requests that this limit rejected. */
   rejected: number;
-  /** The last time step in which the key came near the limit. */
+  /** The last time step in which the key came close to the limit. */
   lastAt: Date;
 }
 
@@ -74,9 +74,9 @@ interface CountedRow {
 const groupOf = new Map(keyedEndpoints.map(({ id, group }) => [id, group]));
 
 /**
- * Returns the number of requests of each API key per hour, oldest first. The last hour is still in progress. Leaves out
- * keys without requests.
- * @param keyIds limits the result to these keys; by default all, which takes longer the more keys there are
+ * Returns the number of requests of each API key per hour, oldest first. The last hour is still in progress. Omits keys
+ * without requests.
+ * @param keyIds limits the result to these keys; default: all keys, which takes longer if there are many keys
  */
 export async function requestsByKey(
   context: Usable,
@@ -107,7 +107,7 @@ export async function countUsage(context: Usable, usage: UsageOf): Promise<Usage
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
     add(counts.byOutcome, row.outcome, steps, row);
-    // If the endpoint belongs only to another release, it has no group.
+    // An endpoint that exists only in another release has no group.
     if (group !== undefined) add(counts.byGroup, group, steps, row);
   }
   return counts;
@@ -137,7 +137,9 @@ const latencySql = (table: string) => `
     AND outcome NOT IN (${rejectedOutcomes.map((outcome) => `'${outcome}'`).join(', ')})
   GROUP BY endpoint`;
 
-/** Returns the API keys that came near a rate limit or exceeded it, those with the most rejected requests first. */
+/**
+ * Returns the API keys that came close to a rate limit or exceeded it. Keys with the most rejected requests come first.
+ */
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
   const { table, steps, stepMs } = ranges[range];
   const [since] = stepsUntil(context.now(), steps, stepMs);
@@ -164,7 +166,7 @@ interface NearRow {
   endpoint: string;
   globalPeak: number;
   globalRejected: number;
-  /** When the key last came near its global limit, or null. */
+  /** When the key last came close to its global limit, or null if it never did. */
   globalAt: Date | null;
   groupPeak: number;
   groupRejected: number;
@@ -224,7 +226,7 @@ function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at,
   known[place] = (known[place] ?? 0) + requests;
 }
 
-/** The fields of an API key that lists show. */
+/** The fields of an API key that lists display. */
 export interface NamedKey {
   id: number;
   name: string;

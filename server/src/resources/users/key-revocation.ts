@@ -2,31 +2,31 @@ import { serializeId } from '../../shared/serialize.ts';
 import { type AuditEntry, recordAudit } from '../audit/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
 
-/** An API key with the fields by which administrators recognize the key. */
+/** The fields of an API key by which administrators recognize it. */
 export interface UserKey {
   id: number;
   name: string;
   lastFour: string;
 }
 
-/** Options for the API keys of a user who loses rights (docs/decisions/api-keys.md). */
+/** The options for the API keys of a user who loses rights (docs/decisions/api-keys.md). */
 export interface KeyChoice {
-  /** Whether to keep the API keys. By default, the server revokes them. */
+  /** Whether to keep the API keys. By default, the server revokes the keys. */
   keepKeys?: boolean | undefined;
-  /** The source of the change, for the audit log. The default is the command line. */
+  /** The source of the change, for the audit log. Default: the command line. */
   from?: Pick<AuditEntry, 'address' | 'userAgent'>;
 }
 
 const columns = { id: true, name: true, lastFour: true } as const;
 
-/** Returns the API keys of a user that are not revoked, newest first. */
+/** Returns the unrevoked API keys of a user, newest first. */
 export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number): Promise<UserKey[]> {
   const where = { userId, revokedAt: null };
   return (await db.apiKey.findMany({ where, select: columns, orderBy: { id: 'desc' } })).map(present);
 }
 
 /**
- * Revokes the API keys of a user, unless `KeyChoice` keeps them. Records each revocation in the audit log. Returns the
+ * Revokes the API keys of a user, unless `keepKeys` is true. Records each revocation in the audit log. Returns the
  * revoked keys.
  */
 export function revokeUserKeys(

@@ -27,7 +27,7 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
   });
 }
 
-/** Returns the ids of the active users with these email addresses, by email address. */
+/** Returns a map from email address to user id, for the active users with these email addresses. */
 export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
   const unique = [...new Set(emails)];
   const ids = new Map<string, number>();
@@ -39,7 +39,7 @@ export async function findUserIds(context: Context, emails: Iterable<string>): P
   return ids;
 }
 
-/** Returns the display names of users, by user id. */
+/** Returns a map from user id to display name. */
 export async function findUserNames(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
@@ -47,7 +47,7 @@ export async function findUserNames(
   return new Map((await findUsersById(context, ids)).map(({ id, name }) => [Number(id), name]));
 }
 
-/** Returns the email addresses of users, by user id. */
+/** Returns a map from user id to email address. */
 export async function findEmails(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
@@ -62,8 +62,9 @@ async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number |
 }
 
 /**
- * Returns the id for a user reference: looks up an email address among active users, and returns an id unchecked. Returns null without a reference.
- * @throws ApiError INVALID_REFERENCE for the field if there is no such user
+ * Returns the id of the user that a reference identifies. Looks up an email address among the active users. Returns an
+ * id without a check, and null if there is no reference.
+ * @throws ApiError INVALID_REFERENCE for the field if no active user has the email address
  */
 export async function findUserId(
   context: Context,
@@ -94,8 +95,8 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates an active user. The command line and the developer area call this function. No endpoint of v1 does.
- * @throws ApiError VALIDATION_ERROR if the email address is taken
+ * Creates an active user. The command line and the developer area use this function, but no endpoint of v1.
+ * @throws ApiError VALIDATION_ERROR if the email address is already in use
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
   const data = {
@@ -124,15 +125,16 @@ export type ChangedUser = User & { revokedKeys: UserKey[] };
 /** The roles of users, from the most rights to the fewest. */
 const rolesByRights: readonly UserRole[] = ['ADMIN', 'AGENT', 'REQUESTER'];
 
-/** Returns whether a role has fewer rights than the previous one. */
+/** Returns true if `role` has fewer rights than the previous role. */
 export function isLowerRole(role: UserRole, before: UserRole): boolean {
   return rolesByRights.indexOf(role) > rolesByRights.indexOf(before);
 }
 
 /**
- * Updates a user. A role with fewer rights revokes the API keys of the user, and the role REQUESTER ends the user's
- * sessions in the developer area. The command line and the developer area call this function. No endpoint of v1 does.
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is taken or no
+ * Updates a user. If the new role has fewer rights, revokes the user's API keys. If it is REQUESTER, also ends the
+ * user's sessions in the developer area. The command line and the developer area use this function, but no endpoint of
+ * v1.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use or if no
  * administrator would remain
  */
 export function updateUser(
@@ -158,8 +160,8 @@ export function updateUser(
 }
 
 /**
- * Deactivates a user and revokes their API keys. If `KeyChoice` keeps the keys, the server still rejects them until the
- * user is activated again. Ends the user's sessions in the developer area and invalidates their sign-in links
+ * Deactivates a user and revokes the user's API keys. If `keepKeys` is true, the server still rejects the keys until
+ * the user is activated again. Ends the user's sessions in the developer area, and invalidates the user's sign-in links
  * permanently.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
@@ -176,8 +178,8 @@ export function deactivateUser(
 }
 
 /**
- * Ends the sessions of a user in the developer area and invalidates the sign-in links. Activating the user again
- * doesn't restore them.
+ * Ends the sessions of a user in the developer area and invalidates the user's sign-in links. Sessions and links stay
+ * invalid even if the user is activated again.
  */
 async function endAccess(db: TenantClient, userId: number | bigint): Promise<void> {
   const now = new Date();
@@ -185,7 +187,7 @@ async function endAccess(db: TenantClient, userId: number | bigint): Promise<voi
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: now } });
 }
 
-/** Activates a user. Their API keys that are not revoked become valid again. @throws ApiError NOT_FOUND */
+/** Activates a user. The user's unrevoked API keys become valid again. @throws ApiError NOT_FOUND */
 export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   return setActive(db, reference, true);
 }
@@ -197,8 +199,10 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 }
 
 /**
- * Rejects a change that would leave the workspace without an active administrator. Takes a lock, so that two concurrent
- * changes can't remove the last two administrators. The command line is exempt (docs/decisions/data-model.md).
+ * Runs `change`, and rolls it back if the workspace then has no active administrator. Acquires a lock, so that two
+ * concurrent changes can't remove the last two administrators. The check doesn't apply to the command line
+ * (docs/decisions/data-model.md).
+ * @throws ApiError VALIDATION_ERROR if no administrator would remain
  */
 function withRemainingAdministrator(
   context: Context,
@@ -239,8 +243,8 @@ export function presentUser(row: UserRow): User {
 }
 
 /**
- * Builds the condition of a boolean filter, because Prisma has no `in` for booleans. If the filter lists both values,
- * the condition is empty.
+ * Builds the Prisma condition of the filter `active`, because Prisma has no `in` for booleans. If the filter contains
+ * both values, the condition is empty.
  */
 function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
   const distinct = [...new Set(values)];

@@ -7,7 +7,7 @@ export const TimeZone = NewUser.shape.timeZone.refine(
 );
 
 function isTimeZone(name: string): boolean {
-  // Rejects offsets such as +01:00, which Intl accepts but which have no daylight saving time.
+  // Rejects offsets such as +01:00. Intl accepts them, but they have no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;

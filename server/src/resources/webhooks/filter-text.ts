@@ -3,11 +3,11 @@ import type { WebhookFilter } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /*
- * Parses and formats the text form of webhook filters: `priority=HIGH,CRITICAL` per field, or JSON if a value contains
- * a comma.
+ * Parses and formats webhook filters as text. The text has one pair such as `priority=HIGH,CRITICAL` per field, or is
+ * JSON if the pairs can't represent a value, for example a text with a comma.
  */
 
-/** Parses `FIELD=VALUE,VALUE` pairs to a webhook filter. Rejects a field that is listed twice. */
+/** The schema of a webhook filter as `FIELD=VALUE,VALUE` pairs. It rejects a field that occurs twice. */
 export const FilterPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must have the form FIELD=VALUE,VALUE'))
   .transform((pairs, { addIssue }): WebhookFilter => {
@@ -31,8 +31,8 @@ const Json = z.string().transform((text, { addIssue }): unknown => {
 });
 
 /**
- * Parses the text form of a webhook filter: one `FIELD=VALUE,VALUE` pair per line, or JSON. Empty text becomes null.
- * The contract validates the fields and values.
+ * The schema of a webhook filter as text: one `FIELD=VALUE,VALUE` pair per line, or JSON. It converts empty text to
+ * null. It doesn't validate the fields and values, because the contract does.
  */
 export const FilterText = z.string().transform((text, { addIssue }): unknown => {
   const trimmed = text.trim();
@@ -61,7 +61,7 @@ function parsePair(pair: string): [string, WebhookFilter[string]] {
   return [field, values.join('=').split(',').map(parseValue)];
 }
 
-/** Parses one filter value. Numbers, booleans and null are converted. Any other text stays a string. */
+/** Parses one filter value. Converts numbers, booleans and null. Any other text remains a string. */
 function parseValue(text: string): WebhookFilter[string][number] {
   return /^(-?(0|[1-9]\d{0,14})|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }

@@ -8,8 +8,8 @@ interface Filtered {
 }
 
 /**
- * Checks that every subscribed event type has every field of the filter, and that each value is possible for its field.
- * Otherwise, some of the events or values could never match.
+ * Checks that every subscribed event type has all fields of the filter, and that each value is valid for its field. If
+ * not, some of the event types or values could never match.
  * @throws ApiError VALIDATION_ERROR listing each field and value
  */
 export function checkFilter({ events, filter }: Filtered): void {
@@ -44,14 +44,14 @@ function findInvalidValues(schema: z.ZodType | undefined, field: string, values:
   return values.flatMap((value, index) => {
     const path = `filter.${field}.${index}`;
     const { error, data } = schema?.safeParse(value) ?? {};
-    // Events contain only normalized values, so a filter value that the schema would normalize never matches.
+    // Rejects a value that the schema would normalize. Events contain only normalized values, so it would never match.
     if (error === undefined)
       return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
     return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));
   });
 }
 
-/** Returns whether no earlier detail has the same path. Several event types may reject the same value. */
+/** Returns true if no earlier detail has the same path. Several event types may reject the same value. */
 function isFirstOfItsPath({ path }: ErrorDetail, index: number, details: ErrorDetail[]): boolean {
   return details.findIndex((detail) => detail.path === path) === index;
 }

@@ -49,12 +49,12 @@ interface Listed {
 }
 
 /**
- * Prisma condition that hides subscriptions if this release knows none of their event types
+ * Prisma condition: this release supports at least one event type of the subscription
  * (docs/decisions/schema-migrations.md).
  */
 const known = { events: { hasSome: [...EventType.options] } };
 
-/** Returns a page of webhook subscriptions, newest first (spec §4). Includes only active ones by default. */
+/** Returns a page of webhook subscriptions, newest first (spec §4). By default, returns only active subscriptions. */
 export function listWebhooks(
   { db, now }: Context,
   query: WebhookQuery,
@@ -83,7 +83,7 @@ export async function getWebhook({ db, now }: Context, id: number): Promise<Trac
 
 /**
  * Creates a webhook subscription and encrypts its signing secret (docs/decisions/webhook-subscriptions.md). If the
- * input has no secret, generates one and returns it.
+ * input has no secret, generates a secret and returns it.
  * @throws ApiError VALIDATION_ERROR if the target policy rejects the URL, the filter is invalid, or the workspace has
  * too many active subscriptions
  */
@@ -116,16 +116,17 @@ export function createWebhook(
 }
 
 /**
- * Defines how the response of `createWebhook` is stored under an `Idempotency-Key`. The stored response contains the
- * digest of a generated secret in place of the secret. A digest of 256 random bits can't be reversed.
+ * Converts the response of `createWebhook` to and from its stored form for an `Idempotency-Key`. The stored form
+ * contains the digest of a generated secret instead of the secret itself. The secret can't be recovered from the
+ * digest, because it has 256 random bits.
  */
 export const keptNewWebhook = {
   keep: ({ secret, ...webhook }: CreatedWebhook): object => {
     return secret === undefined ? webhook : { ...webhook, secretDigest: hash('sha256', secret) };
   },
   /**
-   * Restores the response. Adds the generated secret, unless the secret has changed since or the subscription is
-   * deactivated.
+   * Restores the response. Adds the generated secret, unless the secret has changed in the meantime or the subscription
+   * is deactivated.
    */
   restore: async (
     { db, secretCipher }: Context,
@@ -168,8 +169,8 @@ export function updateWebhook(
     const webhook = presentWebhook(before, now());
     requireMatch(context.ifMatch, webhook);
     const data = await toChangedColumns(context, before, patch);
-    // Validates only the fields in the patch. A stored value that only earlier rules accept must not block a change of
-    // another field.
+    // Validates only the fields in the patch. If current rules reject a stored value, the client can still change the
+    // other fields.
     checkAll(
       () => patch.url !== undefined && context.targets.checkUrl(patch.url),
       () => (patch.filter !== undefined || patch.events !== undefined) && checkFilter({ ...webhook, ...patch }),
@@ -217,15 +218,15 @@ async function toChangedColumns(
     ...(uniqueEvents && !isDeepStrictEqual(uniqueEvents, before.events) && { events: uniqueEvents }),
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
-    // A subscription created in the developer area or on the command line has no API key. `skipOwn` needs the key to
-    // recognize changes that the subscriber made.
+    // A subscription that was created in the developer area or on the command line has no API key. `skipOwn` needs an
+    // API key to recognize the subscriber's own changes.
     ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),
   };
 }
 
-/** Decrypts a signing secret. Returns undefined if that fails, for example because its encryption key was removed. */
+/** Decrypts a signing secret. Returns undefined if this fails, for example because its encryption key was removed. */
 function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionRef): string | undefined {
   try {
     return cipher.decrypt(secret, owner);
@@ -235,8 +236,8 @@ function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: Subscriptio
 }
 
 /**
- * Returns the current values of all columns that a patch can change. Every patch writes all of them, so that all
- * patches use the same prepared statement.
+ * Returns the current values of all columns that a patch can change. Every patch writes all of these columns, so that
+ * all patches use the same prepared statement.
  */
 function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateManyInput {
   const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held, firstSucceededAt } =
@@ -278,7 +279,7 @@ async function notifyWorkers({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
 
 /**
  * Starts a replay for an active subscription. The workers process the replay, so the cost of the request doesn't depend
- * on the number of deliveries. `getReplay` returns the progress. An open circuit becomes half-open, so that a worker
+ * on the number of deliveries. `getReplay` returns the progress. Makes an open circuit half-open, so that a worker
  * sends one delivery immediately.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if too many replays are in progress
  */
@@ -297,7 +298,7 @@ export function replayWebhook(
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, limit: maxCountedReplay });
-    // The replay processes PENDING first, because it makes deliveries of the other statuses pending.
+    // Processes PENDING deliveries first, because the replay sets deliveries with another status to PENDING.
     const ordered = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
     const replayId = await insertReplay(db, { subscriptionId: id, since, states: ordered });
     if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
@@ -307,7 +308,7 @@ export function replayWebhook(
   });
 }
 
-/** A replay of the deliveries of a subscription, and its progress. */
+/** A replay of a subscription's deliveries, and its progress. */
 export interface ReplayProgress {
   id: number;
   webhookId: number;
@@ -327,7 +328,7 @@ export async function getReplay({ db }: Context, webhookId: number, id: number):
   return presentReplay(row);
 }
 
-/** Returns the latest replays of a subscription, newest first, at most `limit`. */
+/** Returns up to `limit` replays of a subscription, newest first. */
 export async function listReplays({ db }: Context, webhookId: number, limit: number): Promise<ReplayProgress[]> {
   const where = { subscriptionId: webhookId };
   const rows = await db.webhookReplay.findMany({ where, orderBy: { id: 'desc' }, take: limit });
@@ -364,8 +365,8 @@ export function deleteWebhook(context: Context, id: number): Promise<TrackedWebh
 }
 
 /**
- * Reactivates a webhook subscription and resets its health. The subscription receives new events, and the pending
- * deliveries that no worker has cancelled yet. A repeated call has no effect. No endpoint of v1 calls this function.
+ * Reactivates a webhook subscription and resets its health. The subscription then gets new events, and the pending
+ * deliveries that no worker has canceled yet. A repeated call has no effect. No endpoint of v1 uses this function.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the workspace has too many active subscriptions, the target policy
  * rejects the URL, or the server can't decrypt the secret
  */
@@ -410,7 +411,7 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const webhook = {
     id: serializeId(row.id),
     url: row.url,
-    // Leaves out event types that only a later release knows (docs/decisions/schema-migrations.md).
+    // Omits event types that only a later release supports (docs/decisions/schema-migrations.md).
     events: row.events.filter((event): event is EventType => Object.hasOwn(events, event)),
     filter: row.filter,
     skipOwn: row.skipOwn,

@@ -68,8 +68,8 @@ export interface OldestDue extends SubscriptionRef {
 }
 
 /**
- * Returns the subscription whose due delivery has been waiting the longest, or undefined if no delivery is due. Excludes
- * the time during which the circuit was open.
+ * Returns the subscription whose due delivery has been waiting the longest, or undefined if no delivery is due.
+ * Excludes the time during which the circuit was open.
  */
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`

@@ -26,8 +26,8 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 
 /**
  * Finds the tenants whose pending deliveries must be counted: tenants with a subscription that the quota has paused,
- * and tenants whose range of pending delivery ids is at least as large as the limit. The range is never smaller than the
- * count, but needs only two index lookups.
+ * and tenants whose range of pending delivery ids is at least as large as the limit. The range is never smaller than
+ * the count, but needs only two index lookups.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
