@@ -22,13 +22,13 @@ import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { formatTicketNumber } from '../server/src/resources/tickets/ticket-number.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
 
-/** The access data of a new demo workspace. The API key can't be read again later. */
+/** The credentials for a new demo workspace. The API key can't be read again later. */
 export interface DemoWorkspace {
   key: string;
   /** The name of the tenant. */
   tenant: string;
   adminEmail: string;
-  /** The token of the sign-in link for the administrator. It works once, and only on this machine. */
+  /** The token of the administrator's sign-in link. The link works once, and only on this machine. */
   invitation: string;
 }
 
@@ -44,8 +44,8 @@ export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
 
 /**
  * Creates a demo workspace in a database with other workspaces.
- * @param addOlder adds older tickets, created before the time `to`; it runs before the demo tickets are added
- * @throws ApiError VALIDATION_ERROR if another workspace has the name
+ * @param addOlder adds older tickets, with creation times before `to`; runs before the demo tickets are added
+ * @throws ApiError VALIDATION_ERROR if another workspace has the same name
  */
 export async function seedAnother(
   prisma: PrismaClient,
@@ -137,7 +137,8 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` added tickets before.
+    // Maps the ticket numbers that `tickets` uses to ids. These numbers start at 1, even if `addOlder` has added
+    // tickets.
     ids.set(formatTicketNumber(type, number - numbered[type]), id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
@@ -208,9 +209,9 @@ function unchangedSince(daysAgo: number) {
 }
 
 const tenantName = 'Acme Corporation';
-/** The age of the demo workspace in days. No row of the demo data is older. */
+/** The age of the demo workspace in days. Only the tickets of `addOlder` are older. */
 const daysSinceStart = 120;
-/** The hours between the resolution of a ticket and its closing. */
+/** The number of hours from the resolution of a ticket until it is closed. */
 const hoursUntilClosed = 72;
 const warrantyDays = 3 * 365;
 
@@ -253,9 +254,7 @@ type TicketFacts = [
   status: TicketStatus,
   requester: Person,
   assignee: Person | null,
-  /**
-   * The hours from the creation of the ticket until its resolution or, for unresolved tickets, until its last change.
-   */
+  /** The number of hours from the creation of the ticket until it was resolved or, if unresolved, last changed. */
   hours: number,
 ];
 
@@ -265,7 +264,7 @@ interface TicketExtras {
   watchers?: Person[];
   categoryConfigId?: string;
   customFields?: CustomFields;
-  /** The comments of the ticket, oldest first. No comment is later than the last change of the ticket. */
+  /** The comments on the ticket, oldest first. No comment is later than the last change of the ticket. */
   comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string][];
 }
 

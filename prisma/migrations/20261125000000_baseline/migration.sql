@@ -1,12 +1,12 @@
--- The schema of the product, from top to bottom: roles, tables, row-level security, rights, triggers, full-text search,
--- job queues. Every later migration changes it. test/rules/catalog.txt lists what a database consists of.
+-- The baseline of the schema: roles, tables, row-level security, rights, triggers, full-text search, and job queues, in
+-- this order. Later migrations change this schema. test/rules/catalog.txt lists all objects of a migrated database.
 
 -- =============================================================================
 -- Roles
 --
--- Connections take one of two roles with SET ROLE (docs/decisions/tenant-isolation.md): itsm_request sees the rows of one
--- tenant, itsm_system sees all rows. Roles belong to all databases of a server, so another database may have created
--- them.
+-- Each connection sets one of two roles with SET ROLE (docs/decisions/tenant-isolation.md). itsm_request sees the rows
+-- of one tenant, and itsm_system sees all rows. All databases of a server share their roles, so another database may
+-- have created the roles already.
 -- =============================================================================
 
 DO $$
@@ -30,13 +30,13 @@ $$;
 -- =============================================================================
 -- Tables
 --
--- Each tenant-owned table has the primary key (tenant_id, id), and each foreign key, unique index and index starts
--- with tenant_id, so that a row can't refer to a row of another tenant. Exceptions are commented. tenant_id has the
--- default 0, which no tenant has: an insert that forgets its tenant violates the foreign key or the policy of its
+-- Each tenant-owned table has the primary key (tenant_id, id). Each foreign key, unique index and index starts with
+-- tenant_id, so that a row can't refer to a row of another tenant. A comment explains each exception. tenant_id has the
+-- default 0, which no tenant has. An INSERT without a tenant therefore violates the foreign key or the policy of its
 -- table.
 --
--- Columns with a fixed set of values are text with a CHECK. They have the collation C, whose comparisons are cheaper
--- and leakproof, so that row-level security doesn't keep conditions from the indexes.
+-- Columns with a fixed set of values are text with a CHECK. They have the collation C, because its comparisons are
+-- cheaper and leakproof. With leakproof comparisons, conditions can use an index in spite of row-level security.
 -- =============================================================================
 
 -- Tenants and users ------------------------------------------------------------
@@ -52,7 +52,7 @@ CREATE TABLE tenants (
 );
 CREATE UNIQUE INDEX tenants_name_key_key ON tenants (name_key);
 
--- The e-mail address is in lower case. The index on it alone finds the accounts of a person who signs in.
+-- The email address is in lower case. The index on email alone finds a person's accounts in all tenants at sign-in.
 CREATE TABLE users (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -75,8 +75,8 @@ CREATE INDEX ON users (tenant_id, active, id DESC);
 CREATE INDEX ON users (tenant_id, role, id DESC);
 CREATE UNIQUE INDEX users_tenant_id_email_key ON users (tenant_id, email);
 
--- hash is the SHA-256 of the key. It is unique over all tenants, since a request is looked up by it before its tenant
--- is known. rotated_from is the key that this one replaced.
+-- hash is the SHA-256 hash of the key. It is unique over all tenants, because the server looks up a key before it knows
+-- the tenant. rotated_from is the key that this key replaces.
 CREATE TABLE api_keys (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -99,9 +99,10 @@ CREATE TABLE api_keys (
 CREATE INDEX ON api_keys (tenant_id, user_id);
 CREATE UNIQUE INDEX api_keys_hash_key ON api_keys (hash);
 
--- Signing in to the developer area ---------------------------------------------
+-- Sign-in to the developer area ------------------------------------------------
 
--- A link that lets a user in once. demo: the link of a first start, which works on this machine only.
+-- A sign-in link that works once. If demo is true, it is the link of the demo workspace, which works only on the
+-- machine of the server.
 CREATE TABLE invitations (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -117,7 +118,7 @@ CREATE TABLE invitations (
 CREATE INDEX ON invitations (tenant_id, user_id);
 CREATE UNIQUE INDEX invitations_tenant_id_hash_key ON invitations (tenant_id, hash);
 
--- hash is an argon2id PHC string.
+-- hash is an argon2id hash as a PHC string.
 CREATE TABLE passwords (
   tenant_id bigint NOT NULL DEFAULT 0,
   user_id bigint NOT NULL,
@@ -144,7 +145,7 @@ CREATE TABLE passkeys (
 CREATE INDEX ON passkeys (tenant_id, user_id);
 CREATE UNIQUE INDEX passkeys_tenant_id_credential_id_key ON passkeys (tenant_id, credential_id);
 
--- hash is the SHA-256 of the cookie.
+-- hash is the SHA-256 hash of the token in the cookie.
 CREATE TABLE sessions (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -162,8 +163,8 @@ CREATE TABLE sessions (
 CREATE INDEX ON sessions (tenant_id, user_id);
 CREATE UNIQUE INDEX sessions_tenant_id_hash_key ON sessions (tenant_id, hash);
 
--- Failed sign-ins by address or account; counted is a SHA-256 of what is counted. It belongs to no tenant: the tenant
--- is unknown before the sign-in.
+-- The number of failed sign-ins for an address or account. counted is the SHA-256 hash of the address or account. The
+-- rows belong to no tenant, because the tenant is unknown before the sign-in.
 CREATE TABLE sign_in_failures (
   counted bytea PRIMARY KEY,
   failures integer NOT NULL,
@@ -171,14 +172,16 @@ CREATE TABLE sign_in_failures (
 );
 CREATE INDEX ON sign_in_failures (since);
 
--- Challenges that passkeys have signed, so that none is used twice. It belongs to no tenant, for the same reason.
+-- Challenges that passkeys have signed. The server rejects a challenge that is used again. The rows belong to no
+-- tenant, because the tenant is unknown before the sign-in.
 CREATE TABLE used_challenges (
   challenge text PRIMARY KEY,
   used_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
 );
 CREATE INDEX ON used_challenges (used_at);
 
--- What users did in the developer area. It has no foreign keys: entries outlive what they refer to.
+-- Actions in the developer area and on the command line. The table has no foreign keys, because entries outlive the
+-- rows that they refer to.
 CREATE TABLE audit_entries (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -195,8 +198,9 @@ CREATE INDEX ON audit_entries (tenant_id, user_id, id DESC);
 
 -- Tickets ----------------------------------------------------------------------
 
--- The values of four columns of tickets. PostgreSQL would parse a list in a CHECK again for every statement: four
--- lists took 50 µs per write. To add a value, replace this function; no row has to be checked again.
+-- Checks the values of four columns of tickets. It is a function, because PostgreSQL would parse the lists of a CHECK
+-- again for every statement: four lists took 50 µs per write. To add a value, replace this function. PostgreSQL then
+-- doesn't check the existing rows again.
 CREATE FUNCTION has_known_values(type text, status text, priority text, category text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -207,9 +211,9 @@ BEGIN
 END
 $$;
 
--- ordinal counts the tickets of a tenant from 1 in the order of ids, without gaps: tickets are never deleted. number
--- counts per type; with the prefix of the type it is the ticket number. version is incremented by a trigger and
--- becomes the ETag.
+-- ordinal is the position of the ticket in its tenant, starting at 1. Ordinals have the order of ids and no gaps,
+-- because tickets are never deleted. number is the position among the tenant's tickets of the same type. The ticket
+-- number consists of the prefix of the type and this number. A trigger increments version, which is part of the ETag.
 CREATE TABLE tickets (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -277,8 +281,9 @@ CREATE TABLE comments (
 );
 CREATE INDEX ON comments (tenant_id, ticket_id, id DESC);
 
--- Who changed what. The primary key also finds the activity of one row, so that each write maintains one index. It
--- has no CHECK, which would double the cost of an insert; one function of the server writes all rows.
+-- Changes of tickets and assets. The primary key also finds the activities of one resource, so that a write updates
+-- only one index. The table has no CHECK, because a CHECK would double the cost of an INSERT. Only one function of the
+-- server writes the rows.
 CREATE TABLE activities (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -292,7 +297,8 @@ CREATE TABLE activities (
   PRIMARY KEY (tenant_id, resource, resource_id, id)
 );
 
--- The last numbers of a tenant. The row is updated with every new ticket: free space keeps its versions on one page.
+-- The last ticket numbers of a tenant. Every new ticket updates the row, so the fillfactor leaves space for its
+-- versions on the same page.
 CREATE TABLE ticket_sequences (
   tenant_id bigint DEFAULT 0 PRIMARY KEY,
   total integer NOT NULL DEFAULT 0,
@@ -303,8 +309,9 @@ CREATE TABLE ticket_sequences (
   FOREIGN KEY (tenant_id) REFERENCES tenants ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (fillfactor = 20);
 
--- The number of tickets per kind, maintained by triggers (docs/decisions/pagination.md): once with assignee_id 0 for all
--- assignees, and once for the assignee. category is '' if the ticket has none.
+-- The number of tickets with a combination of field values, updated by triggers (docs/decisions/pagination.md). Each
+-- ticket counts in the row with assignee_id 0 and, if it has an assignee, in the row of the assignee. category is '' if
+-- the ticket has no category.
 CREATE TABLE ticket_counts (
   tenant_id bigint NOT NULL DEFAULT 0,
   assignee_id bigint NOT NULL,
@@ -349,7 +356,7 @@ CREATE INDEX ON assets (tenant_id, status, id DESC);
 CREATE INDEX ON assets (tenant_id, type, id DESC);
 CREATE UNIQUE INDEX assets_tenant_id_asset_tag_key ON assets (tenant_id, asset_tag);
 
--- A file that a user has uploaded and not imported yet. preview is the content of the preview page.
+-- A CSV file that a user has uploaded but not yet imported. preview is the content of the preview page.
 CREATE TABLE csv_uploads (
   tenant_id bigint NOT NULL DEFAULT 0,
   user_id bigint NOT NULL,
@@ -412,9 +419,9 @@ CREATE INDEX ON tasks (tenant_id, project_id, status, id DESC);
 
 -- Change feed (docs/decisions/change-feed.md) --------------------------------------
 
--- The position of each row in the order of changes, maintained by triggers. horizon: all transactions with lower
--- positions had ended when the row was written. Rows move to the end of the index all the time, hence the eager
--- autovacuum.
+-- The position of each row in the order of changes, written by triggers. horizon is the position of the oldest
+-- transaction that was running when the row was written. The thresholds of autovacuum are low, because writes
+-- constantly move rows to the end of the index.
 CREATE TABLE changes (
   tenant_id bigint NOT NULL DEFAULT 0,
   resource text COLLATE "C" NOT NULL,
@@ -426,8 +433,8 @@ CREATE TABLE changes (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 CREATE INDEX ON changes (tenant_id, resource, position, id);
 
--- The runs of PostgreSQL servers in which positions were assigned. It belongs to no tenant. position_offset is added
--- to transaction ids, which start again at a low number on another server.
+-- The runs of PostgreSQL servers that assigned positions. The rows belong to no tenant. The triggers add
+-- position_offset to transaction ids, because transaction ids start at a low number again on another server.
 CREATE TABLE change_epochs (
   begins_at bigint PRIMARY KEY,
   started_at timestamptz(6) NOT NULL,
@@ -435,9 +442,9 @@ CREATE TABLE change_epochs (
   position_offset bigint NOT NULL
 );
 
--- When this server started to run without a recovery. The table is unlogged, so a recovery, a promotion and a restore
--- of files empty it: transaction ids may be reused after them, although the server's start time stays the same. A
--- dump includes its rows, which name their server.
+-- The time since when a server has been running without a recovery. The table is unlogged, so that a recovery, a
+-- promotion or a restore of files empties it. After these events, PostgreSQL can assign the same transaction ids again,
+-- although the start time of the server stays the same. A dump includes the rows, so they identify their server.
 CREATE UNLOGGED TABLE server_runs (
   system_identifier bigint NOT NULL,
   began_at timestamptz(6) NOT NULL,
@@ -446,8 +453,8 @@ CREATE UNLOGGED TABLE server_runs (
 
 -- Full-text search (docs/decisions/full-text-search.md) ----------------------------------
 
--- The words of each row that can be searched, maintained by triggers. New words wait in a pending list, which is
--- short enough for every search to scan, and move to the index together.
+-- The words of each row for full-text search, written by triggers. PostgreSQL first adds new words to the pending list
+-- of the index. The maximum length of this list is low, because every search scans it.
 CREATE TABLE texts (
   tenant_id bigint NOT NULL DEFAULT 0,
   resource text COLLATE "C" NOT NULL,
@@ -459,9 +466,9 @@ CREATE INDEX ON texts USING gin (document) WITH (gin_pending_list_limit = 64);
 
 -- Webhooks ---------------------------------------------------------------------
 
--- Secrets are encrypted. open_until and openings are the circuit breaker. held: the owner paused deliveries. While
--- the receiver has not responded with 2xx since the URL changed, trial_attempts holds the times of the last minute's
--- attempts.
+-- Secrets are encrypted. open_until and openings contain the state of the circuit breaker. held is true if a user has
+-- paused deliveries. Until the receiver first responds with 2xx at the current URL, trial_attempts contains the start
+-- times of the attempts in the last minute.
 CREATE TABLE webhook_subscriptions (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -496,7 +503,7 @@ CREATE TABLE webhook_subscriptions (
 );
 CREATE INDEX ON webhook_subscriptions (tenant_id, active, id DESC);
 
--- A request to send deliveries again, and its progress: after_id is the last processed delivery of the first status in
+-- A request to send deliveries again, and its progress. after_id is the last processed delivery of the first status in
 -- states.
 CREATE TABLE webhook_replays (
   tenant_id bigint NOT NULL DEFAULT 0,
@@ -514,7 +521,8 @@ CREATE TABLE webhook_replays (
   FOREIGN KEY (tenant_id, subscription_id) REFERENCES webhook_subscriptions ON UPDATE CASCADE ON DELETE RESTRICT
 );
 
--- The outbox: one row per event, written in the transaction of the change. body is sent byte for byte.
+-- The outbox, with one row per event, written in the transaction of the change. Each attempt sends the exact bytes of
+-- body.
 CREATE TABLE events (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -530,8 +538,9 @@ CREATE INDEX ON events (tenant_id, created_at);
 CREATE INDEX ON events (tenant_id, type, id DESC);
 CREATE UNIQUE INDEX events_tenant_id_public_id_key ON events (tenant_id, public_id);
 
--- One event for one subscription. next_attempt_at is when a worker may claim it, or when the lease of its claim
--- expires. lost counts attempts whose worker ended before it recorded a result.
+-- The delivery of an event to a subscription. next_attempt_at is when a worker can claim the delivery or, if it is
+-- already claimed, when the lease expires. lost is the number of attempts whose worker stopped before it recorded a
+-- result.
 CREATE TABLE deliveries (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -556,8 +565,8 @@ CREATE INDEX ON deliveries (tenant_id, subscription_id, state, id DESC);
 CREATE UNIQUE INDEX deliveries_tenant_id_event_id_subscription_id_key
   ON deliveries (tenant_id, event_id, subscription_id);
 
--- answer is the body of a response that may come from a private network, which requests can't read; public_answer is
--- any other.
+-- answer is the body of a response that may come from a private network. The role for requests can't read it.
+-- public_answer is the body of any other response.
 CREATE TABLE delivery_attempts (
   tenant_id bigint NOT NULL DEFAULT 0,
   id bigserial,
@@ -576,8 +585,9 @@ CREATE INDEX ON delivery_attempts (tenant_id, delivery_id, id);
 
 -- Requests ---------------------------------------------------------------------
 
--- Responses to requests with an Idempotency-Key (docs/decisions/idempotency.md). It has no foreign key, which would
--- lock the row of the API key. Rows live for a day, hence the eager autovacuum.
+-- Responses to requests with an Idempotency-Key (docs/decisions/idempotency.md). The table has no foreign key, because
+-- a foreign key would lock the row of the API key. The thresholds of autovacuum are low, because all rows are deleted
+-- after a day.
 CREATE TABLE idempotency_keys (
   tenant_id bigint NOT NULL DEFAULT 0,
   key_id bigint NOT NULL,
@@ -591,8 +601,9 @@ CREATE TABLE idempotency_keys (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 CREATE INDEX ON idempotency_keys (tenant_id, created_at);
 
--- Requests by key, endpoint and outcome (docs/decisions/usage-statistics.md); key_id 0 is all keys together. The rows of the
--- current minute are updated every few seconds: free space keeps their versions on one page.
+-- The number of requests by API key, endpoint and outcome (docs/decisions/usage-statistics.md). The rows with key_id 0
+-- contain the sum of all keys. The server updates the rows of the current minute every few seconds, so the fillfactor
+-- leaves space for their versions on the same page.
 CREATE TABLE usage_minutes (
   tenant_id bigint NOT NULL DEFAULT 0,
   at timestamptz(0) NOT NULL,
@@ -630,8 +641,8 @@ CREATE INDEX usage_hours_near_idx ON usage_hours (tenant_id, at, key_id)
 -- =============================================================================
 -- Row-level security
 --
--- A request sees and writes the rows of the tenant that its transaction has set, and no row without one. PostgreSQL
--- evaluates the subquery once per query.
+-- The role itsm_request sees and writes only the rows of the tenant in the setting itsm.tenant_id, and no rows without
+-- this setting. PostgreSQL evaluates the subquery once per query.
 -- =============================================================================
 
 DO $$
@@ -659,13 +670,13 @@ $$;
 -- =============================================================================
 -- Rights
 --
--- There are no default privileges: each right is granted on purpose. Rights on functions follow their definitions.
+-- There are no default privileges, so each right needs a GRANT. The rights on functions come after their definitions.
 -- =============================================================================
 
 GRANT USAGE ON SCHEMA public TO itsm_request, itsm_system;
 
--- Requests have only the rights that endpoints and the developer area need. Triggers write the other tables with the rights
--- of the owner.
+-- Requests have only the rights that endpoints and the developer area need. Triggers write the other tables with the
+-- rights of the owner.
 GRANT SELECT ON ticket_counts, texts, changes, change_epochs, usage_minutes, usage_hours TO itsm_request;
 GRANT SELECT, INSERT ON comments, activities, events, webhook_replays, audit_entries TO itsm_request;
 GRANT SELECT, INSERT, UPDATE ON users, tickets, ticket_sequences, assets, projects, tasks, webhook_subscriptions,
@@ -676,38 +687,38 @@ GRANT USAGE ON SEQUENCE users_id_seq, api_keys_id_seq, invitations_id_seq, audit
   comments_id_seq, activities_id_seq, assets_id_seq, projects_id_seq, tasks_id_seq, webhook_subscriptions_id_seq,
   webhook_replays_id_seq, events_id_seq, deliveries_id_seq TO itsm_request;
 
--- Requests create keys and invitations, but never read a hash.
+-- Requests create keys and invitations, but can't read their hashes.
 GRANT INSERT, UPDATE (name, scopes, expires_at, revoked_at, updated_at), SELECT (tenant_id, id, user_id, rotated_from,
   name, last_four, scopes, expires_at, revoked_at, last_used_at, created_at, updated_at) ON api_keys TO itsm_request;
 GRANT INSERT, UPDATE (used_at), SELECT (tenant_id, id, user_id, demo, expires_at, used_at, created_at)
   ON invitations TO itsm_request;
 -- An administrator who deactivates a user also ends the user's sessions.
 GRANT UPDATE (ended_at), SELECT (tenant_id, id, user_id, ended_at) ON sessions TO itsm_request;
--- Requests read no response that may come from a private network.
+-- Requests can't read responses that may come from a private network.
 GRANT SELECT (tenant_id, id, delivery_id, number, started_at, duration_ms, status, error, public_answer)
   ON delivery_attempts TO itsm_request;
 
--- Key lookup, signing in, workers, retention and the command line work on all rows.
+-- Key lookups, sign-ins, workers, retention jobs and the command line access the rows of all tenants.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tenants, users, api_keys, invitations, passwords, passkeys, sessions,
   sign_in_failures, used_challenges, audit_entries, tickets, ticket_watchers, comments, activities, ticket_sequences,
   ticket_counts, texts, assets, csv_uploads, projects, tasks, changes, change_epochs, server_runs,
   webhook_subscriptions, webhook_replays, events, deliveries, delivery_attempts, idempotency_keys, usage_minutes,
   usage_hours TO itsm_system;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO itsm_system;
--- A process whose own role owns nothing reads with it which migrations were applied.
+-- With this right, a process that isn't the owner of the tables can read which migrations were applied.
 GRANT SELECT ON _prisma_migrations TO itsm_system;
 
 -- =============================================================================
 -- Triggers
 --
--- Triggers see every write: by the server, the command line and psql. Functions that write tables for which
--- requests have no rights are SECURITY DEFINER, and PUBLIC may not execute them: with a trigger on a table of its
--- own, another role could write what the owner may.
+-- Triggers run for every write, also for writes in psql. If a function writes tables that requests can't write, it is
+-- SECURITY DEFINER, and PUBLIC can't execute it. Otherwise, another role could add the trigger to its own table, and
+-- write with the rights of the owner.
 -- =============================================================================
 
--- Versions, of which ETags consist (docs/decisions/optimistic-concurrency.md) --------------
+-- Versions for ETags (docs/decisions/optimistic-concurrency.md) ----------------------------
 
--- Increments the version. The largest integer is followed by 1.
+-- Increments the version. After the largest integer, the version starts again at 1.
 CREATE FUNCTION next_version() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN NEW.version := OLD.version % 2147483647 + 1; RETURN NEW; END
@@ -718,15 +729,15 @@ CREATE TRIGGER tickets_next_version BEFORE UPDATE ON tickets FOR EACH ROW EXECUT
 CREATE TRIGGER assets_next_version BEFORE UPDATE ON assets FOR EACH ROW EXECUTE FUNCTION next_version();
 CREATE TRIGGER projects_next_version BEFORE UPDATE ON projects FOR EACH ROW EXECUTE FUNCTION next_version();
 CREATE TRIGGER tasks_next_version BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION next_version();
--- The result of a delivery doesn't change the version.
+-- The version doesn't change if only the health of the subscription changes.
 CREATE TRIGGER webhook_subscriptions_next_version BEFORE UPDATE ON webhook_subscriptions FOR EACH ROW
   WHEN ((OLD.updated_at, OLD.url, OLD.events, OLD.filter, OLD.skip_own, OLD.active, OLD.held)
     IS DISTINCT FROM (NEW.updated_at, NEW.url, NEW.events, NEW.filter, NEW.skip_own, NEW.active, NEW.held))
   EXECUTE FUNCTION next_version();
 
--- API keys: every process caches them (server/src/auth/api-keys/key-lookup.ts) --------
+-- API keys, which every process caches (server/src/auth/api-keys/key-lookup.ts) -------
 
--- Notifies all processes of the tenant whose keys may be revoked, expired or changed.
+-- Notifies all processes that the API keys of a tenant may have changed. The payload is the id of the tenant.
 CREATE FUNCTION notify_api_keys() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -744,7 +755,7 @@ CREATE TRIGGER tenants_notify_api_keys AFTER DELETE OR UPDATE OF active ON tenan
 
 -- Webhooks ---------------------------------------------------------------------
 
--- While the owner has paused a subscription, no result of an attempt closes its circuit.
+-- Keeps the circuit of a subscription open while a user has paused it, regardless of the results of attempts.
 CREATE FUNCTION hold_webhook() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -760,7 +771,7 @@ CREATE TRIGGER webhook_subscriptions_hold BEFORE UPDATE ON webhook_subscriptions
 
 -- Requests ---------------------------------------------------------------------
 
--- Raises IT001 unless the condition holds, so that a statement can end its transaction
+-- Raises the error IT001 if the condition is not true, so that a statement can make its transaction fail
 -- (server/src/database/client/transaction.ts).
 CREATE FUNCTION require_condition(condition boolean) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -773,8 +784,8 @@ $$;
 
 -- Cells (docs/decisions/failover-and-cells.md) ----------------------------------------------
 
--- Assigns the id range of a cell to new tenants, unless the database has already assigned ids. Returns the cell of the
--- database.
+-- Sets the range of tenant ids to the range of a cell, unless the database has already assigned ids. Returns the cell
+-- of the database.
 CREATE FUNCTION enter_cell(cell integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -792,7 +803,7 @@ INSERT INTO change_epochs (begins_at, started_at, system_identifier, position_of
 SELECT 0, pg_postmaster_start_time(), system_identifier, 0 FROM pg_control_system();
 INSERT INTO server_runs SELECT system_identifier, pg_postmaster_start_time() FROM pg_control_system();
 
--- Returns when the server began to run without a recovery, or null if that has not been recorded yet.
+-- Returns the time since when the server has been running without a recovery, or null if it is not recorded yet.
 CREATE FUNCTION server_ran_since() RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -801,9 +812,10 @@ BEGIN
 END
 $$;
 
--- Returns what is added to transaction ids on a server that was started, restored or replaced, and records the first
--- position of the new epoch. Only on another server do transactions wait for each other: all must use the same
--- offset, which is above every earlier position, also for transactions that are running.
+-- Begins a new epoch after the server was started, restored or replaced. Records the first position of the epoch, and
+-- returns the offset to add to transaction ids. If the database is on a different server than before, locks
+-- change_epochs, so that all transactions use the same new offset. With this offset, the positions of all running and
+-- later transactions are higher than all earlier positions.
 CREATE FUNCTION begin_change_epoch() RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -846,8 +858,8 @@ BEGIN
 END
 $$;
 
--- Returns what is added to transaction ids on this server, and keeps it for the session: no session survives a
--- restart. If the transaction is rolled back, PostgreSQL also discards the setting.
+-- Returns the offset to add to transaction ids on this server. Caches the offset in a setting of the session, because
+-- no session survives a restart. If the transaction is rolled back, PostgreSQL also discards the setting.
 CREATE FUNCTION change_offset() RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -864,7 +876,7 @@ BEGIN
 END
 $$;
 
--- Returns the current epoch. The first caller after a restart begins it.
+-- Returns the current epoch. The first call after a restart begins a new epoch.
 CREATE FUNCTION current_change_epoch(OUT started_at timestamptz, OUT position_offset bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -879,7 +891,8 @@ END
 $$;
 
 -- Moves a row to the newest position, once per transaction, and returns the position. The caller needs the right to
--- write the table. It is called in expressions, which are cheaper than statements.
+-- write to changes. The function returns a value, so that callers can use it in expressions, which are cheaper than
+-- statements.
 CREATE FUNCTION note_change(of_tenant bigint, of_resource text, of_row bigint, is_new boolean) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -888,7 +901,7 @@ DECLARE
   newest CONSTANT bigint := change_offset + pg_current_xact_id()::text::bigint;
   oldest_running CONSTANT bigint := change_offset + pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
 BEGIN
-  -- Most writes update rows. Moving a row costs half of an INSERT that conflicts.
+  -- In most cases, the row already exists. An UPDATE then costs half of an INSERT that conflicts.
   IF NOT is_new THEN
     UPDATE changes SET position = newest, horizon = oldest_running, changed_at = clock_timestamp()
     WHERE tenant_id = of_tenant AND resource = of_resource AND id = of_row AND position <> newest;
@@ -915,8 +928,8 @@ BEGIN
 END
 $$;
 
--- One trigger for everything that follows from the write of a ticket: PostgreSQL evaluates the condition of each
--- trigger for each statement. tickets_text_new writes the words of new rows.
+-- The trigger function of tickets. It is the only row trigger after a write, because PostgreSQL evaluates the condition
+-- of each trigger for each statement. The trigger tickets_text_new writes the words of new rows.
 CREATE FUNCTION note_changed_ticket() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -928,7 +941,7 @@ BEGIN
   IF (OLD.tenant_id, OLD.status, OLD.priority, OLD.type, OLD.category, OLD.assignee_id)
     IS DISTINCT FROM (NEW.tenant_id, NEW.status, NEW.priority, NEW.type, NEW.category, NEW.assignee_id)
   THEN
-    -- Read by count_changed_tickets() at the end of the statement.
+    -- count_changed_tickets() reads this setting at the end of the statement.
     PERFORM set_config('itsm.kinds_changed', 'on', true);
   END IF;
   IF (OLD.tenant_id, OLD.id, OLD.ordinal, OLD.type, OLD.number, OLD.title, OLD.description)
@@ -942,7 +955,7 @@ BEGIN
 END
 $$;
 
--- The API returns watchers as a part of their ticket.
+-- A change of watchers is a change of their ticket, because the API returns the watchers as a part of the ticket.
 CREATE FUNCTION note_changed_watcher() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -972,8 +985,8 @@ CREATE TRIGGER tasks_note_change AFTER INSERT OR UPDATE ON tasks FOR EACH ROW EX
 
 -- Totals of tickets (docs/decisions/pagination.md) ---------------------------------
 
--- Counts are updated once per statement and in the order of their keys, so that two transactions can't deadlock and a
--- bulk load is counted in one step.
+-- Updates the counts of new tickets once per statement, so that a bulk load needs only one step. Updates the counts in
+-- the order of their keys, so that two transactions can't deadlock.
 CREATE FUNCTION count_new_tickets() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -988,7 +1001,8 @@ BEGIN
 END
 $$;
 
--- Most updates change nothing that is counted: note_changed_ticket() sets itsm.kinds_changed if one does.
+-- Updates the counts of changed tickets. Most updates of tickets don't affect the counts. If an update does,
+-- note_changed_ticket() sets itsm.kinds_changed.
 CREATE FUNCTION count_changed_tickets() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -1011,11 +1025,11 @@ BEGIN
 END
 $$;
 
--- Deleting a ticket would leave a gap in the ordinals.
+-- Rejects the deletion of tickets, because it would leave a gap in the ordinals.
 CREATE FUNCTION refuse_deleting_tickets() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'Tickets are never deleted: their ordinals must be without a gap, and totals count on it.'
+  RAISE EXCEPTION 'Tickets are never deleted, because their ordinals must have no gaps.'
     USING HINT = 'Give the ticket the status CANCELLED instead.';
 END
 $$;
@@ -1034,14 +1048,16 @@ CREATE TRIGGER tickets_refuse_truncate BEFORE TRUNCATE ON tickets
 -- =============================================================================
 -- Full-text search (docs/decisions/full-text-search.md)
 --
--- A GIN index can't start with tenant_id, so each word of a document starts with its place: the tenant, the resource
--- and, for tickets, a bucket of 32,768 tickets. A search looks through one place at a time. The functions are
--- PL/pgSQL, which caches their plans: SQL functions would be planned for each row.
+-- A GIN index can't start with tenant_id. Each word of a document therefore has a prefix that identifies a partition of
+-- the index, which the code calls a place: the tenant, the resource and, for tickets, a bucket of 32,768 tickets. A
+-- search queries one place at a time. The functions are in PL/pgSQL, because it caches their plans. PostgreSQL would
+-- plan SQL functions for each row.
 -- =============================================================================
 
--- Words are runs of letters and digits on every server. The parser of PostgreSQL would keep e-mail addresses, hosts,
--- paths and versions together and, with LC_CTYPE C, treat every character beyond ASCII as a letter; so these
--- separators are replaced by spaces first. NFC: a letter and its accent are one character.
+-- Splits text into words, which are sequences of letters and digits on every server. First replaces all separators with
+-- spaces. Otherwise, PostgreSQL's parser would not split email addresses, host names, paths and versions and, with
+-- LC_CTYPE C, would treat every non-ASCII character as a letter. Normalizes to NFC, so that a letter and its accent are
+-- one character.
 CREATE FUNCTION text_words(given text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -1067,7 +1083,7 @@ BEGIN
 END
 $$;
 
--- Returns the prefix of the words of a place.
+-- Returns the prefix of all words in a place.
 CREATE FUNCTION text_place(tenant_id bigint, resource text, bucket integer) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -1075,7 +1091,7 @@ BEGIN
 END
 $$;
 
--- Returns the document of a row. Of words longer than 64 characters, the first 64 count.
+-- Returns the document of a row. Shortens words to 64 characters.
 CREATE FUNCTION text_document(place text, given text, number text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
@@ -1090,9 +1106,8 @@ BEGIN
 END
 $$;
 
--- Returns the document of a ticket. It is one function, because each function call takes as long as the work in it. The ticket
--- number is one word.
--- regexp_replace() is faster than translate() here.
+-- Returns the document of a ticket. The ticket number is one word. The code of the other functions is repeated, because
+-- a function call would take as long as the work itself. regexp_replace() is faster than translate() here.
 CREATE FUNCTION ticket_document(tenant_id bigint, ordinal integer, type text, number integer, title text, description text)
 RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -1110,7 +1125,8 @@ BEGIN
 END
 $$;
 
--- The arguments of the trigger are the columns that are searched. All rows of these resources are in one place.
+-- Writes the documents of new rows. The arguments of the trigger are the names of the searched columns. All rows of a
+-- resource are in one place.
 CREATE FUNCTION write_new_texts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -1124,7 +1140,7 @@ BEGIN
 END
 $$;
 
--- Writes the document of one changed row.
+-- Writes the document of a changed row.
 CREATE FUNCTION write_text() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -1137,7 +1153,7 @@ BEGIN
 END
 $$;
 
--- note_changed_ticket() updates the documents of tickets.
+-- Writes the documents of new tickets. note_changed_ticket() updates the documents of changed tickets.
 CREATE FUNCTION write_new_ticket_texts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -1183,9 +1199,9 @@ CREATE TRIGGER tasks_text_changed AFTER UPDATE ON tasks FOR EACH ROW
     IS DISTINCT FROM (NEW.tenant_id, NEW.id, NEW.title, NEW.description))
   EXECUTE FUNCTION write_text('title', 'description');
 
--- Returns the search for the words of q, as text that becomes a tsquery when U+0001 is replaced by a place; null if q
--- has no word. All words must occur. The last one may be a prefix, unless it is a ticket number, which is two words
--- in a text.
+-- Returns the search for the words of q as text, or null if q has no words. To get a tsquery, replace U+0001 with a
+-- place. A match contains all words. The last word can be a prefix, unless it is a ticket number. A ticket number in
+-- another text is two words.
 CREATE FUNCTION text_query(q text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
@@ -1208,9 +1224,10 @@ BEGIN
 END
 $$;
 
--- Returns the ids of the tenant's rows that contain the words of q, in order, at most `most`. The operators of
--- full-text search are not leakproof, so row-level security would keep requests from the index: this function may use
--- it, for the tenant that is set. It looks through places until it has enough rows.
+-- Returns the ids of the tenant's rows that contain the words of q, in order, at most `most` ids. Queries one place
+-- after another until it has enough rows. The operators of full-text search are not leakproof, so with row-level
+-- security a request can't use the index itself. This function can, because it is SECURITY DEFINER. It searches only
+-- the tenant in the setting itsm.tenant_id.
 CREATE FUNCTION search_texts(searched text, q text, newest_first boolean, most integer) RETURNS TABLE(id bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = '' SET enable_seqscan = off AS $$
 DECLARE
@@ -1234,7 +1251,7 @@ BEGIN
       SELECT m.id FROM (
         SELECT t.tenant_id, t.id FROM public.texts t
         WHERE t.document @@ replace(query, chr(1), public.text_place(tenant, searched, bucket))::tsquery
-        -- The place contains the tenant. OFFSET 0 keeps the condition on its column out of the index scan.
+        -- OFFSET 0 separates the condition on tenant_id from the index scan, which already selects the tenant's place.
         OFFSET 0
       ) AS m
       WHERE m.tenant_id = tenant ORDER BY CASE WHEN newest_first THEN -m.id ELSE m.id END LIMIT wanted;
@@ -1251,11 +1268,11 @@ GRANT EXECUTE ON FUNCTION search_texts(text, text, boolean, integer) TO itsm_req
 -- =============================================================================
 -- Job queues
 --
--- pg-boss creates and migrates its schema after the migrations and knows nothing of the roles
--- (server/src/database/jobs/job-schema.ts). Requests add jobs to a queue; workers do everything else.
+-- After the migrations, pg-boss creates and migrates its own schema, but doesn't grant rights to the roles
+-- (server/src/database/jobs/job-schema.ts). Requests can only add jobs to queues. Workers need all rights.
 -- =============================================================================
 
--- Returns the statements that grant what is missing there.
+-- Returns the statements that grant the missing rights on pg-boss's schema.
 CREATE FUNCTION missing_job_queue_rights() RETURNS SETOF text LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN QUERY

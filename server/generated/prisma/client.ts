@@ -58,12 +58,12 @@ export type User = Prisma.UserModel
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model Invitation
- * A link that signs a user in once, to set a password or a passkey (auth/accounts/invitations.ts).
+ * A sign-in link that a user can use once, to set a password or a passkey (auth/accounts/invitations.ts).
  */
 export type Invitation = Prisma.InvitationModel
 /**
  * Model Password
- * The password of a user. Each user of an e-mail address has a separate password.
+ * The password of a user. Users of different tenants with the same email address have separate passwords.
  */
 export type Password = Prisma.PasswordModel
 /**
@@ -78,18 +78,20 @@ export type Passkey = Prisma.PasskeyModel
 export type Session = Prisma.SessionModel
 /**
  * Model SignInFailure
- * Recent failed sign-ins by address or account. It belongs to no tenant, because the tenant is unknown before the sign-in.
+ * The number of recent failed sign-ins for an address or account. The row belongs to no tenant, because the tenant is
+ * unknown before the sign-in.
  */
 export type SignInFailure = Prisma.SignInFailureModel
 /**
  * Model UsedChallenge
- * The challenges that passkeys have signed, so that none is used twice. It belongs to no tenant, because the tenant is
- * unknown before the sign-in.
+ * A challenge that a passkey has signed. The server rejects a challenge that is used again. The row belongs to no
+ * tenant, because the tenant is unknown before the sign-in.
  */
 export type UsedChallenge = Prisma.UsedChallengeModel
 /**
  * Model AuditEntry
- * An action of a user in the developer area. It has no foreign keys, because entries outlive what they refer to.
+ * An action in the developer area or on the command line. The table has no foreign keys, because entries outlive the
+ * rows that they refer to.
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
@@ -104,30 +106,30 @@ export type Ticket = Prisma.TicketModel
 export type TicketWatcher = Prisma.TicketWatcherModel
 /**
  * Model Comment
- * A comment on a ticket. It never changes. The ticket stores the number of its comments.
+ * A comment on a ticket. Comments never change. The ticket stores the number of its comments.
  */
 export type Comment = Prisma.CommentModel
 /**
  * Model Activity
- * A change of a ticket or an asset, written in the same transaction. It has no foreign keys, which would slow down each
- * write.
+ * A change of a ticket or an asset, written in the transaction of the change. The table has no foreign keys, because
+ * they would slow down each write.
  */
 export type Activity = Prisma.ActivityModel
 /**
  * Model TicketSequence
- * The last ordinal of a tenant's tickets, and the last number per type. A transaction that creates a ticket locks the row
- * until it commits.
+ * The last ordinal of a tenant's tickets, and the last number of each type. A transaction that creates a ticket locks
+ * the row until the transaction ends.
  */
 export type TicketSequence = Prisma.TicketSequenceModel
 /**
  * Model TicketCount
- * The number of tickets per combination of fields, maintained by triggers in the transaction of each write. The exact total
- * of a filter is the sum over its rows.
+ * The number of tickets with a combination of field values. Triggers update the number in the transaction of each
+ * write. The exact total of a filter is the sum over the rows that match the filter.
  */
 export type TicketCount = Prisma.TicketCountModel
 /**
  * Model Text
- * The words of a row for full-text search, maintained by triggers (docs/decisions/full-text-search.md).
+ * The words of a row for full-text search, written by triggers (docs/decisions/full-text-search.md).
  */
 export type Text = Prisma.TextModel
 /**
@@ -137,7 +139,7 @@ export type Text = Prisma.TextModel
 export type Asset = Prisma.AssetModel
 /**
  * Model CsvUpload
- * A CSV file that a user has uploaded and not imported yet (docs/decisions/data-model.md#csv).
+ * A CSV file that a user has uploaded but not yet imported (docs/decisions/data-model.md#csv).
  */
 export type CsvUpload = Prisma.CsvUploadModel
 /**
@@ -152,18 +154,19 @@ export type Project = Prisma.ProjectModel
 export type Task = Prisma.TaskModel
 /**
  * Model Change
- * The position of each row in the change feed, maintained by triggers (docs/decisions/change-feed.md).
+ * The position of a row in the change feed, written by triggers (docs/decisions/change-feed.md).
  */
 export type Change = Prisma.ChangeModel
 /**
  * Model ChangeEpoch
- * The runs of PostgreSQL servers in which positions were assigned, on this server and on earlier ones. It belongs to no
- * tenant.
+ * A run of a PostgreSQL server that assigned positions: this server, or an earlier server of the database. The row
+ * belongs to no tenant.
  */
 export type ChangeEpoch = Prisma.ChangeEpochModel
 /**
  * Model ServerRun
- * When this server started to run without a recovery. The table is UNLOGGED, so that a recovery empties it.
+ * The time since when a PostgreSQL server has been running without a recovery. The table is UNLOGGED, so that a
+ * recovery empties it.
  */
 export type ServerRun = Prisma.ServerRunModel
 /**
@@ -173,8 +176,8 @@ export type ServerRun = Prisma.ServerRunModel
 export type WebhookSubscription = Prisma.WebhookSubscriptionModel
 /**
  * Model IdempotencyKey
- * The response to a POST with an `Idempotency-Key`, kept for repeated requests (docs/decisions/idempotency.md). It has no
- * foreign key, which would lock the row of the API key.
+ * The stored response to a POST with an `Idempotency-Key`, for repeated requests (docs/decisions/idempotency.md). The
+ * table has no foreign key, because a foreign key would lock the row of the API key.
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
@@ -184,7 +187,7 @@ export type IdempotencyKey = Prisma.IdempotencyKeyModel
 export type WebhookReplay = Prisma.WebhookReplayModel
 /**
  * Model Event
- * The outbox: one row per public event, written in the transaction of the change.
+ * A public event in the outbox, written in the transaction of the change.
  */
 export type Event = Prisma.EventModel
 /**
@@ -194,16 +197,17 @@ export type Event = Prisma.EventModel
 export type Delivery = Prisma.DeliveryModel
 /**
  * Model DeliveryAttempt
- * The result of one attempt.
+ * The result of one attempt of a delivery.
  */
 export type DeliveryAttempt = Prisma.DeliveryAttemptModel
 /**
  * Model UsageMinute
- * The requests of an API key in one minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
+ * The number of requests of an API key in one minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
  */
 export type UsageMinute = Prisma.UsageMinuteModel
 /**
  * Model UsageHour
- * The requests of an API key in one hour, written together with those of the minute, and kept for longer.
+ * The number of requests of an API key in one hour, by endpoint and outcome. The server writes hours together with
+ * minutes, but stores hours for longer.
  */
 export type UsageHour = Prisma.UsageHourModel

@@ -116,7 +116,7 @@ export async function assertTenantIsolation(client: pg.ClientBase): Promise<void
     throw new TenantIsolationError(
       `Tenants are not isolated: without a tenant, the role ${requestRole} can see rows of ${open.join(', ')}. ` +
         'Restore row-level security and the policies of these tables. Make sure that the role is not a superuser and ' +
-        'has no BYPASSRLS.',
+        "doesn't have BYPASSRLS.",
     );
   } finally {
     await client.query('ROLLBACK');

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Activity
- * A change of a ticket or an asset, written in the same transaction. It has no foreign keys, which would slow down each
- * write.
+ * A change of a ticket or an asset, written in the transaction of the change. The table has no foreign keys, because
+ * they would slow down each write.
  */
 export type ActivityModel = runtime.Types.Result.DefaultSelection<Prisma.$ActivityPayload>
 

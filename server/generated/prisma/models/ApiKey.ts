@@ -1475,12 +1475,12 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     userId: bigint
     /**
-     * The key that this key replaced.
+     * The key that this key replaces.
      */
     rotatedFrom: bigint | null
     name: string
     /**
-     * The SHA-256 of the key. The key itself is never stored.
+     * The SHA-256 hash of the key. The server never stores the key itself.
      */
     hash: runtime.Bytes
     lastFour: string

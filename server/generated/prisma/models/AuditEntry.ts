@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AuditEntry
- * An action of a user in the developer area. It has no foreign keys, because entries outlive what they refer to.
+ * An action in the developer area or on the command line. The table has no foreign keys, because entries outlive the
+ * rows that they refer to.
  */
 export type AuditEntryModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditEntryPayload>
 

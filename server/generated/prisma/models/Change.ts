@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Change
- * The position of each row in the change feed, maintained by triggers (docs/decisions/change-feed.md).
+ * The position of a row in the change feed, written by triggers (docs/decisions/change-feed.md).
  */
 export type ChangeModel = runtime.Types.Result.DefaultSelection<Prisma.$ChangePayload>
 
@@ -449,11 +449,12 @@ export type $ChangePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     resource: string
     id: bigint
     /**
-     * The id of the transaction that wrote the row last, plus the offset of its epoch.
+     * The id of the last transaction that wrote the row, plus the offset of its epoch.
      */
     position: bigint
     /**
-     * All transactions with lower positions had ended when the row was written.
+     * The position of the oldest transaction that was running when the row was written. All transactions with lower
+     * positions had ended.
      */
     horizon: bigint
     changedAt: Date

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ChangeEpoch
- * The runs of PostgreSQL servers in which positions were assigned, on this server and on earlier ones. It belongs to no
- * tenant.
+ * A run of a PostgreSQL server that assigned positions: this server, or an earlier server of the database. The row
+ * belongs to no tenant.
  */
 export type ChangeEpochModel = runtime.Types.Result.DefaultSelection<Prisma.$ChangeEpochPayload>
 
@@ -379,13 +379,13 @@ export type $ChangeEpochPayload<ExtArgs extends runtime.Types.Extensions.Interna
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
-     * The first position of the run. A run may have several rows; the lowest one counts.
+     * The first position of the run. If a run has several rows, the lowest first position is valid.
      */
     beginsAt: bigint
     startedAt: Date
     systemIdentifier: bigint
     /**
-     * The number that is added to transaction ids.
+     * The number that the triggers add to transaction ids.
      */
     positionOffset: bigint
   }, ExtArgs["result"]["changeEpoch"]>

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Comment
- * A comment on a ticket. It never changes. The ticket stores the number of its comments.
+ * A comment on a ticket. Comments never change. The ticket stores the number of its comments.
  */
 export type CommentModel = runtime.Types.Result.DefaultSelection<Prisma.$CommentPayload>
 

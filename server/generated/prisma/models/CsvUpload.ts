@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CsvUpload
- * A CSV file that a user has uploaded and not imported yet (docs/decisions/data-model.md#csv).
+ * A CSV file that a user has uploaded but not yet imported (docs/decisions/data-model.md#csv).
  */
 export type CsvUploadModel = runtime.Types.Result.DefaultSelection<Prisma.$CsvUploadPayload>
 
@@ -574,7 +574,7 @@ export type $CsvUploadPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     resource: string
     content: runtime.Bytes
     /**
-     * The preview of the import. It is JSON, because errors may quote characters that JSONB can't store.
+     * The preview of the import. The type is JSON, because errors may quote characters that JSONB can't store.
      */
     preview:unknown
     createdAt: Date

@@ -1066,24 +1066,24 @@ export type $DeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     state:(import("@itsm-api/contract").DeliveryState)
     /**
-     * The number of started attempts since it was created or replayed.
+     * The number of started attempts since the delivery was created or last replayed.
      */
     attempts: number
     /**
-     * The number of attempts without a known result, because their worker ended.
+     * The number of attempts without a result, because their worker stopped.
      */
     lost: number
     /**
-     * While PENDING: when a worker may claim it. While claimed: when the lease expires.
+     * When a worker can claim the pending delivery or, if it is already claimed, when the lease expires.
      */
     nextAttemptAt: Date
     /**
-     * The claim of a worker. Only the worker with the same value may record the result.
+     * The token of the worker's claim, or null. A worker can record a result only with the same token.
      */
     claim: string | null
     createdAt: Date
     /**
-     * When it was delivered, exhausted or cancelled, or null while it is pending.
+     * When the delivery was delivered, exhausted or canceled, or null while it is pending.
      */
     settledAt: Date | null
   }, ExtArgs["result"]["delivery"]>

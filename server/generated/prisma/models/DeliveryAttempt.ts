@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model DeliveryAttempt
- * The result of one attempt.
+ * The result of one attempt of a delivery.
  */
 export type DeliveryAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$DeliveryAttemptPayload>
 
@@ -737,7 +737,7 @@ export type $DeliveryAttemptPayload<ExtArgs extends runtime.Types.Extensions.Int
     startedAt: Date
     durationMs: number
     /**
-     * The HTTP status, or null without a response.
+     * The HTTP status of the response, or null if there was no response.
      */
     status: number | null
     /**
@@ -745,12 +745,12 @@ export type $DeliveryAttemptPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     error: string | null
     /**
-     * The first 4 KiB of a response that may come from a private network. The API doesn't return it, and requests can't
-     * read it.
+     * The first 4 KiB of a response that may come from a private network. The database role for requests can't read
+     * this column, so the API never returns it.
      */
     answer: string | null
     /**
-     * The first 4 KiB of any other response.
+     * The first 4 KiB of a response that can't come from a private network.
      */
     publicAnswer: string | null
   }, ExtArgs["result"]["deliveryAttempt"]>

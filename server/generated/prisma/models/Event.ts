@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Event
- * The outbox: one row per public event, written in the transaction of the change.
+ * A public event in the outbox, written in the transaction of the change.
  */
 export type EventModel = runtime.Types.Result.DefaultSelection<Prisma.$EventPayload>
 
@@ -745,16 +745,17 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     tenantId: bigint
     id: bigint
     /**
-     * The id that receivers see and use to deduplicate events: `evt_…`.
+     * The id that receivers use to deduplicate events, such as `evt_…`.
      */
     publicId: string
     type: string
     /**
-     * The JSON that every attempt sends, byte for byte.
+     * The exact bytes of JSON that every attempt sends.
      */
     body: string
     /**
-     * The W3C `traceparent` of the span that wrote it, or null without tracing (docs/decisions/observability.md).
+     * The W3C `traceparent` of the span that wrote the event, or null if tracing was off
+     * (docs/decisions/observability.md).
      */
     traceParent: string | null
     createdAt: Date

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model IdempotencyKey
- * The response to a POST with an `Idempotency-Key`, kept for repeated requests (docs/decisions/idempotency.md). It has no
- * foreign key, which would lock the row of the API key.
+ * The stored response to a POST with an `Idempotency-Key`, for repeated requests (docs/decisions/idempotency.md). The
+ * table has no foreign key, because a foreign key would lock the row of the API key.
  */
 export type IdempotencyKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$IdempotencyKeyPayload>
 
@@ -496,7 +496,7 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
     keyId: bigint
     key: string
     /**
-     * The SHA-256 of the parts of the request that a repetition must not change.
+     * The SHA-256 hash of the parts of the request that must be the same in a repeated request.
      */
     fingerprint: runtime.Bytes
     status: number

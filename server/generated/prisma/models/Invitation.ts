@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Invitation
- * A link that signs a user in once, to set a password or a passkey (auth/accounts/invitations.ts).
+ * A sign-in link that a user can use once, to set a password or a passkey (auth/accounts/invitations.ts).
  */
 export type InvitationModel = runtime.Types.Result.DefaultSelection<Prisma.$InvitationPayload>
 
@@ -656,11 +656,11 @@ export type $InvitationPayload<ExtArgs extends runtime.Types.Extensions.Internal
     id: bigint
     userId: bigint
     /**
-     * The SHA-256 of the token in the link.
+     * The SHA-256 hash of the token in the link.
      */
     hash: runtime.Bytes
     /**
-     * Whether it is the link of the demo workspace, which works only on the machine of the server.
+     * Whether this is the link of the demo workspace, which works only on the machine of the server.
      */
     demo: boolean
     expiresAt: Date

@@ -739,7 +739,7 @@ export type $PasskeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     publicKey: runtime.Bytes
     /**
-     * The signature counter of the authenticator, or 0 if it doesn't count.
+     * The signature counter of the authenticator, or 0 if the authenticator has no counter.
      */
     counter: bigint
     transports: string[]

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Password
- * The password of a user. Each user of an e-mail address has a separate password.
+ * The password of a user. Users of different tenants with the same email address have separate passwords.
  */
 export type PasswordModel = runtime.Types.Result.DefaultSelection<Prisma.$PasswordPayload>
 

@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ServerRun
- * When this server started to run without a recovery. The table is UNLOGGED, so that a recovery empties it.
+ * The time since when a PostgreSQL server has been running without a recovery. The table is UNLOGGED, so that a
+ * recovery empties it.
  */
 export type ServerRunModel = runtime.Types.Result.DefaultSelection<Prisma.$ServerRunPayload>
 

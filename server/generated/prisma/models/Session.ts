@@ -722,13 +722,13 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     id: bigint
     userId: bigint
     /**
-     * The SHA-256 of the cookie.
+     * The SHA-256 hash of the token in the cookie.
      */
     hash: runtime.Bytes
     address: string
     userAgent: string
     /**
-     * The id of the message that the session may still show once (developer/framework/cookies.ts).
+     * The id of a message that the developer area has yet to show (developer/framework/cookies.ts).
      */
     flash: string | null
     lastSeenAt: Date

@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SignInFailure
- * Recent failed sign-ins by address or account. It belongs to no tenant, because the tenant is unknown before the sign-in.
+ * The number of recent failed sign-ins for an address or account. The row belongs to no tenant, because the tenant is
+ * unknown before the sign-in.
  */
 export type SignInFailureModel = runtime.Types.Result.DefaultSelection<Prisma.$SignInFailurePayload>
 
@@ -340,7 +341,7 @@ export type $SignInFailurePayload<ExtArgs extends runtime.Types.Extensions.Inter
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
-     * The SHA-256 of the address or account.
+     * The SHA-256 hash of the address or account.
      */
     counted: runtime.Bytes
     failures: number

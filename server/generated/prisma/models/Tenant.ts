@@ -1367,7 +1367,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     id: bigint
     name: string
     /**
-     * The name in lower case: names are unique regardless of case.
+     * The normalized name, which makes names unique regardless of case.
      */
     nameKey: string
     active: boolean

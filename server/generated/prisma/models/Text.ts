@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Text
- * The words of a row for full-text search, maintained by triggers (docs/decisions/full-text-search.md).
+ * The words of a row for full-text search, written by triggers (docs/decisions/full-text-search.md).
  */
 export type TextModel = runtime.Types.Result.DefaultSelection<Prisma.$TextPayload>
 
@@ -331,7 +331,7 @@ export type $TextPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
     /**
-     * The table of the row that the words are from.
+     * The table of the row that contains the words.
      */
     resource: string
     id: bigint

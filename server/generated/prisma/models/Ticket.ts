@@ -2371,11 +2371,13 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     type:(import("@itsm-api/contract").TicketType)
     /**
-     * Counts the tickets of the tenant from 1, in the order of ids and without gaps: tickets are never deleted.
+     * The position of the ticket in its tenant, starting at 1. Ordinals have the order of ids and no gaps, because
+     * tickets are never deleted.
      */
     ordinal: number
     /**
-     * Counts the tickets per tenant and type from 1. With the prefix of the type it is the ticket number.
+     * The position of the ticket among the tenant's tickets of this type, starting at 1. The ticket number consists of
+     * the prefix of the type and this number.
      */
     number: number
     title: string
@@ -2405,7 +2407,8 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     closedAt: Date | null
     commentCount: number
     /**
-     * The number of writes, incremented by a trigger. It is part of the ETag (docs/decisions/optimistic-concurrency.md).
+     * The version of the row, which a trigger increments. It is part of the ETag
+     * (docs/decisions/optimistic-concurrency.md).
      */
     version: number
     createdAt: Date

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketCount
- * The number of tickets per combination of fields, maintained by triggers in the transaction of each write. The exact total
- * of a filter is the sum over its rows.
+ * The number of tickets with a combination of field values. Triggers update the number in the transaction of each
+ * write. The exact total of a filter is the sum over the rows that match the filter.
  */
 export type TicketCountModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketCountPayload>
 
@@ -468,7 +468,7 @@ export type $TicketCountPayload<ExtArgs extends runtime.Types.Extensions.Interna
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
     /**
-     * The assignee, or 0 for all tickets, assigned or not.
+     * The assignee, or 0 for all tickets, whether they are assigned or not.
      */
     assigneeId: bigint
     /**

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketSequence
- * The last ordinal of a tenant's tickets, and the last number per type. A transaction that creates a ticket locks the row
- * until it commits.
+ * The last ordinal of a tenant's tickets, and the last number of each type. A transaction that creates a ticket locks
+ * the row until the transaction ends.
  */
 export type TicketSequenceModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketSequencePayload>
 

@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageHour
- * The requests of an API key in one hour, written together with those of the minute, and kept for longer.
+ * The number of requests of an API key in one hour, by endpoint and outcome. The server writes hours together with
+ * minutes, but stores hours for longer.
  */
 export type UsageHourModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageHourPayload>
 
@@ -560,7 +561,7 @@ export type $UsageHourPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     latencies: number[]
     /**
-     * The highest used percentage of the key's rate-limit windows, for all requests and for a group.
+     * The highest percentage of a rate limit that the key used in a window: of the global limit and of a group limit.
      */
     globalPeak: number
     groupPeak: number

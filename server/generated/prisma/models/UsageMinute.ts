@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageMinute
- * The requests of an API key in one minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
+ * The number of requests of an API key in one minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
  */
 export type UsageMinuteModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageMinutePayload>
 
@@ -568,7 +568,7 @@ export type $UsageMinutePayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     latencies: number[]
     /**
-     * The highest used percentage of the key's rate-limit windows, for all requests and for a group.
+     * The highest percentage of a rate limit that the key used in a window: of the global limit and of a group limit.
      */
     globalPeak: number
     groupPeak: number

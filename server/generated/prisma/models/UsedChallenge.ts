@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsedChallenge
- * The challenges that passkeys have signed, so that none is used twice. It belongs to no tenant, because the tenant is
- * unknown before the sign-in.
+ * A challenge that a passkey has signed. The server rejects a challenge that is used again. The row belongs to no
+ * tenant, because the tenant is unknown before the sign-in.
  */
 export type UsedChallengeModel = runtime.Types.Result.DefaultSelection<Prisma.$UsedChallengePayload>
 

@@ -3018,7 +3018,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     id: bigint
     name: string
     /**
-     * The e-mail address in lower case.
+     * The email address in lower case.
      */
     email: string
     /**

@@ -771,20 +771,21 @@ export type $WebhookReplayPayload<ExtArgs extends runtime.Types.Extensions.Inter
     subscriptionId: bigint
     since: Date
     /**
-     * The remaining statuses to process, and the last processed delivery of the first one.
+     * The remaining statuses to process, and the last processed delivery of the first of these statuses.
      */
     states: string[]
     afterId: bigint
     /**
-     * When the replay was requested. Deliveries that were settled later are skipped.
+     * When the client requested the replay. Deliveries that were settled later are skipped.
      */
     requestedAt: Date
     /**
-     * When its last batch was processed. Replays take turns, so the next batch is of another replay.
+     * When the last batch was processed. The workers use this time to alternate between replays.
      */
     workedAt: Date
     /**
-     * The number of deliveries to send again, counted with the first batch, and the number that were.
+     * The number of deliveries to send again, or null until the first batch, and the number of deliveries that the
+     * replay has reset so far.
      */
     matching: number | null
     sent: number

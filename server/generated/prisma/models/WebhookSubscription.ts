@@ -1970,18 +1970,18 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
      */
     secret: runtime.Bytes
     /**
-     * The previous signing secret, encrypted, and until when requests are also signed with it.
+     * The encrypted previous signing secret, and the time until which the server also signs requests with it.
      */
     previousSecret: runtime.Bytes | null
     previousSecretUntil: Date | null
     events: string[]
     /**
-     * Restricts the events to resources with these field values (webhooks/outbox/emit.ts).
+     * Limits the events to resources with these field values (webhooks/outbox/emit.ts).
      * ![import("@itsm-api/contract").WebhookFilter]
      */
     filter:(import("@itsm-api/contract").WebhookFilter) | null
     /**
-     * Whether to skip events that its own API key caused, or a key that was rotated from it.
+     * Whether to skip events of changes that were made with the subscription's API key or a key that replaced this key.
      */
     skipOwn: boolean
     keyId: bigint | null
@@ -1989,12 +1989,12 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     lastSuccessAt: Date | null
     lastFailureAt: Date | null
     /**
-     * The number of failed attempts since the last success, and the time of the first one.
+     * The number of failed attempts since the last success, and the time of the first failed attempt.
      */
     failures: number
     failingSince: Date | null
     /**
-     * Until when the circuit is open, and how often it has opened since the last success
+     * The time until which the circuit is open, and the number of times that it has opened since the last success
      * (webhooks/delivery/circuit-breaker.ts).
      */
     openUntil: Date | null
@@ -2003,20 +2003,23 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     pausedReason: string | null
     version: number
     /**
-     * When the receiver first responded with 2xx at the current URL, or null.
+     * When the receiver first responded with 2xx at the current URL, or null if it never did.
      */
     firstSucceededAt: Date | null
     /**
-     * The start times of the last minute's attempts, at most 10. Written until the first 2xx (webhooks/delivery/claim.ts).
+     * The start times of the attempts in the last minute, at most 10. The workers stop writing them after the first 2xx
+     * (webhooks/delivery/claim.ts).
      */
     trialAttempts: Date[]
     /**
-     * Whether its owner has paused it. A trigger keeps the circuit open, regardless of the results of attempts.
+     * Whether a user has paused the subscription. A trigger then keeps the circuit open, regardless of the results of
+     * attempts.
      */
     held: boolean
     /**
-     * When new deliveries stopped because the workspace had too many pending ones (webhooks/outbox/quota.ts), and the number of
-     * pending deliveries after the last earlier transaction had ended.
+     * When new deliveries stopped because the workspace had too many pending deliveries (webhooks/outbox/quota.ts), or
+     * null. quotaPending is the number of pending deliveries in the workspace a few seconds later, when the transactions
+     * that began before have ended.
      */
     quotaReachedAt: Date | null
     quotaPending: number | null

@@ -33,8 +33,8 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
   const version = await readVersion(client);
   if (version > wantedVersion) {
     throw new MigrationError(
-      `The job queues of this database are newer than this version of the program: pg-boss's schema has the version ` +
-        `${version}, and this version needs ${wantedVersion}. Use the version that migrated the database.`,
+      `The job queues of this database are newer than this version of the program: pg-boss's schema is ${version}, ` +
+        `and this version needs ${wantedVersion}. Use the version that migrated the database.`,
     );
   }
   if (version < wantedVersion) return false;

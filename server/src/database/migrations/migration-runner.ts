@@ -127,7 +127,5 @@ async function rejectForeignTables(client: pg.ClientBase): Promise<void> {
     "SELECT FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace LIMIT 1",
   );
   if (rowCount === 0) return;
-  throw new MigrationError(
-    'The database has tables of another program. Set DATABASE_URL to an empty database.',
-  );
+  throw new MigrationError('The database has tables of another program. Set DATABASE_URL to an empty database.');
 }
