@@ -845,7 +845,8 @@ BEGIN
   END IF;
   run := server_ran_since();
   IF run IS NULL OR run < (SELECT max(started_at) FROM change_epochs) THEN
-    -- Later than every earlier epoch, even if the clock was set back, and different in concurrent transactions.
+    -- The start of the run must be later than every earlier epoch, even if the clock was set back. It must differ
+    -- between concurrent transactions.
     run := greatest(clock_timestamp(), pg_postmaster_start_time() + interval '1 microsecond',
         (SELECT max(started_at) FROM change_epochs) + interval '1 microsecond')
       + pg_current_xact_id()::text::bigint % 1000000 * interval '1 microsecond';

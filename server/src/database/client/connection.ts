@@ -88,8 +88,8 @@ export class Connection extends pg.Client implements WatchedConnection {
         ...timeoutStatements(timeouts),
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // Reuses query plans: to plan the query for a page of tickets takes longer than to execute it
-        // (docs/decisions/pagination.md).
+        // Makes PostgreSQL reuse query plans, because planning the query for a page of tickets takes longer than
+        // executing it (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         // Limits a request to one core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),

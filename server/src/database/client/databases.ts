@@ -23,7 +23,10 @@ export interface DatabasesOptions {
   tracer?: StatementTracer | undefined;
 }
 
-/** The connection pools of a process. Each purpose has its own pool, so one purpose never waits for another. */
+/**
+ * The connection pools of a process. Each purpose has its own pool, so work for one purpose never waits for the
+ * connections of another purpose.
+ */
 export interface Databases {
   requests: Database;
   /** For lookups of API keys, which run before the tenant is known. */

@@ -5,8 +5,8 @@ import pg from 'pg';
  * Declares the undocumented members of pg that query-pipeline.ts uses. test/rules/pg-internals.test.ts fails if a
  * version of pg changes a member.
  *
- * pg's own pipeline mode would need none of these members, but it sends a Sync after each statement. To set the tenant
- * for a single statement would then need `BEGIN` and `COMMIT`. If `BEGIN` failed, the following statements would still
+ * pg's own pipeline mode would need none of these members, but it sends a Sync after each statement. A single statement
+ * would then need `BEGIN` and `COMMIT` to set its tenant, and if `BEGIN` failed, the following statements would still
  * run. Compared with one Sync for all statements, pg's pipeline mode reaches 77 % of the throughput per CPU time for
  * one statement of Prisma, 90 % for a create, and 107 % for a patch (docs/decisions/tenant-isolation.md).
  */

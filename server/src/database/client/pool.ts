@@ -20,7 +20,7 @@ type OnConnected = Parameters<pg.Pool['connect']>[0];
  * connection of the transaction. Prisma uses only the pool, so its statements also run in the transaction.
  */
 export class Pool extends pg.Pool {
-  /** Called after each wait for a connection, successful or not, with its duration in milliseconds. For the metrics. */
+  /** Called with the milliseconds of each wait for a connection, even if the wait fails. The metrics use this hook. */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
   readonly #tracer: PoolOptions['tracer'];

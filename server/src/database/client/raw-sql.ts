@@ -33,7 +33,7 @@ export interface TenantQuery {
 /**
  * Wraps a SELECT, whose parameter `$1` is the tenant, so that it also sets the tenant. A separate statement would take
  * 10 % of the time of a small request (docs/decisions/tenant-isolation.md). CASE makes PostgreSQL set the tenant before
- * it reads the row, which it returns as JSON.
+ * it reads the row. PostgreSQL returns the row as JSON.
  */
 export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL

@@ -27,7 +27,7 @@ export interface ApplyOptions {
  * Applies the migrations that the database lacks and returns their names.
  * @param client a connection that holds the migration lock and has no statement timeout
  * @throws MigrationError if the history of the database doesn't match, or if a migration fails. The transaction of a
- * failed script is rolled back. A failed script without a transaction is repeated by the next run.
+ * failed script is rolled back. If a script without a transaction fails, the next run repeats it.
  */
 export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);

@@ -96,7 +96,7 @@ export interface DeliverySelection {
 
 const { join, sql } = Prisma;
 
-/** Exclusive bounds of delivery ids. Null means no bound. */
+/** Exclusive bounds of delivery ids. Null means that there is no bound. */
 interface Bounds {
   after?: string | null;
   before?: string | null;

@@ -6,7 +6,7 @@ import { scheduleHourly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** The queue of the job that deletes expired responses every hour. To delete ten million rows takes minutes. */
+/** The queue of the job that deletes expired responses every hour. The job needs minutes to delete ten million rows. */
 export const idempotencyRetentionQueue: Queue = {
   name: 'idempotency-retention',
   policy: 'exclusive',

@@ -45,7 +45,7 @@ export async function checkReferences(context: Context, references: References):
   assertKnown(references, await findKnown(context, [references]));
 }
 
-/** Looks up the ids that several bodies reference in one statement. If there are no ids, runs no statement. */
+/** Looks up all ids that the bodies reference, in one statement. If there are no ids, runs no statement. */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;

@@ -12,7 +12,7 @@ import { ApiError } from '../../shared/errors.ts';
 
 const { join, raw, sql } = Prisma;
 
-/** The maximum number of rows that a search by `q` finds. If more rows match, it finds the first rows in its order. */
+/** The maximum number of rows that a search by `q` finds. If more rows match, it finds the first rows in sort order. */
 export const maxFound = 10_000;
 
 /** Builds SQL that selects the ids of the rows that contain all of the words, at most `maxFound` + 1 ids. */

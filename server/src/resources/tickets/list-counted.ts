@@ -43,7 +43,7 @@ export const filterColumns: Record<FilterName, { column: string; type: 'text' | 
 };
 export const filterNames = Object.keys(filterColumns) as FilterName[];
 
-/** The maximum offset. PostgreSQL adds offset and limit in 32 bits, which also store the number of tickets. */
+/** The maximum offset. The sum of offset and limit must be a 32-bit integer, like the number of tickets of a tenant. */
 const maxSkip = 2 ** 31 - 1000;
 
 /**
@@ -166,8 +166,8 @@ function kinds(names: FilterName[]): string {
 }
 
 /**
- * Builds the queries for the total and the page if there is only one filter with one value. Then the statement doesn't
- * need to merge groups.
+ * Builds the queries for the total and the page if there is only one filter with one value. In this case, the statement
+ * doesn't need to merge groups.
  */
 function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: string, page: string] {
   const { column, type } = filterColumns[name];

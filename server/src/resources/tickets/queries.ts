@@ -107,8 +107,8 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
-  // A new parent needs the lock on parents. New watchers need the lock on the ticket, because they are rows of another
-  // table, which the version check doesn't cover.
+  // A change of the parent needs the tenant's lock for parents. A change of the watchers needs the lock on the ticket,
+  // because watchers are rows of another table, which the version check doesn't cover.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
   await checkReferences(context, change.references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));

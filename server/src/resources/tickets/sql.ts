@@ -8,7 +8,7 @@ import { conditions, whereReference } from './ticket-reference.ts';
 /*
  * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md). Prisma would need separate round
  * trips and snapshots for the count, the page and the watchers. Every statement filters by tenant. PostgreSQL returns
- * tickets as JSON, because to parse twenty columns per row would take the server twice as long. mutations.ts writes
+ * tickets as JSON, because parsing twenty columns per row would take the server twice as long. mutations.ts writes
  * tickets.
  */
 

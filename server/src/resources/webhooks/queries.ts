@@ -117,8 +117,8 @@ export function createWebhook(
 
 /**
  * Converts the response of `createWebhook` to and from its stored form for an `Idempotency-Key`. The stored form
- * contains the digest of a generated secret instead of the secret itself. The secret can't be recovered from the
- * digest, because it has 256 random bits.
+ * contains the digest of a generated secret instead of the secret itself. The secret has 256 random bits, so it can't
+ * be recovered from the digest.
  */
 export const keptNewWebhook = {
   keep: ({ secret, ...webhook }: CreatedWebhook): object => {

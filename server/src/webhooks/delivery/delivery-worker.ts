@@ -203,8 +203,8 @@ export class Worker {
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    // Adds the subscriptions to the queue of this worker. To insert jobs would be slower: the insert waits if an
-    // uncommitted transaction has inserted a job for the same subscription.
+    // Adds the subscriptions to the queue of this worker instead of inserting jobs. An insert would wait for each
+    // uncommitted transaction that has inserted a job for the same subscription.
     for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;

@@ -15,7 +15,7 @@ export interface DeliveryResult {
 
 /** The stored result of an attempt. */
 export interface RecordedResults extends DeliveryResult {
-  /** The status of the delivery after the attempt. CANCELLED if the delivery was cancelled during the attempt. */
+  /** The status of the delivery after the attempt. CANCELLED if the delivery was canceled during the attempt. */
   state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
   /** When the next attempt is due, or null if the delivery isn't PENDING. */
   nextAttemptAt: Date | null;
@@ -30,7 +30,7 @@ export interface RecordedBatch {
 
 /**
  * Records the results of attempts in one short transaction: each attempt, the next status of its delivery, and the
- * health of its subscription. Skips deliveries that another worker has claimed in the meantime. For a cancelled
+ * health of its subscription. Skips deliveries that another worker has claimed in the meantime. For a canceled
  * delivery, records only the attempt.
  *
  * Doesn't wait for a subscription that another transaction has locked. Returns the signals of this subscription

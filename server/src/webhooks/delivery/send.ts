@@ -12,7 +12,7 @@ export interface Outcome {
   status: number | null;
   /** Why the attempt failed without a response, or null. */
   error: string | null;
-  /** The beginning of a response body that may contain data of a private network, because such targets are allowed. */
+  /** The beginning of the response body if private targets are allowed. The body may contain data of such a target. */
   answer: string | null;
   /** The beginning of the response body if only public targets are allowed. */
   publicAnswer: string | null;

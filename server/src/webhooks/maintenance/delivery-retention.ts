@@ -71,8 +71,8 @@ interface Batch {
 }
 
 /**
- * Deletes rows in batches. Each batch starts after the last row of the previous batch. It therefore doesn't scan dead
- * index entries and undeleted rows again.
+ * Deletes rows in batches. Each batch starts after the last row of the previous batch, so that it doesn't scan dead
+ * index entries and remaining rows again.
  */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, deleted] = [new Date(0), 0n, 0];

@@ -6,7 +6,7 @@ import type { SubscriptionRef } from '../subscription-ref.ts';
 /**
  * Resets deliveries to PENDING with all retries, but keeps their ids and earlier attempts. Skips deliveries that a
  * worker is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
- * @param only resets only deliveries with this status that are pending or were settled no later than `settledBy`
+ * @param only limits the reset to deliveries with this status. Settled deliveries must be settled by `settledBy`.
  * @returns the subscription of each delivery that was reset
  */
 export function sendAgain(

@@ -126,8 +126,8 @@ function getFilterValues(payload: object, changes: Changes = {}): Record<string,
  * `filterLimits.text`.
  */
 function isFilterValue(value: unknown): boolean {
-  // The limit counts Unicode characters, which have at most two UTF-16 units each. So text with more than twice as many
-  // units needs no exact count.
+  // The limit counts Unicode characters, which have at most two UTF-16 units each. If the text has more than twice as
+  // many units as the limit, the function doesn't count the characters.
   if (typeof value === 'string') return value.length <= 2 * filterLimits.text && [...value].length <= filterLimits.text;
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }

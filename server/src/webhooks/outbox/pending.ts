@@ -6,7 +6,7 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 export interface PendingWork {
   /** Subscriptions with a due delivery that can be sent now. */
   due: SubscriptionRef[];
-  /** Inactive subscriptions with pending deliveries that must be cancelled. */
+  /** Inactive subscriptions with pending deliveries that must be canceled. */
   inactive: SubscriptionRef[];
 }
 
@@ -111,8 +111,8 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 /**
  * Cancels up to `maxCount` pending deliveries of an inactive subscription, including deliveries in flight. Skips rows
  * that another transaction has locked. Does nothing if the subscription is active again. Reads the rows in the order of
- * the index. In another order, each batch would scan all rows that earlier batches have cancelled.
- * @returns the number of cancelled deliveries
+ * the index. In another order, each batch would scan all rows that earlier batches have canceled.
+ * @returns the number of canceled deliveries
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCount: number): Promise<number> {
   const { tenantId, subscriptionId } = ref;

@@ -71,7 +71,7 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
         }
       }
     },
-    // To count many millions of rows takes longer than Prisma's default timeout of 5 seconds. STATEMENT_TIMEOUT_MS
+    // Counting many millions of rows takes longer than Prisma's default timeout of 5 seconds. STATEMENT_TIMEOUT_MS
     // limits each statement.
     { timeout: 60_000 },
   );
