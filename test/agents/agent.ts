@@ -10,12 +10,12 @@ export interface ToolResult {
 /** The number of calls and tokens that a task needs. */
 export interface Cost {
   calls: number;
-  /** Tokens of the tool list, counted once per conversation, and of the names, arguments and results of all calls. */
+  /** The tokens of the names, arguments and results of all calls, without the list of tools. */
   tokens: number;
   toolTokens: number;
 }
 
-/** A simulated agent. It knows only the tools that its API key can use, and their results. */
+/** A simulated agent. The agent knows only the tools that its API key allows, and the results of its calls. */
 export interface Agent {
   tools: string[];
   cost: Cost;
@@ -23,7 +23,10 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-/** Connects a simulated agent to the MCP server. @param url the URL of `/mcp` or `/mcp/readonly` */
+/**
+ * Connects a simulated agent to the MCP server.
+ * @param url the URL of `/mcp` or `/mcp/readonly`
+ */
 export async function startAgent(url: string, key: string): Promise<Agent> {
   const client = new Client({ name: 'tasks', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -49,7 +52,7 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
   };
 }
 
-/** Parses the rows of an MCP list. The first line has the column names, each later line has a row. */
+/** Parses the rows of an MCP list. The first line contains the column names, and each later line contains a row. */
 export function rowsIn({ text }: ToolResult): Record<string, unknown>[] {
   const [columns = [], ...rows] = text
     .split('\n')
@@ -63,7 +66,7 @@ export function numbersIn(result: ToolResult): string[] {
   return rowsIn(result).map(({ ticketNumber }) => String(ticketNumber));
 }
 
-/** Returns the id of the row of an MCP list that contains a text. */
+/** Returns the id in the first row of an MCP list that contains a text. */
 export function idOfRow(result: ToolResult, words: string): unknown {
   return rowsIn(result).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
 }

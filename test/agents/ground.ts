@@ -6,14 +6,14 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
 export interface Ground extends Workspace {
   people: Record<'mara' | 'jonas' | 'otherJonas' | 'lena' | 'tim', User>;
   project: Project;
-  /** Returns the current tickets from the API, filtered by a query if given. */
+  /** Returns the current tickets from the API. A query can filter the tickets. */
   tickets(query?: string): Promise<Ticket[]>;
   ticket(number: string): Promise<Ticket>;
   /** Returns the bodies of the comments on a ticket. */
   comments(number: string): Promise<string[]>;
 }
 
-/** Tickets with unique texts. The agent must find these tickets among many others. */
+/** Tickets with unique texts, which the agent must find among many other tickets. */
 const special: NewTicket[] = [
   { ...ticket, title: 'Printer on floor 3 prints blank pages', category: 'HARDWARE' },
   { ...ticket, title: 'Core switch in Leipzig is down', category: null, categoryConfigId: 'unsorted' },
@@ -34,8 +34,8 @@ const categories = ['SOFTWARE', 'NETWORK', 'EMAIL'] as const;
 const complaints = ['Mail arrives late', 'VPN drops', 'Screen flickers', 'Login takes minutes', 'Disk is full'];
 
 /**
- * Creates INC-1 to INC-60 with a few recurring complaints, every sixth assigned to Mara, then the special tickets from
- * INC-61.
+ * Creates the tickets INC-1 to INC-60 with a few recurring complaints, and assigns every sixth ticket to Mara. Then
+ * creates the tickets with unique texts from INC-61.
  */
 export async function createGround(api: Api): Promise<Ground> {
   const workspace = await createWorkspace(api);

@@ -125,7 +125,7 @@ describe('MCP list tools', () => {
     expect((await callTool(blind, 'list_tickets')).text).not.toContain('Jonas');
   });
 
-  it('returns every row of a long MCP list once in pages of at most 20,000 tokens', async () => {
+  it('returns every row of a long MCP list once, in pages of at most 20,000 tokens', async () => {
     const here = await createWorkspace(api);
     const { ticketNumber: id, id: ticketId } = await here.createTicket();
     for (let number = 1; number <= 30; number++)
@@ -144,7 +144,7 @@ describe('MCP list tools', () => {
 });
 
 describe('MCP ticket tools', () => {
-  it('reads a ticket by its ticket number, and reads a long text of the ticket in parts', async () => {
+  it('returns a ticket by its ticket number to an MCP client, and returns a long text in parts', async () => {
     const description = Array.from({ length: 6000 }, (_, index) => `${index} 😀`)
       .join(' ')
       .slice(0, 21_000)
@@ -162,7 +162,7 @@ describe('MCP ticket tools', () => {
     expect(read).toBe(description);
   });
 
-  it('creates a ticket once per idempotency key, and updates, comments on and resolves the ticket', async () => {
+  it('creates an MCP ticket once per idempotency key, and updates, comments on and resolves the ticket', async () => {
     const client = await connect();
     const args = {
       title: 'Mailbox full',
@@ -315,7 +315,7 @@ describe('MCP requests', () => {
     expect(body).toHaveProperty('id');
   });
 
-  it('returns a JSON-RPC error for a request whose content type is not JSON', async () => {
+  it('returns a JSON-RPC error for an MCP request whose content type is not JSON', async () => {
     const response = await post('a=b', { key: workspace.key, headers: { 'content-type': 'text/plain' } });
     expect(response.status).toBe(400);
     expect(response.body.error).toMatchObject({ code: -32_600, data: { code: 'UNSUPPORTED_MEDIA_TYPE' } });
@@ -337,11 +337,11 @@ describe('MCP requests', () => {
     [`${about}/clientInfo`]: { name: 'test', version: '1' },
     [`${about}/clientCapabilities`]: {},
   };
-  /** A call of the newest protocol revision, and its headers. */
+  /** A tool call in the newest MCP revision, and the headers that match the call. */
   const call = { ...toolCall('get_key', {}), params: { name: 'get_key', arguments: {}, _meta } };
   const matchingHeaders = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_key' };
 
-  it('rejects a tool call of the newest MCP revision if the headers contradict the body', async () => {
+  it('rejects a tool call in the newest MCP revision if the headers contradict the body', async () => {
     const accepted = await post(call, { key: workspace.key, headers: matchingHeaders });
     expect(accepted.body.result, accepted.text).toMatchObject({ resultType: 'complete', content: [{ type: 'text' }] });
     const { 'mcp-name': _name, ...nameless } = matchingHeaders;
@@ -360,7 +360,7 @@ describe('MCP requests', () => {
   it.each([
     ['the newest revision', call, matchingHeaders],
     ['earlier revisions', toolCall('get_key', {}), {}],
-  ])('returns 202 without a body for a message without an id in %s of MCP', async (_, { id, ...message }, headers) => {
+  ])('returns 202 without a body for an MCP message without an id in %s', async (_, { id, ...message }, headers) => {
     const response = await post(message, { key: workspace.key, headers });
     expect([response.status, response.text], `without the id ${id}`).toEqual([202, '']);
   });
@@ -401,7 +401,7 @@ describe('MCP requests', () => {
     }
   });
 
-  it('rejects MCP subscriptions, which would keep a stream open', async () => {
+  it('rejects MCP subscription requests, which would keep a stream open', async () => {
     const revision = '2026-07-28';
     const about = 'io.modelcontextprotocol';
     const _meta = {
@@ -442,7 +442,7 @@ describe('MCP requests', () => {
 });
 
 describe('rate limits of MCP', () => {
-  it('counts an MCP tool call in the limit of its endpoint, and other messages in the MCP rate limit', async () => {
+  it('counts an MCP tool call in the rate limit of its endpoint, and other MCP messages separately', async () => {
     const tight = await startApi({ env: { RATE_LIMIT_GLOBAL: '8', RATE_LIMIT_GROUP: '3' } });
     try {
       const { key } = await createWorkspace(tight);

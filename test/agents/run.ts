@@ -3,14 +3,18 @@ import { type Cost, startAgent } from './agent.ts';
 import { createGround } from './ground.ts';
 import { scopesOf, type Task } from './tasks.ts';
 
-/** Starts a server with the default rate limits, but shorter windows. */
+/** Starts a server with the default rate limits, but with a window of 2 seconds. */
 export async function startGround(): Promise<{ api: Api; origin: string }> {
   const env = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '2' };
   const api = await startApi({ env });
   return { api, origin: await api.app.listen({ host: '127.0.0.1', port: 0 }) };
 }
 
-/** Runs a task in a new workspace. @returns the cost of the task @throws if the check of the task fails */
+/**
+ * Runs a task in a new workspace.
+ * @returns the cost of the task
+ * @throws if the check of the task fails
+ */
 export async function runTask({ api, origin }: { api: Api; origin: string }, task: Task): Promise<Cost> {
   const ground = await createGround(api);
   const key = await ground.createKey({ scopes: scopesOf(task) });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runTask, startGround } from './run.ts';
 import { tasks } from './tasks.ts';
 
-/* Runs tasks with the calls that a reasonable agent makes, and checks the results through the API. */
+/* Runs each task with the calls that a reasonable agent makes, and checks the result through the API. */
 let ground: Awaited<ReturnType<typeof startGround>>;
 
 beforeAll(async () => {
@@ -17,6 +17,6 @@ for (const task of tasks)
     // main.ts prints the cost of each task.
     Object.assign(meta, { cost });
     expect(toolTokens).toBeLessThanOrEqual(4000);
-    // Calls need a few hundred tokens, regardless of the number of rows in the workspace.
+    // A call needs a few hundred tokens, however many rows the workspace has.
     expect(tokens / calls).toBeLessThan(2000);
   });

@@ -4,12 +4,12 @@ import { expect } from 'vitest';
 import { type Agent, idOfRow, numbersIn, rowsIn, totalIn } from './agent.ts';
 import { agentScopes, type Ground } from './ground.ts';
 
-/** A request to an agent in its own workspace, with a check of the outcome. */
+/** A request that an agent handles in its own workspace, and a check of the result. */
 export interface Task {
   request: string;
-  /** Makes the tool calls of a reasonable agent and returns its answer. Uses only the results of the calls. */
+  /** Makes the tool calls of a reasonable agent and returns its answer. Uses only the results of these calls. */
   run(agent: Agent, ground: Ground): Promise<unknown>;
-  /** Checks the outcome through the API, without the tools. */
+  /** Checks the result through the API, without MCP tools. */
   check(ground: Ground, result: unknown): Promise<void>;
   scopes?: Scope[];
   path?: '/mcp/readonly';
@@ -24,7 +24,7 @@ async function callWithRetry(agent: Agent, tool: string, args: Record<string, un
   return agent.call(tool, args);
 }
 
-/** Returns the id of the user with a name. */
+/** Returns the id of the user with this name. */
 async function findUserId(agent: Agent, name: string): Promise<unknown> {
   return idOfRow(await agent.call('list_users', { q: name }), name);
 }

@@ -66,7 +66,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(await listActivity(`/tickets/${id}`)).toHaveLength(1);
   });
 
-  it('keeps only the beginning of long texts in the changes of an activity', async () => {
+  it('truncates long texts in the changes of an activity', async () => {
     const description = `${'a'.repeat(999)}😀${'b'.repeat(60_000)}`;
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { description });
@@ -90,7 +90,7 @@ describe('GET /tickets/{id}/activity', () => {
     },
   );
 
-  it('returns at most 100,000 activities in a list, also as totalCount', async () => {
+  it('limits an activity list and its totalCount to 100,000 activities', async () => {
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       SELECT ${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now() FROM generate_series(1, 100000)`);
@@ -99,7 +99,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000, totalCountCapped: true });
     const [last, beyond] = [await list('perPage=60&page=1667'), await list('perPage=60&page=1668')];
     expect([last.data.length, beyond.data.length]).toEqual([40, 0]);
-    // The list omits the oldest activity, CREATED, because it contains at most 100,000 activities.
+    // The list contains at most 100,000 activities, so it omits the oldest activity, CREATED.
     expect(last.data.at(-1).action).toBe('UPDATED');
     await api.prisma.$executeRaw`DELETE FROM activities WHERE resource_id = ${id} AND action = 'CREATED'`;
     expect((await list('')).meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
@@ -113,7 +113,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(data.map(({ action }: Activity) => action)).toEqual(['CREATED']);
   });
 
-  it('returns an empty activity list for a ticket that predates activities', async () => {
+  it('returns an empty activity list for a ticket without recorded activities', async () => {
     const { id } = await workspace.createTicket();
     await api.prisma.activity.deleteMany({ where: { resource: 'TICKET', resourceId: id } });
     expect(await listActivity(`/tickets/${id}`)).toEqual([]);

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/assets/${id}`, body);
 
-/** Returns an asset as the asset list does. Requests only the first page, so pass one of the 5 newest assets. */
+/** Returns an asset as the asset list contains it. Requests only the first page, so pass one of the 5 newest assets. */
 async function read({ id }: Asset): Promise<Asset> {
   const { body } = await workspace.call('GET', '/assets?perPage=5');
   return body.data.find((asset: Asset) => asset.id === id);
@@ -195,7 +195,7 @@ describe('PATCH /assets/:id', () => {
     expect(await read(before)).toEqual(before);
   });
 
-  it.each(texts)('rejects an asset change with a text in %s that is too long', async (path) => {
+  it.each(texts)('rejects an asset change if the text in %s is too long', async (path) => {
     const { id } = await workspace.createAsset();
     const answer = await patch(id, { [path]: 'x'.repeat(path === 'notes' ? 65_536 : 256) });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
@@ -257,7 +257,7 @@ describe('PATCH /assets/:id', () => {
   });
 
   describe('status', () => {
-    it.each(AssetStatus.options)('allows only asset status transitions of the contract from %s', async (from) => {
+    it.each(AssetStatus.options)('allows only the asset status changes of the contract from %s', async (from) => {
       expect(assetTransitions(from)).toEqual(
         from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from),
       );
@@ -299,7 +299,7 @@ describe('PATCH /assets/:id', () => {
       ['MAINTENANCE', 'ada', 'ada', undefined, 'MAINTENANCE'],
       ['IN_USE', null, null, undefined, 'IN_USE'],
     ])(
-      'assigns an asset in %s from holder %s to holder %s: the requested status %s results in %s',
+      'changes an asset in %s with holder %s to holder %s: with the requested status %s, the result is %s',
       async (status, before, after, given, expected) => {
         const { id } = await workspace.createAsset({ status, assignedToId: idOf(before) });
         const answer = await patch(id, { assignedToId: idOf(after), ...(given && { status: given }) });
@@ -334,7 +334,7 @@ describe('PATCH /assets/:id', () => {
     { $type: 'Param', name: 'x' },
     { toJSON: 'x', _ref: 'x', _container: 'x' },
     { set: 1, push: 1, increment: 1, equals: 1 },
-  ])('stores asset customFields that look like Prisma arguments without changes: %j', async (customFields) => {
+  ])('stores asset customFields unchanged even if they look like Prisma arguments: %j', async (customFields) => {
     const made = await workspace.createAsset({ customFields });
     expect(made.customFields).toEqual(customFields);
     expect((await read(made)).customFields).toEqual(customFields);

@@ -62,7 +62,7 @@ describe('GET /webhooks/:id/deliveries', () => {
     expect((await list(id, '?page=9')).body).toMatchObject({ data: [], meta: { totalCount: 4 } });
   });
 
-  it('returns at most 100,000 deliveries in a list, also as totalCount', { timeout: 60_000 }, async () => {
+  it('limits a delivery list and its totalCount to 100,000 deliveries', { timeout: 60_000 }, async () => {
     const { id } = await workspace.createWebhook();
     await execute(
       api.databaseUrl,
@@ -79,7 +79,7 @@ describe('GET /webhooks/:id/deliveries', () => {
 });
 
 describe('GET /deliveries/:id', () => {
-  it('returns the body and attempts of a delivery, with responses from public addresses only', async () => {
+  it('returns the body and attempts of a delivery, but hides responses from private networks', async () => {
     const { made } = await createDeliveries('EXHAUSTED');
     const deliveryId = made[0]?.id ?? 0;
     const startedAt = new Date('2026-11-20T10:00:00Z');
@@ -88,7 +88,7 @@ describe('GET /deliveries/:id', () => {
       data: [
         { ...attempt, number: 1, error: 'no response within 15 seconds' },
         { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
-        // The API hides the response, because it may come from a private network.
+        // The API hides this response, because it may come from a private network.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
       ],
     });

@@ -38,7 +38,7 @@ describe('GET /me', () => {
     expect(text).not.toContain(key);
   });
 
-  it('returns the remaining quota of every rate limit, and counts the request only in two of the limits', async () => {
+  it('returns the remaining quota of every rate limit, and counts GET /me in two of the rate limits', async () => {
     const owner = await createWorkspace(api);
     await owner.call('GET', '/tickets');
     await owner.call('GET', '/tickets');
@@ -52,7 +52,7 @@ describe('GET /me', () => {
     expect((await owner.call('GET', '/me')).body.data.limits[1]).toMatchObject({ name: 'tickets', remaining: 28 });
   });
 
-  it('returns only the user and workspace of the API key from /me', async () => {
+  it('returns from /me the user and workspace of the API key that the request contains', async () => {
     const other = await createWorkspace(api);
     const [mine, theirs] = await Promise.all([workspace.call('GET', '/me'), other.call('GET', '/me')]);
     expect(mine.body.data.user.id).toBe(workspace.userId);

@@ -33,7 +33,7 @@ describe('GET /projects/:id', () => {
     expect(body).toEqual({ success: true, data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp } });
   });
 
-  it('returns null for absent project fields, and default values for fields that have a default', async () => {
+  it('returns null or the default value for project fields that were not set', async () => {
     const { id } = await workspace.createProject();
     expect((await workspace.call('GET', `/projects/${id}`)).body.data).toMatchObject({
       description: null,
@@ -82,7 +82,7 @@ describe('GET /projects', () => {
 });
 
 describe('createProject, which the command line calls', () => {
-  it.each(['key', 'name'])('requires the field %s for a new project', (name) => {
+  it.each(['key', 'name'])('requires the field %s for a new project, and rejects NUL in this field', (name) => {
     const fields = { key: 'OFFICE', name: 'New office' };
     expect(NewProject.safeParse(fields).success).toBe(true);
     expect(NewProject.safeParse({ ...fields, [name]: undefined }).success).toBe(false);

@@ -95,11 +95,11 @@ describe('search on tickets', () => {
     ["'; DROP TABLE texts; --", ''],
     ['(vpn', 'Printer | VPN drops'],
     ['x'.repeat(200), ''],
-  ])('finds tickets with the search query %j: %j', async (q, found) => {
+  ])('returns for the search query %j the tickets %j', async (q, found) => {
     expect(await titles(q)).toBe(found);
   });
 
-  it('finds a ticket, and tickets that mention it, by ticket number', async () => {
+  it('finds a ticket by its ticket number, and also tickets that mention this number', async () => {
     expect(first.ticketNumber).toBe('INC-1');
     for (let i = 7; i <= 12; i++) await workspace.createTicket({ title: `Number ${i}`, description: 'x' });
     expect(await titles('INC-1')).toBe('Follow-up | VPN drops');
@@ -130,7 +130,7 @@ describe('search on tickets', () => {
     expect(await ids('q=mouse&page=9')).toEqual([2]);
   });
 
-  it('indexes tickets with 10,000 words and words of 60,000 characters', async () => {
+  it('finds a ticket by each of 10,000 words, but not by a word of 60,000 characters', async () => {
     const words = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`).join(' ');
     const long = `zzz${'y'.repeat(60_000)}`;
     await workspace.createTicket({ title: 'Many words', description: words });
@@ -143,7 +143,7 @@ describe('search on tickets', () => {
     expect(await titles(`qqq${'y'.repeat(150)}`)).toBe('A longer word');
   });
 
-  it('returns at most 10,000 as the totalCount of a search, and finds older matches with filters', async () => {
+  it('limits the totalCount of a ticket search to 10,000, and finds older matches with filters', async () => {
     const owner = await createWorkspace(api);
     const { tenantId, userId } = owner;
     // Inserts more rows than one partition of the search index covers.
@@ -312,7 +312,7 @@ describe('a list query that exceeds the statement timeout', () => {
 });
 
 describe('search_texts()', () => {
-  it('rejects search_texts() without a tenant, and denies the system role the use of search_texts()', async () => {
+  it('rejects the SQL function search_texts() without a tenant and for the system role', async () => {
     const call = "SELECT * FROM search_texts('tickets', 'vpn', true, 10)";
     await expect(api.owner.pool.query(call)).rejects.toThrow('without a tenant');
     await expect(api.databases.system.pool.query(call)).rejects.toThrow('permission denied');

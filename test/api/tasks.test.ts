@@ -21,7 +21,8 @@ const create = (fields: object = {}) =>
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tasks/${id}`, body);
 
 /**
- * Returns a task as the task list does. Requests only the first page, so pass one of the 5 newest tasks of its project.
+ * Returns a task as the task list contains it. Requests only the first page, so pass one of the 5 newest tasks of its
+ * project.
  */
 async function read({ id, projectId }: Task): Promise<Task> {
   const { body } = await workspace.call('GET', `/projects/${projectId}/tasks?perPage=5`);
@@ -233,7 +234,7 @@ describe('PATCH /tasks/:taskId', () => {
   });
 
   it.each(TaskStatus.options)(
-    'allows a change of the task status %s to any other status, and updates completedAt',
+    'allows changes of the task status from %s to every other status, and updates completedAt',
     async (from) => {
       for (const to of TaskStatus.options) {
         const { id } = (await create()).body.data;

@@ -101,7 +101,7 @@ describe('POST /tickets/bulk', () => {
     ['no fields', async () => ({})],
   ];
 
-  it('rejects an invalid item with the same error as a single POST, and creates the other tickets', async () => {
+  it('rejects an invalid bulk create item with the error of a single POST, and creates other tickets', async () => {
     for (const [name, fault] of faults) {
       const wrong = await fault();
       const single = asItem(await workspace.call('POST', '/tickets', wrong));
@@ -183,7 +183,7 @@ describe('PATCH /tickets/bulk', () => {
     expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
   });
 
-  it('rejects an invalid item with the same error as a single PATCH, and updates the other tickets', async () => {
+  it('rejects an invalid bulk update item with the error of a single PATCH, and updates other tickets', async () => {
     const closed = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${closed.id}`, { status: 'CANCELLED' });
     const full = await workspace.createTicket({
@@ -284,7 +284,7 @@ describe('PATCH /tickets/bulk', () => {
   });
 
   it.each([null, '', 'n/a', 0, 1.5])(
-    'accepts a bulk update with the invalid id %j in two items, and rejects both items',
+    'rejects both items with the invalid id %j in a bulk update, and updates the other ticket',
     async (id) => {
       const { id: made } = await workspace.createTicket();
       const answers = await bulk('PATCH', [
@@ -297,7 +297,7 @@ describe('PATCH /tickets/bulk', () => {
     },
   );
 
-  it('checks a new parent for cycles with the parents that earlier items of the bulk update set', async () => {
+  it('considers the parents that earlier items of a bulk update set when it checks a parentId for cycles', async () => {
     const make = async (parentId?: number) => (await workspace.createTicket({ parentId })).id;
     const [a, b, c] = [await make(), await make(), await make()];
     const circle = [

@@ -126,7 +126,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
-    // Times in filters can be more precise than the stored milliseconds: this time is just after the creation of a
+    // Times in filters can have more digits than the stored milliseconds. This time is just after the creation of a
     // ticket.
     [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
     [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
@@ -167,7 +167,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('returns at most 100,000 as the totalCount of a filtered ticket list, and every page up to it', async () => {
+  it('limits the totalCount of a filtered ticket list to 100,000, and returns all pages up to this limit', async () => {
     const many = await createWorkspace(api);
     const { tenantId, userId } = many;
     const load = (from: number, to: number) =>
@@ -201,7 +201,7 @@ describe('GET /tickets, oldest first', () => {
     ['status=OPEN,PENDING', 'a b c d'],
     ['type=INCIDENT&status=OPEN', 'a b d'],
     ['status=CLOSED', ''],
-  ])('lists tickets oldest first, without gaps or duplicates between pages, filter "%s"', async (query, titles) => {
+  ])('lists tickets with the filter "%s" oldest first, without gaps or duplicates in pages', async (query, titles) => {
     const owner = await createWorkspace(api);
     for (const title of 'abcde') await owner.createTicket({ title });
     const [e, , c] = (await owner.call('GET', '/tickets')).body.data;

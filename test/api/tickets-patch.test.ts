@@ -26,7 +26,7 @@ async function inactiveUser(): Promise<User> {
   return deactivateUser(workspace.context, (await workspace.createUser()).email);
 }
 
-/** Creates a ticket and changes its status to the given one, in as few steps as possible. */
+/** Creates a ticket with the given status, in as few status changes as possible. */
 async function createTicketIn(status: TicketStatus): Promise<Ticket> {
   const made = await workspace.createTicket();
   if (status === 'OPEN') return made;
@@ -119,7 +119,7 @@ describe('PATCH /tickets/:id', () => {
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('rejects a ticket change that leaves neither category nor categoryConfigId', async () => {
+  it('rejects a ticket change that leaves the ticket without category and categoryConfigId', async () => {
     const { id } = await workspace.createTicket();
     const rejected = [{ category: null }, { category: null, categoryConfigId: null }];
     for (const body of rejected) {
@@ -206,7 +206,7 @@ describe('PATCH /tickets/:id', () => {
       },
     );
 
-    it.each(TicketStatus.options)('keeps a ticket unchanged if a PATCH repeats its status %s', async (status) => {
+    it.each(TicketStatus.options)('does not change a ticket if a PATCH sets its current status %s', async (status) => {
       const before = await createTicketIn(status);
       now = new Date(now.getTime() + 60_000);
       const answer = await patch(before.id, { status });
@@ -214,7 +214,7 @@ describe('PATCH /tickets/:id', () => {
       expect(answer.body.data).toEqual(before);
     });
 
-    it.each(['CLOSED', 'CANCELLED'] as const)('allows changes of a %s ticket except to its status', async (status) => {
+    it.each(['CLOSED', 'CANCELLED'] as const)('accepts field changes of a ticket in status %s', async (status) => {
       const { id, resolvedAt, closedAt } = await createTicketIn(status);
       const fields = { title: 'Changed', priority: 'LOW', resolution: 'As said.', customFields: { a: 1 } };
       expect((await patch(id, { ...fields, status })).body.data).toMatchObject({
@@ -302,7 +302,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(first)).toEqual(chain[0]);
     });
 
-    it('accepts any ticket that is not a descendant as parentId, and accepts the same parentId again', async () => {
+    it('accepts as parentId every ticket that is not a descendant, also the current parent', async () => {
       const [a, b, c] = (await made(3)).map(({ id }) => id) as [number, number, number];
       for (const [child, parentId] of [
         [b, a],
@@ -368,7 +368,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await api.prisma.event.count({ where })).toBe(1);
     });
 
-    it('applies a change on top of the fields and watchers that a concurrent transaction committed', async () => {
+    it('changes a ticket without overwriting fields and watchers that a concurrent transaction committed', async () => {
       const { id } = (await create()).body.data;
       let answer: Promise<Answer> | undefined;
       await api.prisma.$transaction(async (tx) => {
@@ -384,7 +384,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(id)).toEqual((await answer)?.body.data);
     });
 
-    it('rejects the second of two concurrent ticket changes if the first one makes the second invalid', async () => {
+    it('rejects a concurrent ticket change that an earlier change has made invalid', async () => {
       for (let round = 0; round < 5; round++) {
         const { id } = await createTicketIn('RESOLVED');
         await patch(id, { categoryConfigId: 'cfg' });

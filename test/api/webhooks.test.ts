@@ -58,7 +58,7 @@ describe('POST /webhooks', () => {
     expect((await create({ secret: undefined }, owner)).body.data.secret).not.toBe(secret);
   });
 
-  it('stores each event type of a subscription once if the request repeats it', async () => {
+  it('stores each event type of a subscription once, even if the request repeats an event type', async () => {
     const { data } = (await create({ events: ['task.updated', 'asset.created', 'task.updated'] })).body;
     expect(data.events).toEqual(['task.updated', 'asset.created']);
     expect((await create({ events: EventType.options })).body.data.events).toEqual(EventType.options);
@@ -335,7 +335,7 @@ describe('GET /webhooks/:id', () => {
 });
 
 describe('DELETE /webhooks/:id', () => {
-  it('returns the deactivated subscription for each DELETE, and removes the subscription from the list', async () => {
+  it('returns the deactivated subscription for each DELETE, and omits the subscription from the list', async () => {
     const owner = await createWorkspace(api);
     const { id, ...made } = await owner.createWebhook();
     const first = await owner.call('DELETE', `/webhooks/${id}`);
@@ -368,7 +368,7 @@ describe('the events in the outbox', () => {
     });
   }
 
-  /** Creates a workspace with one subscription. The default is a subscription to all event types. */
+  /** Creates a workspace with one subscription, by default to all event types. */
   async function createSubscribedWorkspace(events: EventType[] = EventType.options) {
     const owner = await createWorkspace(api);
     return { owner, hook: await owner.createWebhook({ events }) };
@@ -529,7 +529,7 @@ describe('the events in the outbox', () => {
     expect((await readOutbox(owner)).map(({ sent }) => sent.type)).toEqual(types);
   });
 
-  it('emits one event per concurrent change, each with the value that the previous change set', async () => {
+  it('emits an event per concurrent ticket change, each with the previous title as the old value', async () => {
     const { owner } = await createSubscribedWorkspace(['ticket.updated']);
     const { id } = await owner.createTicket();
     const titles = Array.from({ length: 10 }, (_, i) => `Title ${i}`);
