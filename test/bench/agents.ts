@@ -13,7 +13,7 @@ export interface CallCost {
   p50: number;
   p99: number;
   cpuUs: number;
-  /** The difference between the p99 of the tool call and of its endpoint, in milliseconds. Absent for the endpoint. */
+  /** The p99 of the tool call minus the p99 of its endpoint, in milliseconds. Not set for the endpoint itself. */
   more?: number;
 }
 
@@ -82,7 +82,7 @@ async function measure(
   });
 }
 
-/** Returns, for each endpoint, a direct request and the tool call in two protocol revisions. */
+/** Returns, for each endpoint, a direct request and the equivalent tool call in two MCP revisions. */
 function callsOf(url: string, { key, id }: { key: string; id: number }): Record<string, Record<string, Call>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${key}` };
@@ -117,7 +117,10 @@ function callsOf(url: string, { key, id }: { key: string; id: number }): Record<
   };
 }
 
-/** @throws if the tool returns an error */
+/**
+ * Sends a request.
+ * @throws if the response contains a tool error
+ */
 async function ask(...request: Parameters<typeof send>): Promise<void> {
   const text = await send(...request);
   if (text.includes('"isError":true')) throw new Error(`The tool returned ${text}`);

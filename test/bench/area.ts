@@ -15,11 +15,11 @@ import { preview, signIn, type Visitor } from '../support/visitor.ts';
 import { loadData } from './api/data.ts';
 import { fillUsage } from './usage.ts';
 
-/** The latency of pages of the developer area with many rows. */
+/** The latency of the pages of the developer area in a workspace with many rows. */
 export interface AreaResult {
   tickets: number;
   deliveries: number;
-  /** The time from the request to the complete response by page, without a network, in milliseconds. */
+  /** The response time of each page in milliseconds, without a network, and the size of the response. */
   pages: Record<string, Percentiles & { bytes: number }>;
 }
 
@@ -32,16 +32,17 @@ interface AreaOptions {
 }
 
 const webhooks = 50;
-/** The number of measured requests per page. An earlier request, which prepares the statements, is not measured. */
+/** The number of measured requests per page. The first request is not measured, because it prepares the statements. */
 const perRound = 20;
 
 const assets = 20_000;
 const projects = 500;
 
 /**
- * Loads tickets, half of them in one workspace, with assets, projects, a week of usage of a hundred keys, and
- * deliveries of 30 days to 50 webhooks: two frequent event types and a rare one, with half of the most frequent one
- * exhausted. Then requests every page as an administrator, and deliveries with every filter.
+ * Loads tickets, half of them in one workspace. This workspace also gets assets, projects, a week of usage of a hundred
+ * API keys, and deliveries of 30 days to 50 webhooks. Two event types are frequent, one is rare, and half of the
+ * deliveries of the most frequent type are exhausted. Then requests every page as an administrator, and the list of
+ * deliveries with every filter.
  */
 export async function benchArea(options: AreaOptions): Promise<{ table: string; result: AreaResult }> {
   const { dataDir, tickets, deliveries, rounds, onProgress } = options;
@@ -151,7 +152,7 @@ function pathsFor(webhook: number): string[] {
   return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
 }
 
-/** Returns the paths of the other pages: every list, and one page of each other kind. */
+/** Returns the paths of all lists except deliveries, and the path of one page of each other kind. */
 function otherPaths(ticketIds: number[]): string[] {
   return [
     ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],

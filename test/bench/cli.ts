@@ -8,7 +8,8 @@ import { freePort, untilReady } from './api/servers.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The measured commands, each with its maximum ratio to the duration of `node -e 0` (docs/decisions/command-line.md).
+ * The measured commands, each with the maximum ratio of its duration to the duration of `node -e 0`
+ * (docs/decisions/command-line.md).
  */
 const calls: readonly [call: string, maxRatio: number][] = [
   ['--help', 4],
@@ -30,7 +31,7 @@ export interface CliTime {
   call: string;
   /** The median of the rounds, in milliseconds. */
   medianMs: number;
-  /** The ratio to the duration of `node -e 0`. */
+  /** The duration divided by the duration of `node -e 0`. */
   times: number;
   maxRatio: number;
 }
@@ -41,7 +42,9 @@ interface CliOptions {
   onProgress: (text: string) => void;
 }
 
-/** Measures commands on a server without load, alternating with `node -e 0`. */
+/**
+ * Measures the duration of commands, with a server that has no other load. Alternates the commands with `node -e 0`.
+ */
 export async function benchCli(options: CliOptions): Promise<{ table: string; result: CliTime[] }> {
   const { dataDir, onProgress } = options;
   const port = String(await freePort());
@@ -81,7 +84,7 @@ function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): Cl
   return [{ call: 'node -e 0', medianMs: base, times: 1, maxRatio: 1 }, ...line];
 }
 
-/** Returns a function that runs a program and returns the time from start to exit, in milliseconds. */
+/** Returns a function that runs a program and returns the time in milliseconds from the start to the exit. */
 function timer(program: string, args: string[], env: NodeJS.ProcessEnv): () => number {
   return () => {
     const began = performance.now();

@@ -8,9 +8,9 @@ import { loadDeliveries } from './load.ts';
 
 /** The cost of deleting a subscription with many pending deliveries. */
 export interface Deletion {
-  /** The response time, in milliseconds. */
+  /** The response time of the DELETE request, in milliseconds. */
   request: number;
-  /** The time until workers have cancelled all deliveries, mostly without other load, in seconds. */
+  /** The time in seconds until workers have cancelled all deliveries. Most of this time has no other load. */
   cancelled: number;
   /** The latency of other deliveries during the deletion. */
   others: Percentiles;
@@ -23,11 +23,11 @@ interface DeletionOptions {
   /** The name of the workspace that the benchmark creates. */
   name: string;
   pending: number;
-  /** Measures other deliveries for a time that is longer than the deletion. */
+  /** Measures the latency of other deliveries. Takes longer than the DELETE request. */
   measureOthers(): Promise<Percentiles>;
 }
 
-/** Deletes a subscription with pending deliveries over HTTP while other deliveries run. */
+/** Deletes a subscription with many pending deliveries over HTTP while the server sends other deliveries. */
 export async function measureDeletion(options: DeletionOptions): Promise<Deletion> {
   const { runtime, databaseUrl, apiUrl, name, pending, measureOthers } = options;
   const workspace = await addWorkspace(runtime, name);

@@ -11,16 +11,16 @@ const subscriptions = 32;
 const connections = 64;
 
 export interface FloodResult {
-  /** Latency of another workspace's requests without and during the flood. */
+  /** The latency of another workspace's requests without the flood (`alone`) and during the flood (`beside`). */
   alone: ClientResult;
   beside: ClientResult;
-  /** The data rate at which the receivers wrote, in megabytes per second. */
+  /** The data rate at which the receivers sent responses, in megabytes per second. */
   receivedMBps: number;
 }
 
 /**
- * Measures another workspace's latency while the receivers of one workspace send endless `103` responses, each
- * connection as fast as the server reads. The API and the worker run in one process.
+ * Measures another workspace's latency while the receivers of one workspace send endless `103` responses. Each receiver
+ * sends as fast as the server reads. The API and the worker run in one process.
  * @param seconds the duration of each of the two measurements
  */
 export async function benchFlood({ seconds }: { seconds: number }): Promise<{ table: string; result: FloodResult }> {
@@ -69,7 +69,7 @@ function tableOf({ alone, beside, receivedMBps }: FloodResult): string {
   return `\n${line('alone', alone)}${line('beside', beside)}  flood    ${receivedMBps.toFixed(1)} MB/s\n`;
 }
 
-/** Sends responses of 18 bytes as fast as the server reads them. Reports the number of sent bytes. */
+/** Sends responses of 18 bytes each as fast as the server reads them. Reports the number of sent bytes. */
 function receive(): void {
   const chunk = 'HTTP/1.1 103 E\r\n\r\n'.repeat(3640);
   let bytes = 0;

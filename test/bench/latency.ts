@@ -18,8 +18,8 @@ interface LatencyOptions {
 const warmUpSeconds = 2;
 
 /**
- * Creates tickets over HTTP at a constant rate without waiting for responses. Returns the time of each delivery from
- * the commit, as dated by PostgreSQL, to its receipt.
+ * Creates tickets over HTTP at a constant rate without waiting for responses. Returns the percentiles of the time from
+ * the commit of a ticket, which PostgreSQL records, to the receipt of its delivery.
  */
 export async function measureLatency(options: LatencyOptions): Promise<Percentiles> {
   const { databaseUrl, receivers, seconds } = options;
@@ -71,7 +71,7 @@ async function createTicket(apiUrl: string, { key, userId }: Workspace): Promise
   if (response.status !== 201) throw new Error(`The API returned ${response.status}: ${text}`);
 }
 
-/** Returns the events that the API created, with their commit times in milliseconds since 1970. */
+/** Returns the events created since a time, each with its commit time in milliseconds since 1970. */
 async function readCommits(databaseUrl: string, since: Date): Promise<{ id: string; at: number }[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Subscription } from '../faults/workspaces.ts';
 
-/** The body of a `ticket.created` of about 900 bytes. `{id}` is replaced by the event id. */
+/** The body of a `ticket.created` event, about 900 bytes long. `loadDeliveries` replaces `{id}` with the event id. */
 export const sampleBody = JSON.stringify({
   id: '{id}',
   type: 'ticket.created',
@@ -31,14 +31,16 @@ export const sampleBody = JSON.stringify({
   },
 });
 
-/** Inserts `count` events with one delivery each, evenly distributed over the subscriptions, in one transaction. */
+/**
+ * Inserts `count` events in one transaction. Each event has one delivery, and all subscriptions get the same number.
+ */
 export async function loadDeliveries(databaseUrl: string, subscriptions: Subscription[], count: number): Promise<void> {
   const expected = subscriptions.map(({ tenantId, id }) => ({ t: String(tenantId), s: String(id) }));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('BEGIN');
-    // Skips the checks of foreign keys, which would take most of the time. The rows are consistent.
+    // Skips the foreign key checks, which would take most of the time. The inserted rows are consistent.
     await client.query('SET LOCAL session_replication_role = replica');
     await client.query(
       `CREATE TEMP TABLE waiting ON COMMIT DROP AS

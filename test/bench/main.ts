@@ -67,7 +67,7 @@ interface Printed {
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 
-/** The benchmarks of `pnpm bench` by their first argument. */
+/** The benchmarks by the first argument of `pnpm bench`. */
 const benches: Record<string, () => Promise<Printed>> = {
   agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
   api: measureApi,
@@ -140,23 +140,23 @@ function measurePacing(): Promise<Printed> {
   });
 }
 
-/** Returns the sizes from the command line options, or the defaults of the benchmark. */
+/** Returns the sizes from the command-line options, or the default sizes of the benchmark. */
 function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
   const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
   return { tickets: countOf('tickets', tickets), rounds: Number(rounds), seconds: Number(seconds) };
 }
 
-/** Parses an option such as `10k`. */
+/** Converts a number such as `10k` to a count. */
 function countOf(option: string, text: string): number {
   const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(text) ?? [];
   if (count === undefined) throw new Error(`--${option}: must be a number such as 10k or 10m, not ${text}`);
   return Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
 }
 
-/** Runs the benchmark with a temporary folder for PostgreSQL and removes the folder afterwards. */
+/** Runs a benchmark with a temporary folder for PostgreSQL, and removes the folder afterwards. */
 async function inFolder<Result>(measure: (dataDir: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-bench-'));
-  // As root, PostgreSQL runs as another user, which needs access to the folder.
+  // If root runs the benchmark, PostgreSQL runs as another user, which needs access to the folder.
   await chmod(folder, 0o755);
   try {
     return await measure(join(folder, 'data'));
@@ -170,7 +170,7 @@ if (bench === undefined) {
   process.stderr.write(usage);
   process.exitCode = 1;
 } else {
-  // The exit handlers stop the processes that the run started.
+  // `process.exit` runs the exit handlers, which stop the processes that the benchmark started.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, result, good = true } = await bench();
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);

@@ -10,7 +10,7 @@ import { freePort, startServer, untilReady } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { residentOf } from './api/usage.ts';
 
-/** The memory in MB, and the time from the start to the first response with an existing database, in milliseconds. */
+/** The memory of the API in MB, and the time in milliseconds from the start of the server to its first response. */
 export interface MemoryResult {
   afterTenThousandMb: number;
   afterAMillionMb: number;
@@ -22,7 +22,7 @@ interface MemoryOptions {
   onProgress: (text: string) => void;
 }
 
-/** Sends a million requests of every kind to the API and measures its memory. Then restarts it. */
+/** Measures the memory of the API after ten thousand and after a million requests, and the start time of the server. */
 export async function benchMemory(options: MemoryOptions): Promise<{ table: string; result: MemoryResult }> {
   const result = { ...(await measureGrowth(options)), startMs: await measureStart(options.dataDir) };
   const { afterTenThousandMb, afterAMillionMb, startMs } = result;
@@ -57,7 +57,10 @@ async function measureGrowth({ dataDir, onProgress }: MemoryOptions): Promise<Om
   }
 }
 
-/** Measures the processes of `pnpm start` with embedded PostgreSQL. */
+/**
+ * Starts the server like `pnpm start`, with embedded PostgreSQL and an existing database. Returns the time to the first
+ * response, in milliseconds.
+ */
 async function measureStart(dataDir: string): Promise<number> {
   const PORT = String(await freePort());
   const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -4,9 +4,9 @@ import { supervise } from '../faults/server.ts';
 import { addWorkspace } from '../faults/workspaces.ts';
 
 export interface PacingOptions {
-  /** The number of tickets to create concurrently. */
+  /** The number of tickets that each client creates concurrently. */
   creates: number;
-  /** The number of clients that share the API key. Each client creates `creates` tickets. */
+  /** The number of clients that share the API key. */
   clients: number;
   /** The rate limit of an endpoint group per window. */
   limit: number;
@@ -14,19 +14,18 @@ export interface PacingOptions {
 }
 
 export interface PacingResult extends PacingOptions {
-  /** The number of created tickets. */
   created: number;
   /** The number of rejected calls by error code. */
   rejected: Record<string, number>;
   requests: number;
   /** The number of 429 responses. */
   rejectedRequests: number;
-  /** The log lines of the clients, except the lines for single responses. */
+  /** The log lines of the clients at the level `warn`. */
   lines: string[];
   seconds: number;
 }
 
-/** Calls create() concurrently through the client and counts the results. */
+/** Starts a server, calls create() of the clients concurrently, and counts the results. */
 export async function benchPacing(options: PacingOptions): Promise<{ table: string; result: PacingResult }> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
@@ -47,7 +46,7 @@ export async function benchPacing(options: PacingOptions): Promise<{ table: stri
   }
 }
 
-/** Runs the calls against a server in a separate process. */
+/** Calls create() of several clients concurrently on a running server, and counts the results. */
 export async function createConcurrently(
   baseUrl: string,
   apiKey: string,

@@ -4,15 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The response time of an endpoint in milliseconds. 'never' accepts connections and never responds. 'failing' fails one
- * of five requests, and all of them in two of ten minutes.
+ * The response time of an endpoint in milliseconds. An endpoint with 'never' accepts connections and never responds. An
+ * endpoint with 'failing' rejects a fifth of all requests, and every request in two of every ten minutes.
  */
 export type Delay = number | 'never' | 'failing';
 
-/** A received delivery: its `webhook-id` and its time of arrival in milliseconds since 1970. */
+/** A received delivery: its `webhook-id`, and when it arrived, in milliseconds since 1970. */
 type Receipt = [eventId: string, at: number];
 
-/** Receivers in their own process, so that they don't use the CPU time of the measuring process. */
+/** Webhook receivers in a separate process, so that they don't use the CPU time of the measuring process. */
 export interface Receivers {
   /** Opens one endpoint per delay, each on its own port. Returns the URLs. */
   open(delays: Delay[]): Promise<string[]>;

@@ -18,17 +18,22 @@ export interface RetentionResult {
   storedPerSecond: { alone: number; beside: number };
   /** The latency of storing a response without and during the deletion, in milliseconds. */
   store: { alone: Percentiles; beside: Percentiles };
-  /** The maximum share of dead tuples in the statistics of PostgreSQL, and the share after a minute for autovacuum. */
+  /**
+   * The shares of dead tuples in the statistics of PostgreSQL: the maximum during the deletion, and a minute after it.
+   */
   deadShare: { most: number; after: number };
   /** The number of sequential scans and index scans of the table during the deletion. */
   scans: { sequential: number; index: number };
-  /** The duration of a round directly after the deletion, in milliseconds. It finds no rows but reads dead tuples. */
+  /**
+   * The duration of another deletion right after the first one, in milliseconds. It finds no expired rows, but reads
+   * dead tuples.
+   */
   emptyRound: number;
 }
 
 interface RetentionOptions {
   dataDir: string;
-  /** The number of expired responses of one workspace. It also has a tenth as many current responses. */
+  /** The number of expired responses of the workspace, which also has a tenth as many newer responses. */
   keys: number;
   perSecond: number;
   onProgress: (text: string) => void;
@@ -40,7 +45,9 @@ const afterMs = 60_000;
 const batchLoaded = 200_000;
 const writers = 8;
 
-/** Fills a table with responses, and deletes the expired responses while it stores new ones at a constant rate. */
+/**
+ * Fills a table with responses. Then deletes the expired responses while it stores new responses at a constant rate.
+ */
 export async function benchRetention(options: RetentionOptions): Promise<{ table: string; result: RetentionResult }> {
   const { dataDir, keys, perSecond, onProgress } = options;
   const runtime = await openRuntime(readSettings({ DATA_DIR: dataDir }), {
@@ -88,7 +95,10 @@ const response = JSON.stringify({
   data: { id: 48_211, ticketNumber: 'INC-48211', title: 'VPN drops every ten minutes', description: 'x'.repeat(780) },
 });
 
-/** Inserts responses that are one to two days old, then a tenth as many of the last day, in chronological order. */
+/**
+ * Inserts responses that are one to two days old, then a tenth as many from the last day. All are in chronological
+ * order.
+ */
 async function load(
   client: pg.Client,
   { tenantId, context }: Workspace,
@@ -116,7 +126,7 @@ interface Storing {
   stop(): Promise<void>;
 }
 
-/** Stores responses at a constant rate with the SQL of requests, without waiting for earlier responses. */
+/** Stores responses at a constant rate with the same SQL as the server, over up to 8 connections. */
 async function startStoring(
   databaseUrl: string,
   { tenantId, context }: Workspace,
@@ -162,7 +172,7 @@ async function startStoring(
   };
 }
 
-/** Deletes expired responses and measures the SQL statements. */
+/** Deletes the expired responses, and measures the duration of each batch. */
 async function timedPrune({ prisma }: Runtime) {
   const batches: number[] = [];
   const timed = new Proxy(prisma, {
@@ -191,7 +201,7 @@ async function readTable(client: pg.Client) {
   return { deadShare: dead / Math.max(1, dead + live), sequential, index };
 }
 
-/** Samples the number of dead tuples every second. Returns a function that stops this and returns the results. */
+/** Samples the share of dead tuples every second until `stop` is called. `stop` returns the results. */
 function watchTable(client: pg.Client, onProgress: (text: string) => void) {
   let most = 0;
   let stopped = false;

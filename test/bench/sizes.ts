@@ -18,7 +18,7 @@ export interface SizeResult {
 }
 
 interface SizesOptions {
-  /** The data folder with many tickets, which `pnpm bench --data` keeps. */
+  /** The data folder with many tickets, which `pnpm bench --tickets 10m --data` created. */
   manyDir: string;
   fewDir: string;
   few: number;
@@ -30,7 +30,9 @@ interface SizesOptions {
 const names = ['ticket by id', 'list', 'list by status', 'list by assignee, no match', 'create', 'patch'];
 const connections = 16;
 
-/** Measures the API with few and with many tickets, path by path and round by round, each on its own PostgreSQL. */
+/**
+ * Measures the API with few and with many tickets, each with its own PostgreSQL. Each round of a path measures both.
+ */
 export async function benchSizes(options: SizesOptions): Promise<{ table: string; result: SizeResult[] }> {
   const { manyDir, fewDir, few, onProgress } = options;
   const stops: (() => Promise<void>)[] = [];

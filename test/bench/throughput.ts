@@ -7,8 +7,8 @@ import type { Subscription } from '../faults/workspaces.ts';
 import { loadDeliveries, sampleBody } from './load.ts';
 
 /**
- * Creates pending deliveries. Returns the deliveries per second from the first attempt until no delivery of
- * `healthy` is pending. Then cancels the pending deliveries of other subscriptions.
+ * Creates pending deliveries, and waits until no delivery of `healthy` is pending. Then cancels the pending deliveries
+ * of other subscriptions. Returns the deliveries per second since the first attempt.
  */
 export async function measureThroughput(
   databaseUrl: string,
@@ -52,8 +52,8 @@ async function untilDelivered(client: pg.Client, subscriptions: Subscription[], 
 }
 
 /**
- * Sends POST requests with the HTTP client and signatures of the worker, without a database. Returns the rate per
- * second.
+ * Sends POST requests with the worker's HTTP client and signatures, but without a database. Returns the requests per
+ * second, which are the ceiling of the throughput.
  */
 export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
   const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, blockedNetworks: [] }) });

@@ -23,12 +23,12 @@ import { startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { cpuOf } from './api/usage.ts';
 
-/** The cost of recording usage, and of the queries on the recorded usage. */
+/** The cost of recording usage, and of queries for the recorded usage. */
 export interface UsageResult {
-  /** The CPU time of the server per request for a row by id, in microseconds. The median of the rounds. */
+  /** The median CPU time of the server for a request of a ticket by id, in microseconds. */
   countedUs: number;
   uncountedUs: number;
-  /** The median of the ratios of the rounds. */
+  /** The median ratio of the CPU time with and without recorded usage. */
   ratio: number;
   /** The CPU time of PostgreSQL to write a thousand counts, in milliseconds. */
   writeMs: number;
@@ -96,15 +96,18 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   };
 }
 
-/** The number of repetitions. Many are needed because the kernel measures CPU time in hundredths of a second. */
+/**
+ * The number of repetitions of each query. Many are needed, because the kernel measures CPU time in hundredths of a
+ * second.
+ */
 const turns = 50;
 const keys = 100;
 /** The number of endpoints that an API key uses in an hour, each with two outcomes. */
 const endpoints = 8;
 
 /**
- * Inserts a week of usage of the first workspace: a hundred keys, each active in every hour, and in every minute of the
- * last three hours.
+ * Inserts a week of usage of the first workspace. A hundred API keys are active in every hour, and in every minute of
+ * the last three hours.
  */
 export async function fillUsage(client: pg.ClientBase): Promise<void> {
   await client.query('TRUNCATE usage_minutes, usage_hours');
@@ -172,8 +175,8 @@ async function measureQueries(url: string) {
 }
 
 /**
- * Returns the CPU time of PostgreSQL for statements in milliseconds, which doesn't depend on other load. Ignores the
- * first runs, which prepare plans.
+ * Returns the CPU time that PostgreSQL needs for `work`, in milliseconds. CPU time hardly depends on other load.
+ * Ignores the first runs, which prepare plans.
  */
 async function cpuOfDatabase({ pool }: { pool: Pool }, work: () => Promise<unknown>): Promise<number> {
   const asking = { text: 'SELECT pg_backend_pid() AS pid', values: [] };

@@ -24,7 +24,7 @@ interface BenchResult {
   result: Result;
 }
 
-/** The results of the benchmark: medians, with the values of each run. */
+/** The results of the benchmark. Each series contains the median and the values of all runs. */
 interface Result {
   cores: number;
   node: string;
@@ -50,7 +50,7 @@ interface LatencySeries {
   runs: Percentiles[];
 }
 
-/** The environment of the benchmark: PostgreSQL, one worker, one API and the receivers, each in its own process. */
+/** The environment of the benchmark: PostgreSQL, one worker, one API and the receivers, each in a separate process. */
 interface Bench {
   databaseUrl: string;
   runtime: Runtime;
@@ -64,12 +64,15 @@ const tenants = 10;
 const subscriptionsPerTenant = 5;
 const backlog = 100_000;
 const pendingAtDelete = 500_000;
-/** The rate is lower than in the latency benchmark, because loading and cancelling take half of the CPU time. */
+/**
+ * The rate of events during a deletion. It is lower than for the latency, because loading and cancelling deliveries
+ * take half of the CPU time.
+ */
 const eventsPerSecondBeside = 50;
 const eventsPerSecond = 200;
 const latencySeconds = 12;
 
-/** The maximum number of concurrent deliveries in this benchmark: the limit per tenant times the number of tenants. */
+/** The maximum number of concurrent deliveries: the limit per tenant times the number of tenants. */
 const concurrency = tenants * 64;
 
 /** All receivers share one host, so the default limit per host would be too low. */
@@ -126,7 +129,10 @@ async function readVersion({ prisma }: Runtime): Promise<string> {
   return row?.server_version ?? 'unknown';
 }
 
-/** Measures deliveries per second with fast receivers, with one of fifty slow, and with a bare HTTP client. */
+/**
+ * Measures the deliveries per second with fast receivers, with one slow receiver among fifty, and of a bare HTTP
+ * client.
+ */
 async function throughput(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, receivers } = bench;
   const healthy = await subscribeTenants(bench, 'quick', 0);
@@ -136,7 +142,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   for (let run = 1; run <= runs; run++) {
     const quick = { healthy, slow: [], count: deliveries };
     measured.throughput.push(await measureThroughput(databaseUrl, quick));
-    // Replaces a healthy subscription, so that one of fifty is slow.
+    // Replaces one healthy subscription, so that one of fifty receivers is slow.
     const mixed = { healthy: healthy.slice(1), slow: slow === undefined ? [] : [slow], count: deliveries };
     measured.throughputWithSlow.push(await measureThroughput(databaseUrl, mixed));
     measured.ceiling.push(await measureCeiling(urls, deliveries, concurrency));
@@ -149,7 +155,9 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   }
 }
 
-/** Measures the latency from commit to receipt, alone and during a large backlog of a tenant with a dead endpoint. */
+/**
+ * Measures the latency from commit to receipt: alone, and while another tenant has a large backlog for a dead endpoint.
+ */
 async function latency(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers } = bench;
   const workspaces: Workspace[] = [];
@@ -175,7 +183,9 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   result.latencyWithHangingEndpoint = await measure('latency with a dead endpoint that hangs');
 }
 
-/** Measures the cost of a DELETE with many pending deliveries, and its effect on other deliveries. */
+/**
+ * Measures the duration of a DELETE with many pending deliveries, and the latency of other deliveries in the meantime.
+ */
 async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers, runtime } = bench;
   const workspaces: Workspace[] = [];
@@ -196,7 +206,7 @@ async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['
   result.deletion = { before, runs: measured };
 }
 
-/** Creates tenants with subscriptions to endpoints that respond after `delay`. */
+/** Creates tenants with subscriptions to endpoints that respond after `delay`. Returns the subscriptions. */
 async function subscribeTenants(
   { runtime, receivers }: Bench,
   name: string,

@@ -10,13 +10,13 @@ import { type Measured, startServer } from './api/servers.ts';
 import { cpuOf, cpuOfFamily } from './api/usage.ts';
 import { send } from './send.ts';
 
-/** The throughput of a method of writing tickets and its cost per ticket, as medians of the rounds. */
+/** The throughput and the cost of one method of writing tickets, as medians of the rounds. */
 export interface WriteCost {
   way: string;
   rowsPerSecond: number;
   /** The CPU time of the API process and PostgreSQL per ticket, in microseconds. */
   cpuUs: number;
-  /** The ratio of rows per second to the rate of the method `than`, in the same rounds. */
+  /** The rows per second divided by those of the method `than` in the same rounds. */
   ratio: number;
 }
 
@@ -33,7 +33,7 @@ const concurrency = 16;
 const perRound = 4000;
 const perBulk = 100;
 
-/** A method of writing: a request, and the number of tickets that it writes. */
+/** A method of writing tickets: a request, and the number of tickets that the request writes. */
 interface Way {
   way: string;
   /** The name of the method to compare with. */
@@ -46,8 +46,8 @@ const ticket = { title: 'VPN drops', description: 'Every ten minutes.', type: 'I
 const several = <Item>(make: (index: number) => Item) => Array.from({ length: perBulk }, (_, index) => make(index));
 
 /**
- * Returns methods that change a different ticket each time, because concurrent updates of one ticket wait, with a new
- * text, so that each update is a change. The field either has no full-text search, or all of its words are replaced.
+ * Returns methods that update tickets. Each update sets a new text in another ticket, because concurrent updates of the
+ * same ticket wait for each other. Full-text search covers the title, but not the resolution.
  */
 function patchesOf({ ticketIds }: Data, field: 'resolution' | 'title'): Way[] {
   const change = (place: number) => ({ id: ticketIds[place % ticketIds.length], [field]: `Cable, ${randomUUID()}` });
@@ -87,7 +87,10 @@ function waysFor(data: Data): Way[] {
   ];
 }
 
-/** Measures each method of writing tickets in each round: single, with idempotency keys, and in bulk. */
+/**
+ * Measures each method of writing tickets in each round: single requests, requests with idempotency keys, and bulk
+ * requests.
+ */
 export async function benchWrites(options: WritesOptions): Promise<{ table: string; result: WriteCost[] }> {
   const { dataDir, tickets, onProgress } = options;
   const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
@@ -118,7 +121,7 @@ async function measure(
   { rounds, onProgress }: Pick<WritesOptions, 'rounds' | 'onProgress'>,
 ): Promise<WriteCost[]> {
   const measured = waysFor(measurement.data).map((way) => ({ ...way, rates: [] as number[], costs: [] as number[] }));
-  // The first round is a warm-up, which the results exclude.
+  // The first round is a warm-up. The results exclude it.
   for (let round = 0; round <= rounds; round++) {
     onProgress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
     for (const each of measured) {
@@ -135,7 +138,7 @@ async function measure(
   });
 }
 
-/** Writes the tickets of a round with concurrent requests. Each sender starts the next request after a response. */
+/** Writes the tickets of a round with concurrent senders. Each sender waits for a response before its next request. */
 async function writeSome({ rows, ask }: Way, { server, postgres, data: { keys } }: Measurement) {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
   const cpu = () => cpuOf(server.pid) + cpuOfFamily(postgres);

@@ -15,7 +15,7 @@ import { type Measured, serverNames, startServer } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 import { cpuOf, cpuOfFamily } from './usage.ts';
 
-/** The results of one path. Latencies are those of the API. */
+/** The results of one path. The rate, the latencies and the CPU time are those of the API. */
 interface PathResult {
   path: string;
   rps: number;
@@ -23,10 +23,10 @@ interface PathResult {
   p99Ms: number;
   /** The CPU time of the API process and of PostgreSQL per request, in microseconds. */
   cpuUs: { process: number; postgres: number };
-  /** The ratio of requests per second to the reference server, or null if the reference had no responses in a round. */
+  /** The requests per second divided by those of bare pg, or null if bare pg returned no successful response. */
   ratioToBarePg: number | null;
   ratioToPlainStack: number | null;
-  /** The ratio of requests per second of bare pg with row-level security to those without. */
+  /** The requests per second of bare pg with row-level security, divided by those without row-level security. */
   ratioOfSecuredPg: number | null;
 }
 
@@ -40,10 +40,10 @@ export interface ApiResult {
 
 export interface ApiBenchOptions {
   tickets: number;
-  /** The duration of one path in one round. */
+  /** The duration of one path in one round, in seconds. */
   seconds: number;
   rounds: number;
-  /** The folder of the PostgreSQL data. If the folder already has data, the benchmark uses it. */
+  /** The folder of the PostgreSQL data. If the folder contains data of an earlier run, the benchmark uses this data. */
   dataDir: string;
   onProgress(text: string): void;
 }
@@ -77,7 +77,7 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   }
 }
 
-/** Loads data into an empty folder, or reads the data of a kept folder. */
+/** Loads the data into a new folder, or reads the description of the data that an earlier run has loaded. */
 async function loadOnce(databaseUrl: string, { tickets, dataDir, onProgress }: ApiBenchOptions): Promise<Data> {
   const file = join(dataDir, 'bench-data.json');
   const known = await readFile(file, 'utf8').catch(() => undefined);
@@ -114,7 +114,7 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
     Round[]
   >;
   const job = { connections, requests: requestsOf(path, data) };
-  // Warm-up: compiles the code of each process and prepares the plans of PostgreSQL.
+  // Warm-up: each process compiles its code, and PostgreSQL prepares its plans.
   for (const server of servers) await shoot(server, { ...job, seconds: 10 });
   await untilIdle(databaseUrl);
   for (let round = 1; round <= options.rounds; round++) {

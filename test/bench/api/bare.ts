@@ -8,9 +8,9 @@ import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import pg from 'pg';
 
 /*
- * A reference server: the same SQL with prepared statements of pg and node:http, without keys, validation, limits and
- * totals. With ROW_LEVEL_SECURITY, it connects like the API: as `itsm_request`, with the tenant set per statement.
- * The process exits with its parent process.
+ * A reference server with node:http. It runs the same SQL as the API, with prepared statements of pg, but has no API
+ * keys, validation, limits or totals. With ROW_LEVEL_SECURITY, it connects like the API: as `itsm_request`, with the
+ * tenant set in each statement. The process exits with its parent process.
  */
 const connectionString = process.env.DATABASE_URL ?? '';
 const pool: pg.Pool = process.env.ROW_LEVEL_SECURITY
@@ -53,7 +53,7 @@ async function run(name: Name, values: unknown[], on: pg.Pool | pg.PoolClient = 
   return (await on.query({ name, text: statements[name], values })).rows;
 }
 
-/** Runs a query like the API: with row-level security, one statement sets the tenant and reads the rows. */
+/** Runs a read query. With row-level security, one statement sets the tenant and reads the rows, as in the API. */
 async function read(name: Name, values: unknown[]): Promise<object[]> {
   if (!(pool instanceof TenantPool)) return run(name, values);
   const [result] = await pool.runPipeline([{ name, text: settingTheTenant(statements[name]), values }], {

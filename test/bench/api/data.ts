@@ -8,7 +8,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 const tenants = 21;
 const usersPerTenant = 200;
 const keyCount = 64;
-/** The id of a user who watches one in 500 tickets of the large tenant, including its first ticket. */
+/** The id of a user who watches every 500th ticket of the large tenant. */
 export const watcherId = 9;
 export const firstTicketId = 2;
 
@@ -28,7 +28,7 @@ export interface Data {
   ticketIds: number[];
 }
 
-/** Fills an empty, migrated database with tickets by COPY. */
+/** Loads tickets into an empty, migrated database with COPY. */
 export async function loadData(
   databaseUrl: string,
   tickets: number,
@@ -54,7 +54,7 @@ export async function loadData(
   }
 }
 
-/** Creates API keys for the first user of a tenant. A benchmark uses the keys in turn. */
+/** Creates API keys for the first user of a tenant, which benchmarks use in turn. */
 export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<string[]> {
   const keys = Array.from({ length: keyCount }, newKey);
   for (const key of keys) {
@@ -125,7 +125,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   await client.query('CHECKPOINT');
 }
 
-/** Fills the search words of all tickets, for which no triggers ran, and then builds the index. */
+/** Stores the search words of all tickets, because the load ran without triggers. Then builds the index. */
 async function loadTexts(client: pg.Client, onProgress: (text: string) => void): Promise<void> {
   onProgress('filling the search words, which takes two minutes per million tickets');
   const { rows } = await client.query<{ definition: string }>(
@@ -144,14 +144,14 @@ function ticketLine(id: number, ordinals: number[]): string {
   const ordinal = (ordinals[tenant] ?? 0) + 1;
   ordinals[tenant] = ordinal;
   const requester = firstUserOf(tenant) + (ordinal % usersPerTenant);
-  // Some assignees have many more tickets than others, and every fifth ticket has none.
+  // Some assignees have many more tickets than others, and every fifth ticket has no assignee.
   const assignee = Math.random() < 0.2 ? '\\N' : firstUserOf(tenant) + Math.floor(Math.random() ** 2 * 150);
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
   const status = pick(statuses);
-  // No ticket has this pair of status and priority, so the filters can measure a list without matches.
+  // No ticket has both the status CANCELLED and the priority CRITICAL, so a filter by both matches no ticket.
   const priority = status === 'CANCELLED' ? pick(priorities.slice(0, -1)) : pick(priorities);
-  // One in a thousand tickets has a unique word, and five thousand are children of the first one.
+  // One ticket in a thousand contains a unique word. 5,000 tickets are children of the first ticket.
   const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;
   const parent = tenant === 1 && ordinal > 1 && ordinal <= 5001 ? firstTicketId : '\\N';
   return [

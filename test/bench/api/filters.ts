@@ -24,7 +24,10 @@ const withoutMatch: Record<string, string>[] = [
   { status: 'CANCELLED', priority: 'CRITICAL' },
 ];
 
-/** Measures lists with every combination of filters: with one value each, with several values, and without matches. */
+/**
+ * Measures ticket lists with every combination of filters: with one value each, with several values, and without
+ * matches.
+ */
 export async function measureFilters(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },
@@ -49,7 +52,7 @@ function queriesOf(names: (keyof typeof filterValues)[]): string[] {
   return [query(one), query(several), ...without.map((none) => query({ ...one, ...none })), deep];
 }
 
-/** Returns every non-empty combination, the smaller ones first. */
+/** Returns every non-empty combination of the names, smaller combinations first. */
 export function combinations<Name>(names: Name[]): Name[][] {
   const all: Name[][] = [[]];
   for (const name of names) all.push(...all.map((chosen) => [...chosen, name]));

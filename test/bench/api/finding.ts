@@ -12,7 +12,7 @@ export interface FindingResult {
   found: string | undefined;
 }
 
-/** Returns queries of typical integrations: by date, and with values that many, few and no tickets have. */
+/** Returns typical queries of integrations: by date, and with values that match many, few or no tickets. */
 function requestsFor({ tickets }: Data): string[] {
   const middle = Date.UTC(2020, 0, 1) + (tickets / 2) * 15_000;
   const day = (days: number) => new Date(middle + days * 86_400_000).toISOString();
@@ -67,7 +67,7 @@ async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   ];
 }
 
-/** The number of rounds. Other load on the machine then affects only some of the rounds. */
+/** The number of rounds. With several rounds, other load on the machine affects only some of the rounds. */
 const rounds = 3;
 
 /** Measures searches, filters and the change feed from its start, middle and end. Returns the medians of the rounds. */

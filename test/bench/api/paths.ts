@@ -6,10 +6,10 @@ export interface MeasuredPath {
   method: 'GET' | 'POST' | 'PATCH';
   /** The paths to request in turn, relative to the prefix of the API. */
   paths(data: Data): string[];
-  /** The bodies to send in turn. Each `[<id>]` becomes a unique text, so that every request is a change. */
+  /** The bodies to send in turn. Each `[<id>]` becomes a unique text, so that every request changes the ticket. */
   bodies?: object[];
   headers?: Record<string, string>;
-  /** The API server to measure, by default the server without a concurrency limit per tenant. */
+  /** The API server to measure. By default, the server on which one tenant can use the whole concurrency limit. */
   server?: 'apiDefaultShare';
 }
 

@@ -38,7 +38,10 @@ function pathTable({ paths }: ApiResult): string {
   return aligned([heads, ...rows]);
 }
 
-/** Formats the latency of lists by one filter, by the two most frequent pairs, and of the slowest other list. */
+/**
+ * Formats the latency of lists with one filter, of lists with two common pairs of filters, and of the slowest other
+ * list.
+ */
 function filterTable({ filters }: ApiResult): string {
   const isNamed = ({ query }: FilterResult) => {
     const names = [...new URLSearchParams(query).keys()].filter((name) => name !== 'page').sort();
@@ -114,7 +117,7 @@ const series = [
 function chart({ paths }: ApiResult): string {
   const [left, top, row, bar] = [220, 64, 40, 14];
   const height = top + paths.length * row;
-  // Logarithmic scale from 0.1 to 10.
+  // The scale is logarithmic, from 0.1 to 10.
   const xOf = (value: number) => left + (Math.log10(Math.min(10, Math.max(0.1, value))) + 1) * 300;
   const text = (x: number, y: number, content: string, anchor = 'start') =>
     `<text x="${x.toFixed(1)}" y="${y}" text-anchor="${anchor}">${content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;

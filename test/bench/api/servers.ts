@@ -30,7 +30,7 @@ interface ServerOptions {
   nodeOptions?: string[];
 }
 
-/** Starts the API in production mode with limits that are too high to reach, or a reference server. */
+/** Starts a reference server, or the API in production mode with rate limits that are too high to reach. */
 export async function startServer(
   name: Name,
   databaseUrl: string,
@@ -69,7 +69,10 @@ export async function startServer(
   };
 }
 
-/** Resolves when the server process responds. @throws if the process exits before it responds */
+/**
+ * Waits until the server responds.
+ * @throws if the process exits before it responds
+ */
 export async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A measured server exited with ${child.exitCode}.`);
@@ -84,7 +87,6 @@ export async function untilReady(url: string, child: ChildProcess): Promise<void
   throw new Error(`${url} does not respond.`);
 }
 
-/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

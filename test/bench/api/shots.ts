@@ -10,23 +10,23 @@ export interface Job {
   url: string;
   connections: number;
   seconds: number;
-  /** The number of requests, instead of a duration. */
+  /** The number of requests. If set, the job has no warm-up and ignores `seconds`. */
   amount?: number;
   requests: { method: MeasuredPath['method']; path: string; headers: Record<string, string>; body?: string }[];
 }
 
 /** The results of the load generator. */
 export interface Shot {
-  /** The number of successful requests. If the job has a duration, the other results exclude the first seconds. */
+  /** The number of successful requests, including those of the warm-up, which takes one second. */
   requests: number;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** The number of error responses. */
+  /** The number of error responses, including those of the warm-up. */
   failed: number;
 }
 
-/** Returns the requests of a path. They use the API keys of the tenant in turn. */
+/** Returns the requests of a path, which use the API keys of the tenant in turn. */
 export function requestsOf(
   { method, paths, bodies, headers }: Omit<MeasuredPath, 'name'>,
   data: Data,
@@ -46,8 +46,9 @@ export function requestsOf(
 }
 
 /**
- * Runs the load generator in its own process.
- * @throws if a response is an error. Requests to the plain server may time out, because it counts many rows.
+ * Runs the load generator in a separate process.
+ * @throws if a response is an error, except from the plain server, whose requests can time out because it counts many
+ * rows
  */
 export async function shoot({ name, url }: Measured, job: Omit<Job, 'url'>): Promise<Shot> {
   const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));

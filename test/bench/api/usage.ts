@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Clock ticks are hundredths of a second on every Linux system. */
+/** A clock tick takes a hundredth of a second on every Linux system. */
 const microsecondsPerTick = 10_000;
 
 /** Returns the CPU time of a process in microseconds, or 0 without /proc. */
@@ -9,7 +9,10 @@ export function cpuOf(pid: number): number {
   return (user + system) * microsecondsPerTick;
 }
 
-/** Returns the CPU time of a process and all its children, such as the postmaster and its backends. */
+/**
+ * Returns the CPU time of a process and all its children in microseconds, for example of the postmaster and its
+ * backends.
+ */
 export function cpuOfFamily(pid: number): number {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -18,7 +21,7 @@ export function cpuOfFamily(pid: number): number {
   return own + children.reduce((sum, name) => sum + cpuOf(Number(name)), 0);
 }
 
-/** Returns the CPU ticks of a process in user and system mode, and those of its exited children. */
+/** Returns the CPU ticks of a process in user mode and in system mode, then those of its exited children. */
 function timesOf(pid: number): number[] {
   try {
     // The name of the process can contain spaces and parentheses. The fields after the name can't.

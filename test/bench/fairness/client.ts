@@ -11,7 +11,8 @@ export interface ClientJob {
   requests: ClientRequest[];
   connections: number;
   /**
-   * Sends at a constant rate without waiting for responses. Without a rate, each connection sends as fast as it can.
+   * The number of requests per second, sent without waiting for responses. If not set, each connection sends the next
+   * request as soon as it receives a response.
    */
   perSecond?: number;
   seconds: number;
@@ -25,7 +26,7 @@ interface ClientRequest {
   body?: string;
 }
 
-/** The results of a client. Latencies are in milliseconds from the scheduled start of a request. */
+/** The results of a client. Latencies are in milliseconds, from the time at which a request was due. */
 export interface ClientResult {
   /** The number of responses per status. `none` counts requests without a response. */
   statuses: Record<string, number>;
@@ -34,7 +35,7 @@ export interface ClientResult {
   max: number;
 }
 
-/** Runs a client in its own process, so that it doesn't use the CPU time of the measuring process. */
+/** Runs a client in a separate process, so that the client doesn't use the CPU time of the measuring process. */
 export async function runClient(job: ClientJob): Promise<ClientResult> {
   const child = promisify(execFile)(process.execPath, [import.meta.filename], { maxBuffer: 2 ** 24 });
   child.child.stdin?.end(JSON.stringify(job));

@@ -10,7 +10,7 @@ import { type ClientJob, type ClientResult, runClient } from './client.ts';
 import { type ExpensiveList, findExpensiveLists } from './lists.ts';
 
 export interface FairnessOptions {
-  /** The number of tickets of the greedy tenant. The other tenants together have as many. */
+  /** The number of tickets of the greedy tenant. All other tenants together have the same number. */
   tickets: number;
   rounds: number;
   /** The duration of each measurement in a round, in seconds. */
@@ -23,17 +23,20 @@ export interface FairnessOptions {
   onProgress: (text: string) => void;
 }
 
-/** The latency of the other tenant's `GET /tickets/{id}` during a load, in milliseconds. Medians of the rounds. */
+/**
+ * The latency in milliseconds of `GET /tickets/{id}` for the other tenant during a load. p50 and p99 are medians of the
+ * rounds.
+ */
 interface Beside {
   load: string;
   p50: number;
   p99: number;
   p99Runs: number[];
-  /** The ratio to the p99 without load. */
+  /** The p99 divided by the p99 without load. */
   ratio: number;
-  /** Whether the p99 is at most three times the p99 without load, or at most 50 ms. */
+  /** True if the p99 is at most three times the p99 without load, or at most 50 ms. */
   holds: boolean;
-  /** The number of failed requests in all rounds, by status. No request may fail. */
+  /** The number of failed requests of the other tenant in all rounds, by status. No request may fail. */
   failed: Record<string, number>;
   /** The number of responses to the load in all rounds, by status. */
   loadResponses: Record<string, number>;
@@ -43,12 +46,12 @@ export interface FairnessResult {
   tickets: number;
   /** The slow lists that the greedy tenant requests. */
   lists: ExpensiveList[];
-  /** The response to a body with 500,000 values, and its latency without other load. */
+  /** The response status for a body with 500,000 values, and the latency without other load. */
   largeBody: { status: string; ms: number } | null;
   beside: Beside[];
 }
 
-/** The number of the other tenant in the data of `api/data.ts`. */
+/** The id of the other tenant in the data that `api/data.ts` loads. */
 const otherTenant = 2;
 
 const allowedRatio = 3;
@@ -64,7 +67,7 @@ interface Fairness {
   other: Omit<ClientJob, 'seconds'>;
 }
 
-/** Measures the latency of one tenant during loads by other tenants (test/bench/README.md). */
+/** Measures the latency of one tenant while another tenant causes load (test/bench/README.md). */
 export async function benchFairness(options: FairnessOptions): Promise<{ table: string; result: FairnessResult }> {
   const { tickets, only, dataDir, profile, onProgress } = options;
   const database = await openEmbedded({
@@ -92,10 +95,13 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
   }
 }
 
-/** Returns the number of the page with 100 large tickets. The slow lists return only first, middle and last pages. */
+/**
+ * Returns the number of the page with the 100 large tickets. The slow lists request only the first, middle and last
+ * pages.
+ */
 const largePage = (tickets: number) => Math.round((0.7 * tickets) / 100);
 
-/** Sets descriptions of nearly 65,535 bytes, the maximum, for one page of the greedy tenant's tickets. */
+/** Sets descriptions close to the maximum of 65,535 bytes for one page of the greedy tenant's tickets. */
 async function addLargeTickets(databaseUrl: string, tickets: number): Promise<void> {
   const before = tickets - 100 * largePage(tickets);
   await withClient(databaseUrl, (client) =>
@@ -106,7 +112,7 @@ async function addLargeTickets(databaseUrl: string, tickets: number): Promise<vo
   );
 }
 
-/** Returns requests for single tickets of the other tenant, with new API keys of the tenant. */
+/** Returns requests for single tickets of the other tenant, with new API keys of this tenant. */
 async function readsOf(databaseUrl: string): Promise<ClientJob['requests']> {
   return withClient(databaseUrl, async (client) => {
     const keys = await addKeys(client, otherTenant);
@@ -135,7 +141,7 @@ async function measure(
   const { server, lists, other } = fairness;
   const loads = loadsOf(fairness, tickets).filter(({ name }) => only === undefined || only.includes(name));
   const measured = new Map<string, { other: ClientResult; load: ClientResult | undefined }[]>();
-  // Warm-up: compiles all code and prepares all plans.
+  // Warm-up: the server compiles its code, and PostgreSQL prepares all plans.
   await runClient({ ...other, seconds: 5 });
   for (const load of loads) await runClient({ ...load, url: server.url, seconds: 3 });
   const largeBody = await measureLargeBody(loads, server.url);

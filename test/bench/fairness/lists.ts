@@ -10,8 +10,8 @@ const kept = 8;
 const perPage = 100;
 
 /**
- * Measures lists of the maximum page size with every combination of filters, with one value each and with several, on
- * the first, a middle and the last page. Returns the slowest ones as the load of a greedy client.
+ * Measures ticket lists with the maximum page size: with every combination of filters, with one or several values per
+ * filter, and on the first, middle and last page. Returns the slowest lists, which the greedy tenant then requests.
  */
 export async function findExpensiveLists(url: string, key: string): Promise<ExpensiveList[]> {
   const names = Object.keys(filterValues) as (keyof typeof filterValues)[];

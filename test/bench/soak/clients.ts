@@ -23,12 +23,12 @@ interface ClientOptions {
 }
 
 /**
- * The webhook endpoints of each tenant. None fails permanently, because pending deliveries keep index pages in use,
- * much more than in production, where rows are kept for a month.
+ * The response times of the webhook endpoints of each tenant. No endpoint fails permanently, because its pending
+ * deliveries would keep index pages in use. With the short retention, this has a much larger effect than in production.
  */
 const endpoints: Delay[] = [0, 0, 2000, 'failing'];
 
-/** Creates clients for the first loaded tenants, each with API keys, rows, subscriptions and a session. */
+/** Creates a client for each of the first `tenants` tenants, with API keys, rows, subscriptions and a session. */
 export async function createClients({ tenants, ...options }: ClientOptions): Promise<Client[]> {
   const clients: Client[] = [];
   for (let tenantId = 1; tenantId <= tenants; tenantId++) clients.push(await createClient(options, tenantId));

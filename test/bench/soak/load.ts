@@ -5,10 +5,10 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Answer } from '../../support/api.ts';
 import { type Asked, type Client, kinds, pick } from './requests.ts';
 
-/** The results since the last call of `take`. */
+/** The results since the previous call to `take`. */
 interface Taken {
   requests: number;
-  /** The latencies in milliseconds, each from the scheduled start of the request. */
+  /** The latencies in milliseconds, each from the time at which the request was due. */
   took: number[];
 }
 
@@ -20,7 +20,7 @@ export interface Load {
    */
   unexpected: Record<string, number>;
   /**
-   * The total number of requests rejected by the concurrency limit, which is expected if the machine is too busy for
+   * The total number of requests that the concurrency limit rejected. Some are expected if the machine is too busy for
    * the rate.
    */
   rejected(): number;
@@ -31,9 +31,7 @@ export interface Load {
 interface LoadOptions {
   url: string;
   clients: Client[];
-  /**
-   * Sends at a constant rate without waiting for responses, or with a number of concurrent senders as fast as possible.
-   */
+  /** A constant rate without waiting for responses, or a number of concurrent senders that send as fast as they can. */
   pace: { perSecond: number } | { senders: number };
 }
 
@@ -102,10 +100,10 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
   };
 }
 
-/** Contains each kind of request in proportion to its share. */
+/** All kinds of requests. The number of entries of a kind is proportional to its share. */
 const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
 
-/** Returns whether a response is as expected. MCP responses have status 200 even if the tool failed. */
+/** Returns true if a response is as expected. MCP responses have the status 200 even if the tool failed. */
 function isExpected({ rejected }: Asked, { status, text }: Answer): boolean {
   if (rejected !== undefined) return status === rejected;
   return status >= 200 && status < 300 && !text.includes('"isError":true');

@@ -1,7 +1,7 @@
 import type { NewTicket } from '@itsm-api/contract';
 import type { Visitor } from '../../support/visitor.ts';
 
-/** A client, and the ids of its rows that requests use. */
+/** A client, and the ids of the rows that its requests use. */
 export interface Client {
   /** The API keys that the client uses in turn. */
   keys: string[];
@@ -21,17 +21,17 @@ export interface Client {
   visitor: Visitor;
 }
 
-/** A request, relative to the prefix of the API or to the server. */
+/** A request. The path is relative to the API prefix, or to the server if `elsewhere` is set. */
 export interface Asked {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
   elsewhere?: true;
-  /** The request body. Objects are sent as JSON, strings unchanged. */
+  /** The request body. The client sends an object as JSON, and a string unchanged. */
   body?: object | string;
   headers?: Record<string, string>;
-  /** The expected error status, if the request must fail. */
+  /** The expected error status of a request that the server must reject. */
   rejected?: number;
-  /** Called with `data` and `meta` of a successful response. */
+  /** Stores values from `data` and `meta` of a successful response. */
   learn?(data: Data, meta: { nextCursor: string }): void;
 }
 
@@ -39,7 +39,7 @@ interface Data {
   id: number;
 }
 
-/** A kind of request: its share, its name, and a function that creates it. */
+/** A kind of request: its share, its name, and a function that creates such a request. */
 type Kind = [share: number, name: string, make: (client: Client, count: number) => Asked];
 
 const reads: Kind[] = [
@@ -94,7 +94,7 @@ const others: Kind[] = [
   [0.5, 'no such key', () => ({ ...get('/tickets', { authorization: 'Bearer itsm_none' }), rejected: 401 })],
 ];
 
-/** All kinds of requests with their shares. Slightly less than 80 % are reads. */
+/** All kinds of requests with their shares. About two thirds of the requests are reads. */
 export const kinds: readonly Kind[] = [...reads, ...writes, ...others];
 
 const statuses = ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'];
@@ -199,7 +199,7 @@ function createTask({ projectId, tasks }: Client): Asked {
   return { ...post(`/projects/${projectId}/tasks`, { title: 'Order cables' }), learn: ({ id }) => know(tasks, id) };
 }
 
-/** Returns an MCP message. */
+/** Returns a request with an MCP message. */
 function message(method: string, params: object): Asked {
   const headers = { accept: 'application/json, text/event-stream' };
   return { ...post('/mcp', { jsonrpc: '2.0', id: 1, method, params }), elsewhere: true, headers };
@@ -215,7 +215,7 @@ function visit({ visitor }: Client, count: number): Asked {
   return { ...get(`/developer/${pick(areaPages, count)}`, headers), elsewhere: true };
 }
 
-/** Returns one of the entries, at random or in turn. */
+/** Returns one of the items: at random, or the next one in turn for each `count`. */
 export function pick<Item>(items: readonly Item[], count = Math.floor(Math.random() * items.length)): Item {
   return items[count % items.length] as Item;
 }

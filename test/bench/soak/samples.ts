@@ -42,15 +42,15 @@ export async function sampleProcess({ name, pid, operationsUrl }: Watched): Prom
 }
 
 /**
- * Tables whose rows expire, and tables whose rows stay. The tables of pg-boss together count as one more table whose
- * rows expire.
+ * The tables whose rows expire (`kept`), and the tables that grow (`growing`). The tables of pg-boss count as one more
+ * table whose rows expire.
  */
 const tables = {
   kept: ['deliveries', 'delivery_attempts', 'events', 'idempotency_keys', 'usage_minutes'],
   growing: ['ticket_counts', 'tickets', 'comments', 'activities', 'changes', 'texts'],
 };
 
-/** Samples PostgreSQL: the memory of the backends of the server, and the tables. */
+/** Samples PostgreSQL: the memory of the server's backends, and the size of the tables. */
 export async function samplePostgres(client: pg.Client): Promise<Sample> {
   const sample: Sample = await sampleBackends(client);
   const { rows } = await client.query<{ name: string; bytes: number; live: number; dead: number }>(
@@ -77,7 +77,7 @@ async function sampleBackends(client: pg.Client): Promise<Sample> {
   return named('PostgreSQL', sample);
 }
 
-/** Returns the private memory of a process in MB, or 0 if it has ended. */
+/** Returns the private memory of a process in MB, or 0 if the process has ended. */
 function ownMemoryOf(pid: number): number {
   try {
     return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
@@ -86,7 +86,7 @@ function ownMemoryOf(pid: number): number {
   }
 }
 
-/** Returns the values with a prefix before each name. */
+/** Adds the name of a process or table to the name of each value. */
 function named(name: string, sample: Sample): Sample {
   return Object.fromEntries(Object.entries(sample).map(([figure, value]) => [`${name}: ${figure}`, value]));
 }

@@ -15,7 +15,7 @@ import { type Sample, samplePostgres, sampleProcess, type Watched } from './samp
 import { type Course, formatCourses, judge } from './verdict.ts';
 
 export interface SoakOptions {
-  /** The duration of the load at half of the capacity, including the warm-up. */
+  /** The duration in minutes of the load at half of the capacity, including the warm-up. */
   minutes: number;
   /** The requests per second, by default half of the capacity. */
   perSecond: number | undefined;
@@ -24,7 +24,7 @@ export interface SoakOptions {
 }
 
 export interface SoakResult {
-  /** The measured capacity in requests per second, and the actual rate of the load. */
+  /** The measured capacity and the actual rate of the load, in requests per second. */
   capacity: number;
   rate: number;
   requests: number;
@@ -33,19 +33,19 @@ export interface SoakResult {
   rejected: number;
   /** The number of unexpected responses by kind and status. No response may be unexpected. */
   unexpected: Record<string, number>;
-  /** Errors that the processes logged. */
+  /** The errors that the processes logged. */
   logged: string[];
-  /** The exit codes of the processes after SIGTERM, and the milliseconds until the exit. */
+  /** The exit code of each process after SIGTERM, and the time until the exit in milliseconds. */
   ended: Record<string, { code: number | null; ms: number }>;
   minutes: number;
-  /** The CPU time of each process per request, and of the worker per delivery, in microseconds. */
+  /** The CPU time in microseconds: of the API and PostgreSQL per request, and of the worker per delivery. */
   cpuUs: { api: number; worker: number; postgres: number };
   courses: Course[];
   /** The samples that were taken after the warm-up. */
   samples: Sample[];
 }
 
-/** The server processes under load, and the means to monitor them. */
+/** The processes to sample, a database connection for the samples, and the webhook receivers. */
 interface Soaked {
   watched: Watched[];
   client: pg.Client;
@@ -58,8 +58,8 @@ const everySeconds = 10;
 const partSeconds = 15 * 60;
 
 /**
- * Keeps the API and the worker at half of their capacity with all features on, and samples their resources
- * (test/bench/README.md).
+ * Sends requests at half of the capacity with all features on, and samples the resources of the API, the worker and
+ * PostgreSQL (test/bench/README.md).
  */
 export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {
   const { minutes, onProgress } = options;
@@ -88,7 +88,7 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
   }
 }
 
-/** Loads tickets, starts the processes, and creates clients of some tenants. */
+/** Loads tickets, starts the processes, and creates clients of the first tenants. */
 async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => Promise<unknown>)[]) {
   const { postgres, runtime, apiUrl, env } = await openGround(stops);
   await loadData(postgres.url, tickets, onProgress);
@@ -104,8 +104,8 @@ async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => P
 }
 
 /**
- * Returns whether there were no unexpected responses and logs, both processes exited cleanly, and no judged metric
- * grows.
+ * Returns true if no response was unexpected, no process logged an error, both processes exited with code 0, and no
+ * metric with a limit grew.
  */
 function isSteady({ unexpected, logged, ended, courses }: SoakResult): boolean {
   return (
@@ -120,7 +120,7 @@ interface Started {
   watched: Watched;
 }
 
-/** Starts an API and a worker as in production, except for the shorter retention. */
+/** Starts an API and a worker with production settings, except for the shorter retention. */
 async function startServers(env: Record<string, string>, stops: (() => Promise<unknown>)[]): Promise<Started[]> {
   const imports = [
     new URL('./collect-garbage.ts', import.meta.url),
@@ -147,7 +147,10 @@ interface Carrying extends Pick<SoakOptions, 'onProgress'> {
   seconds: number;
 }
 
-/** Measures the requests per second of concurrent senders that never pause. Ignores the first half of the time. */
+/**
+ * Measures the capacity: the requests per second of concurrent senders that never pause. Ignores the first half of the
+ * time.
+ */
 async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
   onProgress(`Measuring the capacity for ${seconds} seconds`);
   const load = startLoad({ url, clients, pace: { senders } });
@@ -219,7 +222,7 @@ async function readCpu({ watched: [api, worker], client }: Soaked): Promise<Soak
   return { api: cpuOf(api?.pid ?? 0), worker: cpuOf(worker?.pid ?? 0), postgres: cpuOfFamily(rows[0]?.pid ?? 0) };
 }
 
-/** Stops the processes with SIGTERM, like a supervisor. */
+/** Stops the processes with SIGTERM, as a process supervisor does. */
 async function endAll(servers: Started[]): Promise<SoakResult['ended']> {
   const ends = servers.map(async ({ server, watched }) => {
     const since = performance.now();
@@ -230,7 +233,7 @@ async function endAll(servers: Started[]): Promise<SoakResult['ended']> {
   return Object.fromEntries(await Promise.all(ends));
 }
 
-/** Returns the log lines of a process without the lines of the start and the shutdown. */
+/** Returns the log lines of a process that report errors. */
 function errorsOf({ output }: ServerProcess): string {
   return output()
     .split('\n')

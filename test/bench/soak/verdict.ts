@@ -11,20 +11,20 @@ export interface Course {
   highest: number;
   /** The growth per hour: the median of the slopes between samples (Theil-Sen estimator). */
   perHour: number;
-  /** Whether the metric stays within its limit, or undefined for metrics that grow with the stored data. */
+  /** True if the metric stays within its limit. Undefined for metrics that grow with the stored data. */
   isFlat: boolean | undefined;
 }
 
 /**
- * The maximum growth of a metric between the first and the last part: a share, and an absolute amount that is always
- * allowed.
+ * The maximum growth of a metric from the first to the last part of a run: a share of the first value, or an absolute
+ * amount if that is larger.
  */
 interface Allowed {
   share: number;
   always: number;
 }
 
-/** Limits by the suffix of the metric. Metrics without a limit grow with the stored data. */
+/** The limits by the end of the metric's name. Metrics without a limit grow with the stored data. */
 const allowed: [unit: string, allowed: Allowed][] = [
   ['memory MB', { share: 0.05, always: 5 }],
   ['heap MB', { share: 0.05, always: 3 }],
@@ -41,11 +41,15 @@ const allowed: [unit: string, allowed: Allowed][] = [
   ['ms', { share: 0.5, always: 10 }],
 ];
 
-/** The used heap is measured after the garbage collection that runs once a minute. */
+/**
+ * The end of the name of heap metrics. Only their minimum per minute counts, because garbage is collected once a
+ * minute.
+ */
 const collected = 'heap MB';
 
 /**
- * Compares the last part of a run with the first part. In a run that is shorter than three parts, a part is a third.
+ * Compares the last part of a run with the first part. If the run is shorter than three parts, a part is a third of the
+ * run.
  */
 export function judge(samples: Sample[], { everySeconds, partSeconds }: { everySeconds: number; partSeconds: number }) {
   const part = Math.max(1, Math.min(Math.round(partSeconds / everySeconds), Math.floor(samples.length / 3)));
@@ -73,7 +77,7 @@ function seriesOf(samples: Sample[], figure: string, inAMinute: number): number[
   return values.map((_, at) => Math.min(...values.slice(Math.max(0, at + 1 - inAMinute), at + 1)));
 }
 
-/** Returns the growth of a series between samples. */
+/** Returns the median growth of a series from one sample to the next. */
 function slopeOf(values: number[]): number {
   const slopes = values.flatMap((from, at) => values.slice(at + 1).map((to, apart) => (to - from) / (apart + 1)));
   return slopes.length === 0 ? 0 : median(slopes);
