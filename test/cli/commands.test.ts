@@ -23,7 +23,7 @@ afterAll(async () => {
 const statusWith = async (key: string) => (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status;
 
 describe('tenants, users and keys', { timeout: 60_000 }, () => {
-  it('creates a tenant, users and API keys that work until they are revoked', async () => {
+  it('creates a tenant, users and API keys in commands, and revokes an API key', async () => {
     const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
     expect(tenant).toMatchObject({
       code: 0,
@@ -71,7 +71,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     expect(JSON.parse((await itsm(`keys revoke ${listed.id} --json`)).stdout)).toMatchObject({ revokedAt });
   });
 
-  it('rejects the API keys of a deactivated tenant and commands that create resources in the tenant', async () => {
+  it('rejects the API keys of a deactivated tenant, and commands that create its users or API keys', async () => {
     await createTenant(api.prisma, { name: 'Globex', adminEmail: 'hank@globex.example', adminName: 'Hank' });
     const newKey = 'keys create --tenant Globex --user hank@globex.example --name k --scopes users:read';
     const key = (await itsm(newKey)).stdout.trim();
@@ -102,7 +102,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
 describe('tenant names', { timeout: 60_000 }, () => {
   const adminEmail = 'a@names.example';
 
-  it('treats tenant names with different case or compatible characters as the same name', async () => {
+  it('treats tenant names that differ only in case or compatible characters as the same name', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Straße Ⅻ', adminEmail });
     for (const name of ['STRASSE XII', 'ｓtraße xii', 'Straße Ⅻ']) {
       expect((await findTenant(api.prisma, name)).id).toBe(tenant.id);
@@ -120,7 +120,7 @@ describe('tenant names', { timeout: 60_000 }, () => {
 });
 
 describe('projects create', { timeout: 60_000 }, () => {
-  it('creates a project with a manager by email address and reports a duplicate key', async () => {
+  it('creates a project with the email address of its manager, and reports a duplicate project key', async () => {
     const { admin } = await createTenant(api.prisma, { name: 'Initech', adminEmail: 'bill@initech.example' });
     const create = 'projects create --tenant Initech --key TPS --name Reports';
     const made = await itsm(`${create} --manager Bill@initech.example --start-date 2026-11-20 --json`);
@@ -138,7 +138,7 @@ describe('projects create', { timeout: 60_000 }, () => {
 });
 
 describe('a command that fails', { timeout: 60_000 }, () => {
-  it('reports a failed command on one line or as JSON, and exits with 1', async () => {
+  it('reports a failed command on one line or as JSON, and exits with code 1', async () => {
     await createTenant(api.prisma, { name: 'Umbrella', adminEmail: 'a@umbrella.example' });
     const [taken, unknown, noUser, noKey] = await Promise.all([
       itsm('tenants create --name UMBRELLA --admin-email b@umbrella.example'),
@@ -169,7 +169,7 @@ describe('a command that fails', { timeout: 60_000 }, () => {
 });
 
 describe('usage errors', { timeout: 60_000 }, () => {
-  it('reports each invalid command-line option and exits with 2', async () => {
+  it('reports each invalid command-line option on its own line, and exits with code 2', async () => {
     const [missing, wrong, scope, setting] = await Promise.all([
       itsm('tenants create --name X --json'),
       itsm('users create --tenant X --email x --role BOSS --time-zone Mars/North --name', ' '),

@@ -10,7 +10,7 @@ import { commandLine, secretKey } from './itsm.ts';
 let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
-/** The ID of a tenant whose subscription has 101 exhausted deliveries and 3 successful deliveries. */
+/** The ID of a tenant whose subscription has 101 exhausted and 3 successful deliveries. */
 let tenant: string;
 let subscription: number;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   itsm = commandLine(database.url);
   const { tenantId } = await createWorkspace(api);
   tenant = String(tenantId);
-  // Encrypts the secret with the key of the commands, because commands check that they can decrypt every secret.
+  // Uses the encryption key of the commands, because each command checks that it can decrypt every secret.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   const context = await tenantContext({ databases: api.databases, services }, tenant);
   const webhook = { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['ticket.created' as const] };
@@ -45,7 +45,7 @@ afterAll(async () => {
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
 
 describe('deliveries replay', { timeout: 60_000 }, () => {
-  it('replays many deliveries without a terminal only with --yes, and counts them with --dry-run', async () => {
+  it('requires --yes to replay many deliveries without a terminal, and only counts them with --dry-run', async () => {
     const replay = `deliveries replay --tenant ${tenant} --subscription ${subscription}`;
     const rejected = await itsm(replay);
     expect(rejected).toEqual({
@@ -64,7 +64,7 @@ describe('deliveries replay', { timeout: 60_000 }, () => {
     expect(await due()).toBe(exhausted);
   });
 
-  it('replays delivered deliveries only by ID or with --state delivered', async () => {
+  it('replays successful deliveries only by ID or with --state delivered', async () => {
     const one = await itsm(`deliveries replay 1 --tenant ${tenant}`);
     expect(one).toEqual({ code: 0, stdout: 'Replaying 1 delivery.\n', stderr: '' });
     const rest = await itsm(`deliveries replay --tenant ${tenant} --state delivered`);

@@ -10,9 +10,7 @@ import { documentedRights, hasRedis, openRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
-/*
- * Tests `itsm doctor` on healthy and on broken installations.
- */
+/* Tests `itsm doctor` with healthy and broken installations. */
 let database: TestDatabase;
 
 beforeEach(async () => {
@@ -52,17 +50,16 @@ const all = [
   'totals',
 ];
 
-it('reports ok for every doctor check of a healthy installation', { timeout: 30_000 }, async () => {
+it('reports ok for every check of `itsm doctor` in a healthy installation', { timeout: 30_000 }, async () => {
   const { code, stdout, stderr } = await commandLine(database.url)('doctor');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => /^ok {5}([\w -]+): \S.*\.$/.exec(line)?.[1])).toEqual(all);
 });
 
-it('reports each problem of an installation with its solution', { timeout: 60_000 }, async () => {
+it('reports each problem of an installation with its solution in `itsm doctor`', { timeout: 60_000 }, async () => {
   const [firstKey, unknownKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
-  // The secret of one subscription is encrypted with the older configured key, and the other secret with an unknown
-  // key.
+  // One secret is encrypted with the older of the two configured keys, the other secret with an unknown key.
   for (const key of [secretKey, unknownKey]) {
     const api = await startApi({ databaseUrl: database.url, secretKeys: [key] });
     const workspace = await createWorkspace(api);
@@ -112,19 +109,19 @@ it('reports each problem of an installation with its solution', { timeout: 60_00
 
   const [tenantId] = /\d+/.exec(of('totals')[0]?.message ?? '') ?? [''];
 
-  // The output without --json contains the same problems.
+  // Without --json, the command prints the same problems.
   const { code, stdout } = await commandLine(database.url)('doctor');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^wrong {2}totals: Tenant \d+: .*\n {7}→ \S/m);
 
-  // The SQL statement in docs/operations.md must repair the wrong total.
+  // The SQL statement in docs/operations.md must correct the wrong total.
   const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const sql = /## When a total is wrong\n.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
   await execute(database.url, sql.replaceAll('= 12', `= ${tenantId}`));
   expect((await examine()).of('totals')).toMatchObject([{ level: 'ok' }]);
 });
 
-it('reports missing migrations as a problem and skips all later doctor checks', { timeout: 30_000 }, async () => {
+it('reports missing migrations in `itsm doctor` and skips all later checks', { timeout: 30_000 }, async () => {
   await execute(database.url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%baseline'");
   const { ok, findings, of } = await examine();
   expect(ok).toBe(false);
@@ -138,7 +135,7 @@ it('reports missing migrations as a problem and skips all later doctor checks', 
   ]);
 });
 
-it('reports a migration of a newer version as a note, not as a failure', { timeout: 30_000 }, async () => {
+it('reports a migration of a newer version in `itsm doctor` without a failure', { timeout: 30_000 }, async () => {
   await execute(
     database.url,
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '29990101_later', now())`,
@@ -148,7 +145,7 @@ it('reports a migration of a newer version as a note, not as a failure', { timeo
   expect(of('migrations')).toMatchObject([{ level: 'note', message: expect.stringContaining('29990101_later') }]);
 });
 
-it('reports a doctor check that throws as a problem, and runs the other checks', { timeout: 30_000 }, async () => {
+it('reports an exception in a check of `itsm doctor`, and runs the other checks', { timeout: 30_000 }, async () => {
   await execute(database.url, `REVOKE ALL ON ticket_counts FROM ${systemRole}`);
   const { of, findings } = await examine();
   expect(of('totals')).toMatchObject([{ level: 'wrong', message: expect.stringContaining('permission denied') }]);
@@ -156,7 +153,7 @@ it('reports a doctor check that throws as a problem, and runs the other checks',
 });
 
 it.skipIf(!hasPgBouncer())(
-  'accepts a connection pooler in session mode, and reports a problem in transaction mode',
+  'accepts a connection pooler in session mode in `itsm doctor`, but not in transaction mode',
   { timeout: 60_000 },
   async () => {
     for (const mode of ['session', 'transaction'] as const) {
@@ -173,14 +170,14 @@ it.skipIf(!hasPgBouncer())(
   },
 );
 
-it('reports in `itsm doctor` that the database is unreachable', { timeout: 30_000 }, async () => {
+it('reports an unreachable database in `itsm doctor`', { timeout: 30_000 }, async () => {
   const { findings } = await examine({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await steadyPort()}/itsm` });
   expect(findings).toMatchObject([
     { check: 'listener', level: 'wrong', message: expect.stringMatching(/^DATABASE_URL: .*ECONNREFUSED/) },
   ]);
 });
 
-it.skipIf(!hasRedis())('checks in `itsm doctor` that Redis can count requests', { timeout: 60_000 }, async () => {
+it.skipIf(!hasRedis())('checks in `itsm doctor` whether Redis can count requests', { timeout: 60_000 }, async () => {
   const redis = await openRedis();
   const find = async (REDIS_URL = redis.url) => {
     const { of } = await examine({ RATE_LIMIT_STORE: 'redis', REDIS_URL });

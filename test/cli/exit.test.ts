@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Creates a tenant with a webhook subscription to `asset.created` that has a pending delivery. */
+/** Creates a tenant with a webhook subscription to `asset.created` and a pending delivery. */
 async function createSubscribedTenant() {
   const name = `T${unique()}`;
   await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
@@ -80,7 +80,7 @@ const cases: Case[] = [
 ];
 
 describe('a command that wakes the workers', { timeout: 60_000 }, () => {
-  it.each(cases)('exits within a second after the last output of `$command`', async ({ command, before, args }) => {
+  it.each(cases)('exits from `$command` within a second after its last output', async ({ command, before, args }) => {
     const tenant = await createSubscribedTenant();
     await before?.(tenant);
     const woken = once(worker, 'notification');

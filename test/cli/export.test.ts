@@ -21,7 +21,7 @@ beforeAll(async () => {
   workspace = await createWorkspace(api);
   itsm = commandLine(database.url);
   folder = await mkdtemp(join(tmpdir(), 'itsm-export-'));
-  // Creates a ticket of another workspace, which no export may contain.
+  // Creates a ticket in another workspace. No export may contain this ticket.
   await (await createWorkspace(api)).createTicket();
 });
 afterAll(async () => {
@@ -50,7 +50,7 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   return ids;
 }
 
-// The timeout is long, because long transactions of other tests on the same PostgreSQL server delay the change feed.
+// The timeout is long because long transactions of other tests on the same PostgreSQL server delay the change feed.
 describe('export', { timeout: 120_000 }, () => {
   it('exports the rows of each resource in the format of the API, with a change feed cursor', async () => {
     const project = await workspace.createProject();
@@ -81,7 +81,7 @@ describe('export', { timeout: 120_000 }, () => {
     }
   });
 
-  it('returns an export cursor without repeated rows after all earlier transactions have ended', async () => {
+  it('prints an export cursor that repeats no rows after all earlier transactions have ended', async () => {
     const file = join(folder, 'settled.jsonl');
     const again = async () => {
       const { stdout } = await itsm(`users export ${file} --tenant ${workspace.tenantId} --json --yes`);
@@ -90,7 +90,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(again, { timeout: 90_000 }).toEqual([]);
   });
 
-  it('returns an export cursor for all changes after the export', async () => {
+  it('prints an export cursor that returns all changes after the export', async () => {
     const file = join(folder, 'followed.jsonl');
     const { stdout } = await itsm(`tickets export ${file} --tenant ${workspace.tenantId}`);
     const [, count, query] = /^Exported (\d+) tickets. .+GET \/api\/public\/v1(\S+)\n$/.exec(stdout) ?? [];
@@ -103,7 +103,7 @@ describe('export', { timeout: 120_000 }, () => {
       .toContain(id);
   });
 
-  it('writes a complete file when several exports write to the same file concurrently', async () => {
+  it('writes a complete export file when several exports write to the same file concurrently', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
@@ -116,7 +116,7 @@ describe('export', { timeout: 120_000 }, () => {
     expect((await readdir(folder)).filter((name) => /^twice.+partial$/.test(name))).toEqual([]);
   });
 
-  it('leaves no target file when an export is killed, and exports all rows when the command runs again', async () => {
+  it('leaves no export file after a killed export, and exports all rows when the command runs again', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 8000) AS i`);
@@ -138,7 +138,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    // The killed command must print no cursor, because a client would miss the rows that the file lacks.
+    // The killed command must print no cursor. With a cursor, a client would miss the rows that were not exported.
     expect(stdout).toBe('');
     await expect(access(file)).rejects.toThrow('ENOENT');
 

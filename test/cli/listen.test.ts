@@ -19,7 +19,7 @@ const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true, env });
   workspace = await createWorkspace(api);
-  // Uses the key of the command, because the worker must decrypt the secret that the command encrypted.
+  // Uses the encryption key of the command, because the worker decrypts the secret that the command has encrypted.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   stopDelivery = await startWebhooks({ ...api, services, logger: createLogger('silent') });
 });
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('listen --subscribe', { timeout: 60_000 }, () => {
-  it('creates a subscription, prints its deliveries, and deactivates the subscription on exit', async () => {
+  it('creates a subscription in `listen`, prints its deliveries, and deactivates it on exit', async () => {
     const { id } = await workspace.createTicket({ title: 'Wi-Fi is slow', priority: 'LOW' });
     const args = ['listen', '--tenant', String(workspace.tenantId), '--subscribe', 'ticket.*'];
     const child = spawnCommand(args, api.databaseUrl, env);
@@ -40,7 +40,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     );
 
     const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
-    // The URL of the command can be public, so anyone can send a request to it.
+    // The URL can be public, so the command can receive requests that the server didn't send.
     const url = /http:\S+\//.exec(firstLine)?.[0] ?? '';
     await fetch(url, { method: 'POST', body: '{"ticket":null,"changes":{"title":null}}' });
     expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE INVALID/);

@@ -20,13 +20,13 @@ afterEach(() => database.drop());
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
 describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
-  it('assigns tenant IDs in a new database from the range of CELL', async () => {
+  it('assigns the IDs of new tenants from the range that the setting CELL selects', async () => {
     const inCell = commandLine(database.url, { CELL: '2' });
     const { stdout } = await inCell('tenants create --name First --admin-email ada@first.example --json');
     expect(JSON.parse(stdout).tenant.id).toBe(2_000_000_001);
   });
 
-  it('rejects another CELL if the database has a tenant, and changes nothing', async () => {
+  it('rejects another value of CELL if the database has a tenant, and changes nothing', async () => {
     expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
     const elsewhere = commandLine(database.url, { CELL: '1' });
     for (let times = 0; times < 2; times++) {
@@ -52,7 +52,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('prints the progress of migrations to stderr', async () => {
+  it('prints the progress of `itsm migrate` to stderr', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('migrate');
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
-  it('completes `itsm migrate` even if the reader closes stderr', async () => {
+  it('completes `itsm migrate` even if the reader of stderr closes the pipe', async () => {
     await empty();
     const child = spawnCommand(['migrate'], database.url);
     child.stderr.destroy();
@@ -80,7 +80,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
 });
 
 describe('every other command', { timeout: 60_000 }, () => {
-  it('rejects an outdated database in other commands than `itsm migrate`, without changing the database', async () => {
+  it('rejects an outdated database in every command except `itsm migrate`, and changes nothing', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

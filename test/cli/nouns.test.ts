@@ -11,9 +11,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { unique } from '../support/workspace.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
-/*
- * Tests the commands that create, list, update, deactivate and activate resources.
- */
+/* Tests the commands that create, list, update, deactivate and activate resources. */
 let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
@@ -88,7 +86,7 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
   it.each([
     ['users deactivate EMAIL', 'is inactive.'],
     ['users update EMAIL --role AGENT', 'with role AGENT.'],
-  ])('revokes and prints the API keys of a user after the command %s', async (command, done) => {
+  ])('revokes and prints the API keys of a user after `%s`, except with --keep-keys', async (command, done) => {
     const name = `Rights${unique()}`;
     const { email, key } = await createTenant(name);
     const [{ id }] = await json(`keys list --tenant ${name}`);
@@ -122,8 +120,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(successor).toMatchObject({ name: 'first', rotatedFrom: id, expiresAt: null, scopes: before.scopes });
     expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
 
-    // The overlap is longer than the remaining life of the old key, but must not extend it. The replacement doesn't
-    // inherit the expiry that an earlier overlap set.
+    // The requested overlap is longer than the remaining lifetime of the old key, but must not extend the lifetime. The
+    // replacement doesn't inherit the expiry from an earlier overlap.
     await json(`keys rotate ${successor.id} --overlap-hours 2`);
     expect(await json(`keys rotate ${id} --overlap-hours 24`)).toMatchObject({ expiresAt: null });
     expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });
@@ -143,7 +141,7 @@ describe('keys rotate', { timeout: 180_000 }, () => {
 });
 
 describe('projects and assets', { timeout: 180_000 }, () => {
-  it('lists projects and assets, and updates and clears their fields', async () => {
+  it('lists projects and assets in commands, and updates and clears their fields', async () => {
     const { email } = await createTenant('Hooli');
     const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
     expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE', key: 'BOX' });
@@ -210,7 +208,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
 });
 
 describe('CSV files', { timeout: 180_000 }, () => {
-  it('reports correct line numbers in CSV files for each line ending and for line breaks in cells', async () => {
+  it('reports the line numbers of a CSV file correctly for each line ending and for line breaks in cells', async () => {
     await createTenant('Lines');
     for (const [end, within] of [
       ['\r\n', '\n'],
@@ -257,7 +255,7 @@ describe('secret options', { timeout: 60_000 }, () => {
     return { code: child.exitCode, stdout, stderr };
   }
 
-  it('reads a signing secret from standard input in a command', async () => {
+  it('reads the signing secret of a webhook from standard input', async () => {
     await createTenant('Oscorp');
     const create =
       'webhooks create --tenant Oscorp --url https://hooks.example.com/itsm --events ticket.created --secret -';
@@ -275,7 +273,7 @@ describe('secret options', { timeout: 60_000 }, () => {
 });
 
 describe('webhooks', { timeout: 180_000 }, () => {
-  it('creates a webhook with a generated secret, and updates, pauses, deactivates and reactivates it', async () => {
+  it('creates, updates, pauses, deactivates and reactivates a webhook in commands', async () => {
     await createTenant('Stark');
     const create =
       'webhooks create --tenant Stark --url https://hooks.example.com/itsm --filter priority=HIGH,CRITICAL';

@@ -20,8 +20,8 @@ import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, spawnCommand } from './itsm.ts';
 
 /*
- * Tests the rotation of WEBHOOK_SECRET_KEY: start with the old key, configure the new and the old key, run `itsm
- * secrets re-encrypt`, and configure only the new key.
+ * Tests the rotation of WEBHOOK_SECRET_KEY. The rotation starts with the old key, configures the new and the old key,
+ * runs `itsm secrets re-encrypt`, and then configures only the new key.
  */
 const [oldKey, newKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
 const changing = { WEBHOOK_SECRET_KEY: `${newKey},${oldKey}` };
@@ -44,7 +44,7 @@ async function open(...secretKeys: string[]): Promise<Api> {
   return api;
 }
 
-/** Inserts `count` subscriptions with secrets that contain the subscription ID and are encrypted with `key`. */
+/** Inserts `count` subscriptions whose secrets contain the subscription ID and are encrypted with `key`. */
 async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<TenantId> {
   const name = `Tenant ${randomBytes(6).toString('hex')}`;
   const { id } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
@@ -83,7 +83,7 @@ async function untilSessionWaits({ prisma }: Api): Promise<void> {
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
 
-it('creates the encryption key file once, even concurrently, and rejects invalid key files', async () => {
+it('creates the encryption key file once, even in concurrent calls, and rejects invalid key files', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'itsm-key-'));
   const settings = readSettings({ DATA_DIR });
   const made = await Promise.all(Array.from({ length: 20 }, () => readSecretKeys(settings)));
@@ -121,7 +121,7 @@ it('re-encrypts current and previous signing secrets of webhooks', async () => {
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('signs with the same secret after `secrets re-encrypt` on a server that has only the new key', {
+it('signs webhooks with the same secret after `secrets re-encrypt` and with only the new key', {
   timeout: 60_000,
 }, async () => {
   const receiver = await startReceiver();
@@ -185,7 +185,7 @@ it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_
   await untilSessionWaits(api);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  // PostgreSQL doesn't detect that the client has exited while a statement waits for a lock, so the test cancels the
+  // PostgreSQL doesn't detect the exit of a client while its statement waits for a lock, so the test cancels the
   // statement.
   await api.prisma.$queryRaw`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
@@ -203,7 +203,7 @@ it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(count));
 });
 
-it('keeps a secret that changes during re-encryption, and re-encrypts the changed secret', async () => {
+it('keeps and re-encrypts a webhook secret that changes during re-encryption', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const changed = createSecretCipher([oldKey]).encrypt('changed', { tenantId, subscriptionId: 2n });
@@ -225,7 +225,7 @@ it('keeps a secret that changes during re-encryption, and re-encrypts the change
   expect(await decryptAll(api, tenantId, newKey)).toEqual(['secret 1', 'changed', 'secret 3']);
 });
 
-it('re-encrypts each secret once if several secrets re-encrypt processes run concurrently', async () => {
+it('re-encrypts each webhook secret once during concurrent re-encryptions', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 100, oldKey);
   const run = () => reencryptSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });

@@ -49,7 +49,7 @@ async function inTerminal(columns: number, command: string, more: Record<string,
 }
 
 describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 }, () => {
-  it('prints coloured tables that fit the terminal, and plain exact tables with NO_COLOR and --utc', async () => {
+  it('prints colored tables that fit the terminal, or complete values without colors with NO_COLOR', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
     // A Chinese character is two columns wide.
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
   it.each([
     ['the end of input', '\u0004', 1, 'was not changed'],
     ['Ctrl-C', '\u0003', 130, 'Interrupted.'],
-  ])('cancels the command when the user enters %s at a confirmation prompt', async (_, typed, code, expected) => {
+  ])('cancels the command after %s at a confirmation prompt', async (_, typed, code, expected) => {
     const file = join(folder, 'there.jsonl');
     await writeFile(file, 'kept\n');
     const command = `${program} tickets export ${file} --tenant 'Ümlaut 東京'`;
@@ -95,7 +95,7 @@ describe('relativeTime', () => {
     ['2026-11-20T07:00:01Z', '2 hours ago'],
     ['2026-12-19T10:00:00Z', 'in 29 days'],
     ['2024-11-19T10:00:00Z', '2 years ago'],
-  ])('formats the time %s as %s', (moment, words) => {
+  ])('formats the time %s relative to the current time as %s', (moment, words) => {
     expect(relativeTime(new Date(moment), now)).toBe(words);
   });
 });
@@ -121,7 +121,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     expect([code, JSON.parse(stderr)]).toEqual([2, { error: { code: 'SETTINGS', message } }]);
   });
 
-  it('runs through a symbolic link in PATH, and uses the name of the link in help examples', async () => {
+  it('runs `itsm` through a symbolic link in PATH, and uses the name of the link in the help', async () => {
     await symlink(program, join(folder, 'itsm'));
     await chmod(folder, 0o755);
     const PATH = `${folder}:${env.PATH}`;
@@ -131,7 +131,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
 });
 
 describe('completion', { timeout: 60_000 }, () => {
-  it('completes commands, options, fixed values and values from the database in a shell', async () => {
+  it('returns completions for commands, options, fixed values and values from the database', async () => {
     const itsm = commandLine(database.url);
     const offered = async (...words: string[]) => {
       const { stdout } = await itsm('complete', ...words);
@@ -150,7 +150,7 @@ describe('completion', { timeout: 60_000 }, () => {
   });
 
   const execute = promisify(execFile);
-  /** Functions that return the completions of each shell for a line with the cursor at its end. */
+  /** Functions that return the completions of a shell for a command line. The cursor is at the end of the line. */
   const shells: Record<string, (line: string) => Promise<string[]>> = {
     async bash(line) {
       const script = `
@@ -160,7 +160,7 @@ describe('completion', { timeout: 60_000 }, () => {
       return linesOf(await execute('bash', ['-c', script], { env }));
     },
     async zsh(line) {
-      // Replaces `_describe` and sets the variables that the zsh line editor sets.
+      // Replaces `_describe`, and sets the variables that the line editor of zsh normally sets.
       const script = `
         compdef() { :; }; _describe() { print -rl -- "$found[@]"; }; _files() { print files; }
         eval "$(${program} completion zsh)"
@@ -175,7 +175,7 @@ describe('completion', { timeout: 60_000 }, () => {
     },
   };
 
-  it.for(Object.keys(shells))('completes command lines in %s', async (name, context) => {
+  it.for(Object.keys(shells))('completes commands, options and values in the shell %s', async (name, context) => {
     if (!canTest(`Completions of ${name}`, [name])) return context.skip();
     const complete = shells[name] ?? expect.fail();
     expect(await complete(`${program} ten`)).toEqual(['tenants']);
@@ -183,7 +183,7 @@ describe('completion', { timeout: 60_000 }, () => {
     // bash splits words at colons, and zsh escapes colons because a colon separates a completion from its description.
     const scope = await complete(`${program} keys create --scopes tickets:r`);
     expect(scope).toEqual([{ bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name]]);
-    // Tests names that contain spaces with each style of shell quoting.
+    // Tests tenant names with spaces in each style of shell quoting.
     for (const tenant of ["'Ümlaut 東京'", 'Ümlaut\\ 東京', '"Ümlaut 東京"']) {
       expect(await complete(`${program} users show --tenant ${tenant} ada`), tenant).toEqual(['ada@tokyo.example']);
     }
@@ -194,7 +194,7 @@ describe('completion', { timeout: 60_000 }, () => {
   });
 });
 
-/** Quotes a text, so that a shell reads it as one word. */
+/** Quotes a text so that a shell reads the text as one word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
