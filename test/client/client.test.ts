@@ -58,7 +58,7 @@ describe('client operations', () => {
     await expect(other).rejects.toMatchObject({ name: 'IdempotencyKeyReusedError', status: 400 });
   });
 
-  it('reads tickets by ticket number and lists tickets with rarely used filters', async () => {
+  it('reads and updates tickets by ticket number, and lists tickets by assignee, search and sort order', async () => {
     const [first, second] = [await client.tickets.create(ticket), await client.tickets.create(ticket)];
     expect(await client.tickets.get('INC-1')).toEqual(first);
     expect(await client.tickets.update('INC-2', { assigneeId: second.requesterId })).toMatchObject({ id: second.id });
@@ -95,11 +95,11 @@ describe('client operations', () => {
     );
   });
 
-  it('returns the workspace, user and API key of the client from me.get()', async () => {
+  it('returns the user and the API key of the client from me.get()', async () => {
     expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
   });
 
-  it('reads an asset, a task, a user and other resources by id', async () => {
+  it('creates an asset, and reads an asset, a task, a user and a webhook by id', async () => {
     const made = await client.assets.create({ name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' });
     expect(await client.assets.get(made.id)).toEqual(made);
     const task = await workspace.createTask();
@@ -178,7 +178,7 @@ describe('result of a client method', () => {
     expect((await client.tickets.get(data.id)).title).toBe('Mine');
   });
 
-  it("returns the caller's object if the resource has not been modified", async () => {
+  it('returns the data of the previous response if the resource has not changed', async () => {
     const { id } = await client.tickets.create(ticket);
     const first = await client.tickets.get(id).withResponse();
     const again = await client.tickets.get(id, { ifNoneMatch: first }).withResponse();
@@ -237,7 +237,7 @@ describe('client lists', () => {
     await expect(list.toArray({ limit: Number.NaN })).rejects.toThrow(TypeError);
   });
 
-  it('yields each row once, even if rows are inserted during the iteration', async () => {
+  it('yields each row of a list once, even if rows are inserted during the iteration', async () => {
     const walked: number[] = [];
     for await (const { id } of client.tickets.list({ perPage: 2 })) {
       walked.push(id);
@@ -246,7 +246,7 @@ describe('client lists', () => {
     expect(walked).toEqual(newestFirst);
   });
 
-  it('throws at the last page that the API returns of a longer list, unless the caller stops before', async () => {
+  it('throws QueryTooBroadError after the last page of a truncated list, unless the caller stops earlier', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createProject();
     await api.owner.pool.query(`INSERT INTO tasks (tenant_id, project_id, title, updated_at)
@@ -266,7 +266,7 @@ describe('client lists', () => {
     expect(await tasks.list(id, { q: 'switch', page: 99 }).toArray({ limit: 200 })).toHaveLength(200);
   });
 
-  it('requests 100 rows per page, and the next page only when the iteration needs more rows', async () => {
+  it('sends no request before a list is used, and requests 100 rows per page in an iteration', async () => {
     const urls: string[] = [];
     const watched = new ItsmClient({
       baseUrl,

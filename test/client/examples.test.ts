@@ -25,7 +25,7 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill();
 });
 
-/** Runs an example with the command that the first comment of its file contains. */
+/** Runs an example with Node.js. Returns its output, its exit code, and the URL of its server. */
 function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const file = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {

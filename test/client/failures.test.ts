@@ -19,7 +19,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const apiKey = 'itsm_0123456789abcdefghijABCDEFGHIJ01234567';
 let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string; at: number }[];
-/** The responses to successive requests. The last response repeats. */
+/** The responses of the test server to successive requests. All later requests get the last response. */
 let answers: Answer[];
 let close: () => Promise<void>;
 let baseUrl: string;
@@ -61,7 +61,7 @@ const failure = (status: number, code: string, headers: Record<string, string> =
 const ok = json(200, { success: true, data: { id: 1 } });
 const hangUp: Answer = (response) => response.destroy();
 const silence: Answer = () => undefined;
-/** Responds to every query with pages of 2 of `totalCount` rows. */
+/** Responds with the requested page of a list with `totalCount` rows and 2 rows per page. */
 const pageOf =
   (totalCount: number): Answer =>
   (response, request) => {
@@ -72,7 +72,7 @@ const pageOf =
 
 describe('client retries', () => {
   const statuses = [408, 429, 500, 502, 503, 504];
-  it.each(statuses)('retries a read after %s', async (status) => {
+  it.each(statuses)('retries a read after the status %s', async (status) => {
     answers = [failure(status, 'SOMETHING'), ok];
     expect(await client.tickets.get(1)).toEqual({ id: 1 });
     expect(requests).toHaveLength(2);
@@ -98,7 +98,7 @@ describe('client retries', () => {
     expect(await client.tickets.get(1)).toEqual({ id: 1 });
   });
 
-  it.each([400, 401, 403, 404])('does not retry a read after %s', async (status) => {
+  it.each([400, 401, 403, 404])('does not retry a read after the status %s', async (status) => {
     answers = [failure(status, 'NOT_FOUND')];
     await expect(client.tickets.get(1)).rejects.toMatchObject({ status });
     expect(requests).toHaveLength(1);
@@ -155,7 +155,7 @@ describe('client retries', () => {
     },
   );
 
-  it('waits while the first request with the idempotency key is in progress, up to maxWaitMs', async () => {
+  it('waits up to maxWaitMs while the first request with the idempotency key is in progress', async () => {
     const open = failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '1' });
     answers = [hangUp, open, open, open, ok];
     expect(await client.tickets.create(ticket)).toEqual({ id: 1 });
@@ -176,7 +176,7 @@ describe('client retries', () => {
     expect(requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('uses maxRetries of the call, or else of the client', async () => {
+  it('uses maxRetries of the call, or of the client if the call sets none', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
     const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });
     await expect(never.tickets.get(1)).rejects.toMatchObject({ name: 'InternalError' });
@@ -224,7 +224,7 @@ describe('client retries', () => {
 });
 
 describe('failed client iterations', () => {
-  it('attaches the page number to the error of an iteration, so that the caller can resume from there', async () => {
+  it('attaches the number of the failed page to the error of an iteration, so that callers can resume', async () => {
     answers = [pageOf(7), pageOf(7), failure(500, 'INTERNAL_ERROR')];
     const seen: number[] = [];
     const walk = async (page?: number) => {
@@ -238,7 +238,7 @@ describe('failed client iterations', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('attaches the page number to the error of an aborted iteration', async () => {
+  it('attaches the number of the next page to the error of an aborted iteration', async () => {
     answers = [pageOf(7)];
     const abort = new AbortController();
     const walk = async () => {
@@ -317,7 +317,7 @@ describe('client timeouts and signals', () => {
     expect(await client.tickets.get(1, { timeoutMs: 60 })).toEqual({ id: 1 });
   });
 
-  it('aborts a call by its signal before a request, during a request and between retries', async () => {
+  it('aborts a client call by its signal before a request, during a request and between retries', async () => {
     answers = [silence];
     await expect(client.tickets.get(1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
     expect(requests).toHaveLength(0);
@@ -330,7 +330,7 @@ describe('client timeouts and signals', () => {
     await expect(waiting).rejects.toBeInstanceOf(AbortError);
   });
 
-  it('removes its listeners from the abort signal after a call', async () => {
+  it('removes all listeners of a client call from the abort signal after the call', async () => {
     answers = [failure(503, 'X'), ok];
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
@@ -343,7 +343,7 @@ describe('client timeouts and signals', () => {
 });
 
 describe('unexpected responses', () => {
-  it('describes an unexpected response with its status and content type in an error', async () => {
+  it('throws an error with the status and content type of an unexpected response', async () => {
     answers = [(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>')];
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);

@@ -7,7 +7,7 @@ let api: Api;
 let baseUrl: string;
 let workspace: Workspace;
 let requests: { method: string; path: string; key: string | null; items: number }[];
-/** Intercepts each request of the client. By default, it sends the request to the server. */
+/** Handles each request of the client. By default, sends the request to the server. */
 let handleRequest: (count: number, send: () => Promise<Response>) => Promise<Response>;
 let client: ItsmClient;
 
@@ -129,7 +129,7 @@ describe('createMany', () => {
     expect(failed.at(-1)?.error).toMatchObject({ name: 'AbortError', cause: new Error('enough') });
   });
 
-  it('sends the items as they were at the createMany call, even if the caller later changes them', async () => {
+  it('sends the items of a createMany call unchanged, even if the caller changes the items afterwards', async () => {
     const items = titled(150);
     const making = client.tickets.createMany(items, { concurrency: Number.POSITIVE_INFINITY });
     for (const item of items) item.title = 'changed';
@@ -140,7 +140,7 @@ describe('createMany', () => {
     expect(done.map(({ title }) => title)).toEqual(titled(150).map(({ title }) => title));
   });
 
-  it('throws the error from createMany if the server rejects the first request', async () => {
+  it("throws the server's error from createMany if the server rejects the first request", async () => {
     const wrong = newClient({ apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.createMany(titled(300))).rejects.toMatchObject({ name: 'InvalidApiKeyError' });
     expect(requests).toHaveLength(1);
@@ -170,12 +170,13 @@ describe('updateMany', () => {
 
 describe('client change feed', () => {
   /**
-   * Waits until the change feed contains `rows` changes. Transactions in other databases of the server can delay them.
+   * Waits until the change feed contains `rows` changes. Transactions in other databases of the PostgreSQL server can
+   * delay changes.
    */
   const waitForChanges = (rows: number) =>
     expect.poll(async () => (await client.tickets.changes()).data.length, { timeout: 30_000 }).toBe(rows);
 
-  it('returns a page of changes or all current changes, and continues from the cursor', async () => {
+  it('returns one page of changes or all changes, and continues after a cursor', async () => {
     await client.tickets.createMany(titled(5));
     await waitForChanges(5);
     const page = await client.tickets.changes({ perPage: 2 });
@@ -203,7 +204,7 @@ describe('client change feed', () => {
     expect((await again).data.map(({ title }) => title)).toEqual(['Item 2', 'Item 3']);
   });
 
-  it('returns the change feed of every resource', async () => {
+  it('returns the changes of assets, projects, tasks and users from their change feeds', async () => {
     const project = await workspace.createProject();
     await Promise.all([workspace.createAsset(), client.tasks.create(project.id, { title: 'Order cables' })]);
     for (const resource of ['assets', 'projects', 'tasks', 'users'] as const) {
@@ -243,7 +244,7 @@ describe('client change feed', () => {
     expect(data.every(({ title }) => title === 'After')).toBe(true);
   });
 
-  it('throws the error of a rejected change feed request, also while it follows changes', async () => {
+  it('throws the error of a rejected change feed request in follow mode', async () => {
     const wrong = client.tickets.changes({ cursor: 'nothing', follow: true });
     await expect(wrong.pages().next()).rejects.toMatchObject({ name: 'ValidationError', cursor: 'nothing' });
   });

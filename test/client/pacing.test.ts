@@ -9,7 +9,7 @@ describe('concurrent client calls', () => {
     { clients: 1, creates: 200, limit: 30 },
     { clients: 2, creates: 60, limit: 30 },
   ])(
-    'creates all tickets with $clients clients × $creates creates and $limit requests per window',
+    'creates all tickets if $clients clients create $creates tickets each, with $limit requests per window',
     async (options) => {
       const limited = await startApi({
         env: { RATE_LIMIT_GROUP: String(options.limit), RATE_LIMIT_WINDOW_SECONDS: '1' },
@@ -20,7 +20,8 @@ describe('concurrent client calls', () => {
         const result = await createConcurrently(baseUrl, workspace.key, { ...options, windowSeconds: 1 });
         expect(result).toMatchObject({ created: options.clients * options.creates, rejected: {} });
         expect(result.rejectedRequests).toBeLessThanOrEqual(options.clients === 1 ? 5 : 40);
-        // A single client logs one line. Clients that share an API key can wait again, and log this again.
+        // A single client logs one line. Clients that share an API key can wait several times, and log a line each
+        // time.
         expect(result.lines.length).toBeLessThanOrEqual(options.clients === 1 ? 1 : 6);
       } finally {
         await limited.close();
@@ -30,7 +31,7 @@ describe('concurrent client calls', () => {
   );
 });
 
-/** Simulates a server with the rate limits of the specification and fake timers. */
+/** Simulates a server with rate limits, by default those of the specification. Works with fake timers. */
 function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs = 20 } = {}) {
   const windows = new Map<string, { ends: number; left: number }>();
   const seen = { requests: [] as { path: string; title?: string; at: number }[], rejected: 0 };
@@ -94,7 +95,7 @@ describe('client pacing', () => {
       { name: 'global', limit: 60, remaining: 30, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
       { name: 'tickets', limit: 30, remaining: 0, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
     ]);
-    // The client does not delay requests of another endpoint group.
+    // The client does not delay a request to another endpoint group.
     await Promise.all([client.assets.get(1), isOver(100)]);
     await Promise.all([all, isOver(7 * 60_000)]);
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
@@ -115,7 +116,7 @@ describe('client pacing', () => {
     const began = Date.now();
     const [last] = await Promise.all([Promise.all(ends), isOver(12 * 60_000)]);
     expect(Math.max(...last) - began).toBeLessThan(8 * 60_000);
-    // Each window and client causes at most a few rejected requests.
+    // Each client causes at most a few rejected requests per window.
     expect(seen.rejected).toBeLessThan(4 * 8 * 4);
   });
 
@@ -125,7 +126,7 @@ describe('client pacing', () => {
     await Promise.all([client.tickets.get(1), client.tickets.get(2), isOver(100)]);
     const outcome = async (maxWaitMs: number) => client.tickets.get(3, { maxWaitMs }).catch((error: unknown) => error);
 
-    // The client throws immediately if it knows that the wait exceeds maxWaitMs.
+    // The client throws immediately if it already knows that the wait exceeds maxWaitMs.
     const [atOnce] = await Promise.all([outcome(5000), isOver(0)]);
     expect(atOnce).toMatchObject({
       name: 'RateLimitError',
@@ -143,7 +144,7 @@ describe('client pacing', () => {
     expect(settled.map(({ status }) => status)).toEqual([...Array(2).fill('fulfilled'), ...Array(4).fill('rejected')]);
   });
 
-  it('aborts a waiting call by its signal, and continues with the other calls', async () => {
+  it('aborts a waiting client call by its signal, and continues with the other calls', async () => {
     const { fetch } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     const abort = new AbortController();

@@ -26,10 +26,10 @@ const requireRuntime = createRequire(new URL('../runtimes/package.json', import.
 let api: Api;
 let workspace: Workspace;
 let baseUrl: string;
-/** Serves the package and pages that call the API. */
+/** Serves the files of the package, and a page on which a test calls the API. */
 let site: Server;
 let origin: string;
-/** An empty project in which the tarball is installed. */
+/** An empty project, in which the test installs the tarball. */
 let project: string;
 let tarball: string;
 let installed: string;
@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe('packed client package', () => {
-  it('contains package metadata and no dependencies in the packed client', async () => {
+  it('packs the client with package metadata and without dependencies', async () => {
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
       expect(manifest).not.toHaveProperty(kind);
@@ -103,12 +103,12 @@ describe('packed client package', () => {
     expect(undocumented).toEqual([]);
   });
 
-  it('passes the checks of publint with the packed client', async () => {
+  it('passes the checks of publint for the installed client package', async () => {
     const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('passes the checks of are-the-types-wrong as an ES module package', async () => {
+  it('passes the checks of are-the-types-wrong for the packed client', async () => {
     const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
     const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
     expect(stdout).toContain('OK (ESM)');
@@ -190,7 +190,7 @@ describe('installed client package', () => {
     expect(await synced()).toMatch(/^(\d+) changed, \1 in all\n$/);
     await workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' });
     const copy = async () => JSON.parse(await readFile(join(project, 'tickets.json'), 'utf8')).tickets;
-    // Transactions in other databases of the server can delay the newest changes.
+    // Transactions in other databases of the PostgreSQL server can delay the newest changes.
     const priority = async () => {
       expect(await synced()).toMatch(/^[01] changed, \d+ in all\n$/);
       return (await copy())[id]?.priority;
@@ -235,7 +235,7 @@ describe('installed client package', () => {
         `(async () => { ${inPage}\n return { found, limits, missing, same, rejected, many }; })()`,
       );
       expect(result).toEqual(expected);
-      // Chromium logs the 404 response for a ticket that does not exist.
+      // Chromium logs a 404 response, because the program requests a ticket that does not exist.
       expect(complaints).toEqual([expect.stringContaining('404')]);
     } finally {
       await browser.close();
@@ -243,7 +243,7 @@ describe('installed client package', () => {
   }, 60_000);
 });
 
-/** Returns the path of a program in an installed package. */
+/** Returns the path of a program in an installed package, or undefined if the package is not installed. */
 function packaged(name: string, program: string): string | undefined {
   try {
     return join(dirname(requireRuntime.resolve(`${name}/package.json`)), program);
@@ -293,7 +293,7 @@ describe('types of the client package', () => {
       block.replace(/^ *\* ?/gm, ''),
     );
     expect(blocks.length).toBeGreaterThan(5);
-    // The doc comments contain an example for every operation and some more.
+    // The doc comments contain an example for every operation, and a few more examples.
     expect(examples.length).toBeGreaterThanOrEqual(22);
     const samples = Object.values(openApiDocument().paths).flatMap((item) =>
       Object.values(item).map((operation) => operation['x-codeSamples']?.[0]?.source ?? ''),
@@ -327,7 +327,7 @@ describe('types of the client package', () => {
       Object.keys(settings).map((setting) => [name, setting, tsc] as const),
     ),
   )(
-    'compiles all client examples with %s and the settings %s',
+    'compiles all client examples with %s and the settings for %s',
     async (_, setting, tsc) => {
       const command = [tsc(), '-p', join(project, setting)];
       const { stdout, stderr } = await execute(process.execPath, command).catch((error) => error);

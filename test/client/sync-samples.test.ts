@@ -10,8 +10,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests the programs that users copy to sync all tickets: with more tickets than one rate limit window allows, and with
- * a kill -9 while the program writes its file.
+ * Tests the sync programs that users copy. The programs read more tickets than one rate limit window allows. The test
+ * ends each program with kill -9 while it writes its file, and then runs the program again.
  */
 const root = new URL('../../', import.meta.url);
 const count = 3100;
@@ -72,7 +72,7 @@ describe.each(samples)('sync program of $source', ({ source, file, read }) => {
         expect(status, (await errors).join('')).toBe(0);
         return read(await readFile(join(folder, file), 'utf8')).length;
       };
-      // Transactions in other databases of the server can delay the newest changes.
+      // Transactions in other databases of the PostgreSQL server can delay the newest changes.
       await expect.poll(finish, { timeout: 40_000 }).toBe(count);
       await expect(access(join(folder, `${file}.part`))).rejects.toThrow('ENOENT');
     } finally {
@@ -81,7 +81,7 @@ describe.each(samples)('sync program of $source', ({ source, file, read }) => {
   });
 });
 
-/** Returns the path of a sync program: an example, or the code block of a page, saved to a file. */
+/** Returns the path of a sync program. If the program is a code block of a page, saves it to a file first. */
 async function programOf(source: string, folder: string): Promise<string> {
   if (source.endsWith('.ts')) return fileURLToPath(new URL(source, root));
   const page = await readFile(new URL(source, root), 'utf8');
@@ -100,7 +100,7 @@ function run(program: string, folder: string) {
   });
 }
 
-/** Yields the names of files that change in a folder, until the program exits. */
+/** Yields the name of each file that changes in a folder, until the program exits. */
 async function* namesWritten(folder: string, program: ReturnType<typeof run>): AsyncGenerator<string> {
   const ended = new AbortController();
   program.once('exit', () => ended.abort());

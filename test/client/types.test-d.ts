@@ -5,8 +5,8 @@ import type * as contract from '@itsm-api/contract';
 import type * as z from 'zod';
 
 /**
- * Only the compiler checks this file (`pnpm types`). It fails if the types of the client differ from the types of the
- * contract.
+ * Only the compiler checks this file (`pnpm types`). The check fails if the types of the client differ from the types
+ * of the contract.
  */
 
 type Equal<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
@@ -44,7 +44,7 @@ type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
 type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } ? Item[] : never;
 type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
-/** The arguments before the options, and the resolved type of the promise. */
+/** The arguments of a client method without its options. The types below extract the results of client methods. */
 type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.CallOptions]) => unknown
   ? Given
   : never;
@@ -55,7 +55,7 @@ type Done<Method> = Method extends (...given: never) => Promise<client.BulkResul
   ? Data
   : never;
 
-/** An object with all fields of a union. */
+/** An object type with the property names of all members of a union. */
 type AllOf<Choice> = { [Name in Choice extends unknown ? keyof Choice : never]: true };
 
 type Me = ItsmClient['me'];
@@ -204,7 +204,7 @@ holds<{
   scope: Equal<client.Scope, contract.Scope>;
 }>();
 
-/** The events are those of the contract, a union discriminated by type, with one more for future types. */
+/** The client's event with the given type. The following check compares all events with the contract. */
 type EventOf<Type extends contract.EventType> = Extract<client.KnownEvent, { type: Type }>;
 holds<{
   types: Equal<client.KnownEvent['type'], contract.EventType>;
@@ -231,7 +231,7 @@ export function describeEvent(event: WebhookEvent): string {
   }
 }
 
-/** Known fields of a change are typed. As a map of unknown values, a change stays backwards compatible. */
+/** Checks that the known fields of a change are typed, and that a change is also a map of unknown values. */
 export function describeChanges({ changes }: EventOf<'ticket.updated'>): string {
   const before: number | null | undefined = changes.assigneeId?.from;
   const status: client.Open<client.TicketStatus> | undefined = changes.status?.to;
@@ -273,7 +273,7 @@ export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   if (status === 'ON_HOLD_IN_2030') throw status;
 }
 
-/** Checks that a `switch` over all known values narrows unknown values of a newer server to string. */
+/** Checks that in a `switch` over all known values, an unknown value of a newer server has the type string. */
 export function nameOf(status: client.Ticket['status']): string {
   switch (status) {
     case 'OPEN':
@@ -289,7 +289,7 @@ export function nameOf(status: client.Ticket['status']): string {
   }
 }
 
-/** Checks that a program can send a response again, whole or in part, with read-only arrays. */
+/** Checks that a program can use a response, or parts of it, as a request, and can pass read-only arrays. */
 export async function sentAgain(api: ItsmClient): Promise<void> {
   const read = await api.tickets.get(1);
   const { title, description, type, category, categoryConfigId, priority, watcherUserIds, customFields } = read;

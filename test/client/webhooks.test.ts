@@ -35,7 +35,7 @@ function without(headers: Record<string, string>, ...names: string[]): Record<st
 
 describe('unwrap', () => {
   it.each([secret, encodedSecret, 'x', 'ümläut ✓'])(
-    'accepts webhook signatures of the server with %s',
+    'accepts webhook signatures of the server with the secret %s',
     async (signingSecret) => {
       const headers = signatureHeaders(signingSecret, delivery);
       const event = await unwrap(delivery.body, headers, signingSecret);
@@ -46,7 +46,7 @@ describe('unwrap', () => {
     },
   );
 
-  it('accepts signatures of the new and the previous secret during a rotation, as other libraries do', async () => {
+  it('accepts signatures with the new or the previous secret during a rotation, as other libraries do', async () => {
     const before = 'whsec_b25lIHRoYXQgd2FzIHVzZWQgYmVmb3JlIGl0';
     const headers = signatureHeaders(encodedSecret, delivery, [before]);
     const { body } = delivery;
@@ -55,7 +55,7 @@ describe('unwrap', () => {
       expect(new StandardWebhook(each).verify(body, headers)).toMatchObject({ id: 'evt_1' });
       expect(() => new SvixWebhook(each).verify(body, headers)).not.toThrow();
     }
-    // The header X-Service-Signature has a single signature, with the new secret.
+    // The header X-Service-Signature contains only one signature, which uses the new secret.
     const plain = without(headers, 'webhook-signature');
     expect(await unwrap(body, plain, encodedSecret, untimed)).toMatchObject({ id: 'evt_1' });
     expect((await getRejection(body, plain, before, untimed)).code).toBe('SIGNATURE_INVALID');
@@ -115,7 +115,7 @@ describe('unwrap', () => {
     }
   });
 
-  it('rejects an old delivery without a timestamp header, unless the caller disables the age check', async () => {
+  it('rejects a delivery without a timestamp header, unless requireTimestamp is false', async () => {
     const headers = signatureHeaders(secret, { ...delivery, timestamp: new Date(0) });
     const plain = without(headers, 'webhook-id', 'webhook-timestamp', 'webhook-signature');
     const error = await getRejection(delivery.body, plain, secret);
@@ -173,14 +173,14 @@ describe('unwrap', () => {
     await expect(unwrap(parsed, headers, secret)).rejects.toThrow('Disable JSON parsing');
   });
 
-  it('compares webhook signatures with WebCrypto in constant time', async () => {
+  it('verifies each webhook signature with each key in WebCrypto, which takes constant time', async () => {
     const verify = vi.spyOn(crypto.subtle, 'verify');
     await getRejection(
       delivery.body,
       { ...signatureHeaders('other', delivery), 'webhook-signature': 'v1,AAAA v1,BBBB' },
       [secret, encodedSecret],
     );
-    // unwrap checks each of three possible keys with each of two signatures, even after a match.
+    // The two secrets result in three keys. unwrap verifies each of the two signatures with each key.
     expect(verify).toHaveBeenCalledTimes(6);
     verify.mockRestore();
   });
