@@ -61,7 +61,7 @@ describe('/developer/assets', () => {
     expect(late.text).toContain('value="Late"');
   });
 
-  it('parses one custom field per line and reports the number of an invalid line', async () => {
+  it('parses one custom field per line of the asset form, and reports the number of an invalid line', async () => {
     const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
     const at = `/developer/assets/${id}`;
     const { text } = await admin.get(at);
@@ -155,7 +155,7 @@ describe('/developer/assets/import', () => {
     expect([next.includes('Check the file'), next.includes('T-1 is already used')]).toEqual([true, false]);
   });
 
-  it('reports all errors of an import file on the page with the upload form', async () => {
+  it('shows all errors of an import file on the page with the upload form', async () => {
     const own = await createWorkspace(api);
     await own.createAsset({ assetTag: 'T-1' });
     const lines = ['A,T-1,LAPTOP,', 'B,T-1,LAPTOPS,unknown@example.com', 'C,T-2,OTHER,', ',T-2,OTHER,'];
@@ -171,7 +171,7 @@ describe('/developer/assets/import', () => {
   it.each([
     ['an empty file', '', 'be empty'],
     ['a file of more than 1 MiB', 'x'.repeat(2 ** 20 + 1), 'must be at most 1 MiB'],
-  ])('shows the error for %s next to the file field', async (_, file, message) => {
+  ])('shows the error for the upload of %s next to the file field', async (_, file, message) => {
     const { status, text } = await upload(admin, path, file);
     expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   });
@@ -183,7 +183,7 @@ describe('/developer/assets/import', () => {
     ['unknown columns', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
     ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'the file has 10001 columns'],
     ['a control character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
-  ])('reports the error of an import file with %s', async (_, file, message) => {
+  ])('shows the error of an import file with %s', async (_, file, message) => {
     expect(await preview(admin, path, file)).toContain(message);
     expect((await admin.get(path)).text).not.toContain('Errors in the file');
   });
@@ -225,7 +225,7 @@ describe('/developer/assets/import', () => {
 });
 
 describe('/developer/assets/export', () => {
-  it('exports assets to a CSV file without spreadsheet formulas, and imports that file', async () => {
+  it('exports assets to a CSV file without spreadsheet formulas, and imports the file elsewhere', async () => {
     const own = await createWorkspace(api);
     for (const name of ['=HYPERLINK("https://example.com")', '@SUM(A1)', "'=1", 'Plain, with "quotes"']) {
       await own.createAsset({ name, notes: '+1-1', customFields: { site: '-2' } });

@@ -8,9 +8,7 @@ import { newAuthenticator } from '../support/authenticator.ts';
 import { openBrowser, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * Tests that each action in the developer area writes everything in one transaction.
- */
+/* Tests that each action in the developer area writes all of its changes in one transaction. */
 let api: Api;
 let client: pg.Client;
 let mine: Workspace;
@@ -36,13 +34,13 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Creates an invitation and returns the path of its link. */
+/** Creates an invitation. Returns the path of the invitation link. */
 async function invite(userId: number | bigint = mine.userId): Promise<string> {
   const db = tenantClient(api.databases.system, mine.tenantId);
   return `/developer/join?token=${await createInvitation({ db }, userId)}`;
 }
 
-/** Returns all rows to which the developer area writes, without the times that change in the background. */
+/** Returns all rows of the tables to which the developer area writes. Omits times that change in the background. */
 async function written(): Promise<object> {
   const tables = ['passkeys', 'passwords', 'invitations', 'csv_uploads', 'audit_entries', 'users', 'assets'];
   const { rows } = await client.query(
@@ -80,7 +78,7 @@ it('deactivates a workspace and ends its sessions in one transaction', async () 
   expect((await visitor.get(account)).status).toBe(200);
 });
 
-it('saves a change of an account and its audit entry in one transaction', async () => {
+it('saves an account change and its audit entry in one transaction', async () => {
   const changes = [
     ['password', { current: password, password: 'nine patient lighthouses', others: 'end' }],
     ['passkey', { response: newAuthenticator().create((await visitor.get(account)).text) }],

@@ -39,7 +39,10 @@ async function join(workspace: Workspace, userId: number, chosen = password): Pr
   return visitor;
 }
 
-/** Sends concurrent sign-in attempts with the cookies of one browser, each from the given IP address. */
+/**
+ * Sends concurrent sign-in attempts with the cookies of one browser, each from its own IP address. Returns the
+ * statuses.
+ */
 async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
   const _csrf = await visitor.tokenOf(signInPath);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -89,7 +92,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('counts no failed attempt for a successful sign-in if the email address has several accounts', async () => {
+  it('counts no failure of the IP address for a sign-in that matches one of several accounts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);
@@ -195,7 +198,7 @@ describe('passkeys', () => {
   });
 
   it.each<[string, (page: string) => string]>([
-    ['signed for another site', (page) => key.get(page, { origin: 'https://evil.example' })],
+    ['is signed for another site', (page) => key.get(page, { origin: 'https://evil.example' })],
     ['is not registered', (page) => withHandle(newAuthenticator().get(page), `${mine.tenantId}.${owner}`)],
     ['claims another workspace', (page) => withHandle(key.get(page), '999999999.1')],
     ['claims another user', (page) => withHandle(key.get(page), `${mine.tenantId}.${mine.userId}`)],
@@ -288,7 +291,7 @@ describe('forms', () => {
     expect([status, text.includes('larger than')], text).toEqual([400, true]);
   });
 
-  it('rejects an upload without a session before it reads the file', async () => {
+  it('rejects an upload without a session before the server reads the file', async () => {
     const visitor = openBrowser(api);
     const body = part('file', 'a'.repeat(2 ** 20), '; filename="a"');
     for (const path of [`${signInPath}?form=password`, '/developer/join?form=password']) {
@@ -309,7 +312,8 @@ describe('forms', () => {
     }
     const { id } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
-    // If the server read the truncated body, it would respond with 400.
+    // With the role check first, the server responds with 403. If it read the truncated body, it would respond with
+    // 400.
     const { status } = await agent.post('/developer/assets/import?form=upload', part('file', 'a'), boundary);
     expect(status).toBe(403);
   });
@@ -385,7 +389,7 @@ it.each([
 });
 
 describe('ended sessions', () => {
-  it('permanently ends sessions and invitation links of a deactivated user', async () => {
+  it('ends sessions and invitation links of a deactivated user, even after reactivation', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -397,7 +401,7 @@ describe('ended sessions', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
-  it('permanently ends sessions and invitation links of a user who becomes a REQUESTER', async () => {
+  it('ends sessions and invitation links of a user who becomes a REQUESTER, even temporarily', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -423,7 +427,7 @@ describe('ended sessions', () => {
     expect(await api.prisma.session.count({ where: { tenantId: mine.tenantId, userId: id, endedAt: null } })).toBe(0);
   });
 
-  it('permanently ends sessions of a deactivated workspace', async () => {
+  it('ends the sessions of a deactivated workspace, even after reactivation', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
@@ -433,14 +437,14 @@ describe('ended sessions', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('keeps the session of the last administrator when the deactivation of that user is rejected', async () => {
+  it('keeps the session of the last administrator after rejecting the deactivation of this user', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     expect((await visitor.submit(`/developer/users/${other.userId}`, 'deactivate')).status).toBe(400);
     expect((await visitor.get(account)).status).toBe(200);
   });
 
-  it('applies a changed role of a user to existing sessions', async () => {
+  it('applies a changed role to the existing sessions of a user', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await visitor.tokenOf('/developer/keys/new');

@@ -35,7 +35,7 @@ const looks = [
   { colorScheme: 'dark', width: 390, height: 844, rules: rulesOfLooks },
 ] as const;
 
-it.each(seen)('has no accessibility violations on $path', async ({ path, roles }) => {
+it.each(seen)('has no accessibility violations and no horizontal scrolling on $path', async ({ path, roles }) => {
   const context = await browser.newContext();
   if (roles !== 'everyone') await context.addCookies(cookies);
   const page = await context.newPage();
@@ -45,7 +45,7 @@ it.each(seen)('has no accessibility violations on $path', async ({ path, roles }
     await page.setViewportSize(viewport);
     const look = `in ${colorScheme}, ${viewport.width} wide`;
     expect(await violations(page, rules), look).toEqual([]);
-    // Wide tables scroll horizontally, but the page does not.
+    // A wide table can scroll horizontally, but the page must not scroll.
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), look).toBeLessThanOrEqual(0);
   }
   await context.close();

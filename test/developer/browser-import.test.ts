@@ -29,8 +29,8 @@ async function send(page: Page, text: string): Promise<void> {
 }
 
 /**
- * Returns the accessibility violations that axe finds. axe needs scripts, and the page without scripts has the same
- * markup.
+ * Returns the accessibility violations that axe finds. axe needs scripts. The page without scripts isn't checked,
+ * because it has the same markup.
  */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
@@ -63,7 +63,7 @@ it.each([
   expect((await listAssets(mine.context, { page: 1, perPage: 10 })).data).toHaveLength(2);
 
   await page.getByRole('searchbox', { name: 'Search' }).fill('phone');
-  // Without scripts, the list has no live search, so the test presses the button.
+  // Without scripts, the list has no live search, so the test presses the Search button.
   if (!javaScriptEnabled) await page.getByRole('button', { name: 'Search' }).click();
   await page.waitForURL(/q=phone/);
   await page.getByText('1 in total').waitFor();

@@ -8,7 +8,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { addAuthenticator, launchBrowser } from '../support/browser.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests that need a real browser: passkeys, scripts and the content security policy. */
+/* Tests what needs a real browser: passkeys, scripts and the content security policy. */
 let api: Api;
 let origin: string;
 let browser: Browser;
@@ -68,7 +68,7 @@ describe('passkeys', () => {
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
     await press('Create a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
-    // After the error, the invitation link still works.
+    // The invitation link still works after the error.
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
   });
@@ -119,12 +119,12 @@ describe('live search', () => {
   });
 });
 
-it('stops refreshing a page after its session ends', async () => {
+it('stops refreshing a page after the session has ended', async () => {
   await enter();
   const { id } = await mine.createDelivery();
   await page.goto(`${origin}/developer/deliveries/${id}`);
   const requestedUrls: string[] = [];
-  // Counts requests in the server, because Playwright also reports redirects that the page doesn't follow.
+  // Counts requests in the server. Playwright would also report redirects that the page doesn't follow.
   const note = ({ url = '' }: IncomingMessage) => requestedUrls.push(url);
   api.app.server.on('request', note);
   await expect.poll(() => requestedUrls.length, { timeout: 5000 }).toBeGreaterThan(0);

@@ -6,15 +6,13 @@ import { execute } from '../support/database.ts';
 import { signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * Tests the pages of deliveries as a browser without scripts shows them.
- */
+/* Tests the pages of deliveries as a browser without scripts shows them. */
 let api: Api;
 let mine: Workspace;
 let admin: Visitor;
 
 beforeAll(async () => {
-  // Uses a separate database, so that no worker claims the deliveries.
+  // Uses a separate database without workers, which would claim the deliveries.
   api = await startApi({ ownDatabase: true });
   mine = await createWorkspace(api);
   admin = await signIn(api, mine);
@@ -242,7 +240,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
   });
 
-  it('shows the load time of a page and refreshes the page while a delivery is pending', async () => {
+  it('shows the load time of delivery pages, and refreshes the pages while a delivery is pending', async () => {
     const { id: webhook } = await mine.createWebhook();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await delivered(webhook, { state: 'PENDING', settledAt: null, nextAttemptAt });

@@ -7,12 +7,12 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { ticket } from '../support/workspace.ts';
 
 /*
- * Tests the first steps of a new user in a browser, from the first-start link on, with a running worker.
+ * Tests the first steps of a new user in a browser, beginning with the first-start link. A worker sends the webhooks.
  */
 let server: FirstStart;
 let browser: Browser;
 let receiver: Receiver;
-/** Whether the webhook receiver accepts deliveries. */
+/** True if the webhook receiver accepts deliveries. */
 let isHealthy = false;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ describe.each([
   const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
   const open = (path: string) => page.goto(server.origin + path);
 
-  /** Returns whether the page contains a text. Without scripts, reloads the page first. */
+  /** Returns true if the page contains a text. Without scripts, reloads the page first. */
   const hasText = async (pattern: RegExp) => {
     if (!javaScriptEnabled) await page.reload();
     return pattern.test((await page.locator('main').textContent()) ?? '');
@@ -153,5 +153,5 @@ describe.each([
   });
 });
 
-/** The most recent invitation link, which the next run uses to sign in. */
+/** The invitation link that the first run creates. The second run signs in with this link. */
 let invitation = '';

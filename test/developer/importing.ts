@@ -1,12 +1,12 @@
 import type { Answer } from '../support/api.ts';
 import type { Visitor } from '../support/visitor.ts';
 
-/** Returns the ID of the uploaded file in the HTML of a page. */
+/** Returns the ID of the uploaded file that a page shows. */
 export function fileOn(text: string): string {
   return /name="file" value="([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
-/** Submits the form that imports or discards the uploaded file of a page. */
+/** Submits the form that imports or discards the uploaded file on a page. */
 export async function sendAbout(visitor: Visitor, path: string, form: 'import' | 'discard'): Promise<Answer> {
   return visitor.submit(path, form, { file: fileOn((await visitor.get(path)).text) });
 }

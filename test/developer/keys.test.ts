@@ -108,7 +108,7 @@ describe('/developer/keys/new', () => {
 });
 
 describe('/developer/keys/:id', () => {
-  it('renames an API key, removes scopes from it, extends, rotates and revokes it', async () => {
+  it('renames, extends, rotates and revokes an API key in the developer area, and removes its scopes', async () => {
     const { page, key } = await make('importer');
     const send = (form: string, fields: Fields) => admin.submitAndFollow(page, form, fields);
     expect((await send('rename', { name: 'exporter' })).text).toContain('<h1>exporter</h1>');

@@ -70,7 +70,7 @@ describe('/developer/projects/import', () => {
     const text = await preview(visitor, path, `${header}\nP1,<b>Office</b>,${manager.email},2026-09-01\nP2,=1+1,,\n`);
     expect(text).toContain('2 projects can be imported. Nothing has been imported yet.');
     expect(text).toContain('&lt;b&gt;Office&lt;/b&gt;');
-    // Uploads of projects and uploads of assets are separate.
+    // An upload of projects is not shown on the import page of assets.
     expect((await visitor.get('/developer/assets/import')).text).toContain('Check the file');
     expect(await projectsOf(own)).toEqual([]);
 

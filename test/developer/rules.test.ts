@@ -8,7 +8,8 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf as addressIn, samples } from './samples.ts';
 
 /*
- * Tests the rules for all pages and forms of the developer area: session, role, CSRF token and tenant isolation.
+ * Tests the rules that apply to all pages and forms of the developer area: session, role, CSRF token and tenant
+ * isolation.
  */
 let api: Api;
 let mine: Workspace;
@@ -44,7 +45,7 @@ function toMissingPath(path: string): string {
   return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
-/** Returns a visitor who may open a page, and the CSRF token of that visitor. */
+/** Returns a visitor who may open a page, and the visitor's CSRF token. */
 async function visitorOf(roles: AnyPage['roles']): Promise<{ visitor: Visitor; token: string }> {
   const visitor = roles === 'everyone' ? openBrowser(api) : admin;
   return { visitor, token: await tokenOf(visitor) };
@@ -67,7 +68,7 @@ it('has a sample path for every page of the developer area', () => {
 describe.each(pages)('$path', ({ path, roles }) => {
   it('returns a page of the developer area with no-store and a strict content security policy', async () => {
     const response = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
-    // The page to choose a workspace redirects to the sign-in page if the visitor has no accounts to choose from.
+    // The page to choose a workspace redirects if the visitor has no accounts to choose from.
     expect(response.status, response.text).toBe(path === '/developer/workspaces' ? 303 : 200);
     expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
@@ -106,7 +107,7 @@ it.each(named)('returns the 404 page for $path of another workspace', async ({ p
 });
 
 describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) => {
-  it('defines a valid audit action, or null, for each form', () => {
+  it('defines an audit action with a valid name, or null, for each form', () => {
     expect(audit === null || /^[a-z]+(\.[a-z]+)+$/.test(audit)).toBe(true);
   });
 
@@ -151,7 +152,7 @@ it.each(namedForms)('returns the 404 page for the form $name of $path of another
   expect(foreign.status).toBe(404);
 });
 
-it('shows the confirmation of a saved form on one page only', async () => {
+it('shows the confirmation of a saved form only on the next page', async () => {
   const path = await addressOf('/developer/keys/:id');
   const { text } = await admin.submitAndFollow(path, 'rename', { name: 'nightly export' });
   expect(text).toMatch(/<div class="notice good" role="status"[^>]*>Key changed: nightly export<\/div>/);

@@ -7,13 +7,11 @@ interface Sample {
   params?(workspace: Workspace): Promise<Record<string, string | number>>;
   /** The query parameters that the page requires, starting with `?`. */
   query?: string;
-  /** The type of the response, if it is not an HTML page. */
+  /** Set if the response is a file instead of an HTML page. */
   kind?: 'file';
 }
 
-/**
- * Sample requests for all pages of the developer area, by path. rules.test.ts fails if the sample of a page is missing.
- */
+/** Sample requests for all pages of the developer area, by path. rules.test.ts fails if a page has no sample. */
 export const samples: Record<string, Sample> = {
   '/developer/keys': {},
   '/developer/keys/new': {},
@@ -55,7 +53,7 @@ async function makeReplay(workspace: Workspace) {
   return { id, replay: replay?.id ?? 0 };
 }
 
-/** Creates rows for a page, and returns the path and query of the page. */
+/** Creates the rows that a page needs. Returns the path and query of the page. */
 export async function addressOf(path: string, workspace: Workspace): Promise<string> {
   const sample = samples[path];
   if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);

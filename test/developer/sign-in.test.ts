@@ -27,7 +27,7 @@ async function invite(workspace: Workspace, userId = workspace.userId): Promise<
   return createInvitation({ db: tenantClient(api.databases.system, workspace.tenantId) }, userId);
 }
 
-/** Signs in with a new invitation link, and sets a password. */
+/** Opens a new invitation link, sets a password, and returns the signed-in visitor. */
 async function joined(workspace: Workspace, userId = workspace.userId, chosen = password): Promise<Visitor> {
   const visitor = openBrowser(api);
   const response = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
@@ -42,9 +42,9 @@ async function emailOf(workspace: Workspace, userId = workspace.userId): Promise
 }
 
 describe('invitations', () => {
-  it('accepts an invitation link once, and then accepts the new password', async () => {
+  it('accepts an invitation link once, and then accepts the password that the user has set', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
-    // A GET request must not use up the link, because mail scanners open links.
+    // Opening the link with GET must not use it up, because mail scanners open links.
     await openBrowser(api).get(link);
     const visitor = openBrowser(api);
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
@@ -201,7 +201,7 @@ describe('sign-in', () => {
     expect((await visitor.get(account)).text).toContain(name);
   });
 
-  it('denies an account access to other workspaces that have the same email address', async () => {
+  it('denies an account access to another workspace that has a user with the same email address', async () => {
     await joined(mine);
     const theirs = await createWorkspace(api);
     const twin = await theirs.createUser({ email: await emailOf(mine), role: 'ADMIN' });
@@ -232,7 +232,7 @@ describe('sign-in', () => {
     // The server allows 10 failed attempts per IP address and 100 per account.
     expect(statuses.filter((status) => status === 400)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
-    // Unknown browsers must wait, but the known browser of the owner can sign in.
+    // Unknown browsers must wait, but the owner can sign in with a known browser.
     const fields = { email, password };
     const rejected = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
     expect([rejected.status, Number(rejected.headers['retry-after']) > 0]).toEqual([429, true]);
@@ -242,7 +242,7 @@ describe('sign-in', () => {
 });
 
 describe('accounts with the same email address', () => {
-  it('counts sign-in attempts of an account in the limit of its email address', async () => {
+  it('counts a sign-in in the limit of the email address if only one of several accounts matches', async () => {
     const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
     await joined(victim);
     const email = await emailOf(victim);
@@ -278,7 +278,7 @@ describe('sessions', () => {
     expect((await third.get(account)).status).toBe(303);
   });
 
-  it('accepts the registration of a passkey with invalid transports', async () => {
+  it('registers a passkey even if its transports are invalid', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     for (const transports of [[1, null], 'usb', Array(1000).fill('usb'), ['usb', 'nfc']]) {
       const link = `/developer/join?token=${await invite(mine, id)}`;
@@ -298,7 +298,8 @@ describe('sessions', () => {
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');
     expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
-    // A new invitation link deletes all previous credentials, even if the new credential is of another kind.
+    // A new invitation link deletes all previous credentials, even if the user now chooses a passkey instead of a
+    // password.
     const link = `/developer/join?token=${await invite(mine, id)}`;
     const browser = openBrowser(api);
     const page = (await browser.get(link)).text;
@@ -319,7 +320,7 @@ describe('sessions', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('replaces an earlier session cookie and its CSRF token at sign-in, against session fixation', async () => {
+  it('replaces the session cookie and the CSRF token at sign-in, to prevent session fixation', async () => {
     const visitor = openBrowser(api);
     const before = await visitor.tokenOf('/developer/sign-in');
     const link = `/developer/join?token=${await invite(mine)}`;
@@ -342,7 +343,7 @@ describe('sessions', () => {
     const next = 'nine patient lighthouses';
     const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
     expect([wrong.status, wrong.text.includes('Current password</a> is incorrect')]).toEqual([400, true]);
-    // After an error, the form shows the checkbox as the user left it.
+    // After an error, the form keeps the state of the checkbox.
     const box = (text: string) => /<input type="checkbox" name="others"[^>]*>/.exec(text)?.[0] ?? '';
     expect(box(wrong.text)).toContain('checked');
     const unticked = await one.submit(account, 'password', { current: 'what was it', password: next });

@@ -11,7 +11,7 @@ const now = new Date('2026-11-22T12:30:30Z');
 let api: Api;
 let mine: Workspace;
 let visitor: Visitor;
-/** The IDs of two API keys: the key of the workspace, and a key of an agent. */
+/** The IDs of two API keys: `keyId` is the key of the workspace, `agentsKey` belongs to a user with the role AGENT. */
 let keyId: number;
 let agentsKey: number;
 let agentId: number;
@@ -66,7 +66,7 @@ interface Added {
   peaks?: [number, number];
 }
 
-/** Inserts the usage of one hour. */
+/** Inserts the usage of an API key in one hour, and adds it to the usage of all keys. */
 async function add(
   workspace: Workspace,
   { key, hoursAgo, endpoint, outcome = 'SUCCESSFUL', requests, milliseconds = 1, peaks = [0, 0] }: Added,
@@ -96,7 +96,7 @@ async function add(
   }
 }
 
-/** Returns the text in the HTML of a page, without tags. */
+/** Returns the text of an HTML page without tags. */
 const wordsOf = (text: string) => text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('/developer/usage', () => {

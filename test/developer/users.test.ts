@@ -144,7 +144,7 @@ describe('/developer/users/:id', () => {
     expect(entries.data).toMatchObject([{ user: { id: Number(workspace.userId) } }, { address: '127.0.0.1' }]);
   });
 
-  it('revokes the new key of a rotation that runs while the user is deactivated', async () => {
+  it('revokes the new API key of a rotation that runs while the user is deactivated', async () => {
     const { id, keyId } = await createUserWithKey('ADMIN');
     const held = new pg.Client({ connectionString: api.databaseUrl });
     await held.connect();
@@ -181,7 +181,7 @@ describe('/developer/users/:id', () => {
       const own = await createWorkspace(api);
       const other = await own.createUser({ role: 'ADMIN' });
       const [one, two] = [await signIn(api, own), await signIn(api, { tenantId: own.tenantId, userId: other.id })];
-      // Both administrators open the page of the other one before either of them submits the form.
+      // Each administrator opens the other administrator's page before one of them submits the form.
       const demoting = async (visitor: Visitor, path: string) => {
         const fields = {
           ...details,

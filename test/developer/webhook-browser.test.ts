@@ -4,7 +4,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
 import { signIn } from '../support/visitor.ts';
 
-/* Creates a webhook that fails at first and replays its delivery, in a browser. */
+/* Creates a webhook in a browser, shows its failed test event, and replays the delivery. */
 let sender: Sender;
 let browser: Browser;
 let origin: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await sender.startWorker();
   const { port } = new URL(await sender.api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
-  // The receiver responds only after the page has loaded.
+  // Delays each response, so that the page loads before the response arrives.
   receiver = await startReceiver((_, response) => setTimeout(() => response.writeHead(status).end(), 1500));
   browser = await launchBrowser();
 }, 60_000);

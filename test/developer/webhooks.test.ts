@@ -14,9 +14,7 @@ import {
 import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/*
- * Tests the pages of webhooks as an administrator in a browser without scripts.
- */
+/* Tests the pages of webhooks. The visitor is an administrator in a browser without scripts. */
 let sender: Sender;
 let mine: Workspace;
 let admin: Visitor;
@@ -47,7 +45,7 @@ const auditOf = async () =>
     ({ action, subject }) => `${action} ${subject}`,
   );
 
-/** Creates a webhook of the workspace and a receiver for it. */
+/** Creates a webhook in the workspace, and a receiver for this webhook. */
 async function webhook(respond?: Respond) {
   const receiver = await receive(respond);
   const { id } = await mine.createWebhook({ url: receiver.url });
@@ -63,7 +61,7 @@ describe('/developer/webhooks/new', () => {
     const shown = await admin.get(made.headers.location as string);
     const secret = secretIn(shown) ?? '';
     expect(shown.headers['cache-control']).toBe('no-store');
-    // The page must not refresh itself, because the secret would disappear.
+    // The page must not refresh itself, because a refreshed page no longer contains the secret.
     expect(shown.text).not.toContain('http-equiv="refresh"');
     expect(secretIn(await admin.get(made.headers.location as string))).toBeUndefined();
 
@@ -161,7 +159,7 @@ describe('/developer/webhooks/:id', () => {
     expect(late.text).toContain('was changed since you opened the page');
   });
 
-  it('rotates a signing secret, shows the new secret once, and signs with both secrets', async () => {
+  it('shows a rotated signing secret once, and signs with the new and the previous secret', async () => {
     const { path, receiver } = await webhook();
     const secrets: string[] = [];
     for (let times = 0; times < 2; times++) {
@@ -269,7 +267,7 @@ describe('permissions', () => {
   });
 });
 
-/** Creates a webhook of another workspace and returns the path of its page. */
+/** Creates a webhook in another workspace. Returns the path of its page. */
 async function webhookOf(stranger: Visitor): Promise<string> {
   const fields = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', secret: 'of a stranger' };
   const { headers } = await stranger.submit(`${list}/new`, 'create', fields);
