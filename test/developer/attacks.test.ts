@@ -312,8 +312,7 @@ describe('forms', () => {
     }
     const { id } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
-    // With the role check first, the server responds with 403. If it read the truncated body, it would respond with
-    // 400.
+    // If the server read this truncated body, the status would be 400 instead of 403.
     const { status } = await agent.post('/developer/assets/import?form=upload', part('file', 'a'), boundary);
     expect(status).toBe(403);
   });

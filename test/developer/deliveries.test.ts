@@ -12,7 +12,7 @@ let mine: Workspace;
 let admin: Visitor;
 
 beforeAll(async () => {
-  // Uses a separate database without workers, which would claim the deliveries.
+  // Uses a separate database, so that no worker claims the deliveries.
   api = await startApi({ ownDatabase: true });
   mine = await createWorkspace(api);
   admin = await signIn(api, mine);

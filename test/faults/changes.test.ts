@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatChanges, runChanges } from './changes.ts';
 
-/* Runs `pnpm faults changes` with small numbers. */
+/* Runs a short version of `pnpm faults changes`. */
 it('lists all changes in the change feed despite concurrent transactions and killed processes', {
   timeout: 300_000,
 }, async () => {

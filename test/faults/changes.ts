@@ -10,24 +10,27 @@ import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, type Workspace } from './workspaces.ts';
 
 export interface ChangesOptions {
-  /** The minimum number of row changes to commit. */
+  /** The minimum number of row changes that the writers commit. */
   changes: number;
-  /** The average time between two kills of the API, of a PostgreSQL backend or of all processes, in milliseconds. */
+  /** The average time between two kills, in milliseconds. A kill ends the API, a PostgreSQL backend, or PostgreSQL. */
   betweenKills: number;
   onProgress?: (text: string) => void;
 }
 
 export interface ChangesReport {
-  /** The number of row changes that are committed or have an unknown outcome, and the number that are rolled back. */
+  /**
+   * The number of committed row changes, including those with an unknown outcome, and the number of rolled back
+   * changes.
+   */
   committed: number;
   rolledBack: number;
   kills: number;
-  /** The number of change feed pages that the client read, and the number of rows on them. */
+  /** The number of change feed pages that the client has read, and the number of rows on these pages. */
   pages: number;
   rows: number;
   /** The number of tickets in the table at the end of the run. */
   tickets: number;
-  /** The ids of tickets that the client's copy lacks, or that differ between the copy and the table. */
+  /** The ids of tickets that the client's copy lacks or contains in an outdated version. */
   missed: number[];
   /** The ids of tickets that are in the client's copy but not in the table. */
   extra: number[];
@@ -36,9 +39,9 @@ export interface ChangesReport {
 
 const sqlWriters = 5;
 const apiWriters = 3;
-/** The timeout of requests to the API, in milliseconds. */
+/** The timeout of an API request, in milliseconds. */
 const timeoutMs = 15_000;
-/** The maximum time to read all changes after the writers have ended, in milliseconds. */
+/** The maximum time until the client has read all changes after the last write, in milliseconds. */
 const maxEndMs = 60_000;
 
 /** The state that all writers share. */
@@ -53,9 +56,9 @@ interface Writing {
 }
 
 /**
- * Follows the tickets of a workspace by `GET /tickets/changes`. In the meantime, eight writers change them by SQL and
- * by the API in transactions of random length, and the test kills the API and PostgreSQL. Then compares the copy with
- * the table.
+ * Follows the tickets of a workspace with `GET /tickets/changes`. At the same time, eight writers change tickets by SQL
+ * and through the API, in transactions of random length, and the test kills the API and PostgreSQL. Then compares the
+ * client's copy with the table.
  */
 export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -96,7 +99,7 @@ export async function runChanges({ changes, betweenKills, onProgress }: ChangesO
   }
 }
 
-/** Creates tickets by SQL and returns their ids. */
+/** Inserts tickets. Returns their ids. */
 async function fill(url: string, { tenantId, userId }: Workspace, count: number): Promise<number[]> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string }>(
@@ -110,7 +113,7 @@ async function fill(url: string, { tenantId, userId }: Workspace, count: number)
   });
 }
 
-/** Runs transactions of one to forty changes. Keeps a few open for seconds, and rolls a few back. */
+/** Runs transactions of 1 to 40 changes. Keeps some transactions open for seconds, and rolls some back. */
 async function writeSql(writing: Writing): Promise<void> {
   const { databaseUrl, count } = writing;
   while (!writing.stopped) {
@@ -129,7 +132,7 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
   const { tenantId, userId } = workspace;
   const some = Array.from({ length: 1 + Math.floor(Math.random() * 40) }, () => pick(ids)).sort((a, b) => a - b);
   await client.query('BEGIN');
-  // A pause before the first write delays the transaction id. A pause after the write lets later transactions commit
+  // A pause before the first write delays the transaction id. A pause after the writes lets later transactions commit
   // first.
   if (Math.random() < 0.05) await sleep(Math.random() * 500);
   for (const id of some) {
@@ -180,7 +183,7 @@ async function writeThroughApi(writing: Writing): Promise<void> {
 
 export interface Walker {
   seen: { pages: number; rows: number };
-  /** Reads changes until the copy equals the table or the maximum time is over. Returns the differences. */
+  /** Waits until the copy equals the table, or until the timeout. Returns the differences. */
   settle(table: Map<number, Ticket>): Promise<{ missed: number[]; extra: number[] }>;
   stop(): Promise<void>;
 }
@@ -240,11 +243,14 @@ interface Killing {
   postgres: Postgres;
   api: Supervised;
   betweenKills: number;
-  /** Returns whether the writers have committed the minimum number of changes. */
+  /** Returns true when the writers have committed the minimum number of changes. */
   until(): boolean;
 }
 
-/** Kills the API, PostgreSQL and one backend in turn. When all run again, returns the number of kills. */
+/**
+ * Kills the API, one PostgreSQL backend and PostgreSQL in turn. Returns the number of kills after the API is ready
+ * again.
+ */
 async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
   let kills = 0;
   for (let next = Date.now() + betweenKills; !until(); await sleep(50)) {

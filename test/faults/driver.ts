@@ -4,13 +4,13 @@ import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
 import type { DispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** The names of changes by outcome. The name of a change is the title of its ticket. */
+/** The names of changes, grouped by outcome. The name of a change is the title of its ticket. */
 export interface Changes {
   /** Changes with a 2xx response. Their events must arrive. */
   committed: Set<string>;
   /** Changes with a 4xx response, and rolled back changes. Their events must not arrive. */
   undone: Set<string>;
-  /** Changes with a 5xx or no response. The database shows the outcome. */
+  /** Changes with a 5xx response or without a response. Only the database shows whether they took effect. */
   unknown: Set<string>;
   /** The bodies of comments whose requests got a 2xx response. */
   comments: Set<string>;
@@ -18,30 +18,30 @@ export interface Changes {
 
 export interface Driver {
   changes: Changes;
-  /** Stops sending changes. Resolves after the last request has a response or failed. */
+  /** Stops sending changes. Resolves when every request has ended. */
   stop(): Promise<void>;
 }
 
 interface DriverOptions {
   apiUrl: string;
   workspaces: Driven[];
-  /** The rate of requests per second. The actual rate is lower while requests get no response. */
+  /** The maximum number of requests per second. The rate is lower while requests get no response. */
   perSecond: number;
 }
 
-/** A workspace, and API keys from which the driver chooses at random. */
+/** A workspace, and the API keys that the driver uses at random. */
 export interface Driven {
   workspace: Workspace;
   keys: string[];
 }
 
-/** A request and the names of its changes: one name, or one per item of a bulk request. */
+/** A request and the names of its changes: one name, or one name per item of a bulk request. */
 interface Writing {
   method: 'POST' | 'PATCH';
   path: string;
   body: object;
   names: string[];
-  /** Whether the request has an Idempotency-Key. The driver retries such a request until it gets a response. */
+  /** True if the request has an Idempotency-Key. The driver then repeats the request until it gets a response. */
   isKeyed: boolean;
 }
 
@@ -53,12 +53,12 @@ interface Result {
 
 const clients = 24;
 const requestTimeoutMs = 15_000;
-/** The maximum time of all retries of a request, in milliseconds. */
+/** The maximum time in which a request is repeated, in milliseconds. */
 const maxRetryMs = 180_000;
 
 /**
- * Creates, updates and comments on tickets over HTTP at a constant rate, single and in bulk. Every tenth change must
- * fail.
+ * Creates tickets, updates tickets and adds comments over HTTP at a constant rate, with single and bulk requests. Every
+ * tenth request contains a change that must fail.
  */
 export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): Driver {
   const changes: Changes = { committed: new Set(), undone: new Set(), unknown: new Set(), comments: new Set() };
@@ -69,7 +69,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   async function client(): Promise<void> {
     for (;;) {
-      // Each sender takes the next start time. So the rate stays constant while one sender waits for a response.
+      // Each client takes the next start time. So the rate stays constant while one client waits for a response.
       next = Math.max(next + 1000 / perSecond, Date.now() - 1000);
       await sleep(Math.max(0, next - Date.now()));
       if (stopped) return;
@@ -85,7 +85,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   const known = (driven: Driven) => tickets.get(driven) as number[];
 
-  /** Returns a request that creates a ticket, or changes the title and priority of a ticket. */
+  /** Returns a request that creates a ticket or changes the title and priority of a ticket. */
   function single(driven: Driven, name: string): Writing {
     const id = Math.random() < 0.4 ? pick(known(driven)) : undefined;
     if (id !== undefined) {
@@ -94,7 +94,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
     return { method: 'POST', path: '/tickets', body: made(name), names: [name], isKeyed: Math.random() < 0.5 };
   }
 
-  /** Returns a bulk request that creates tickets, one of them invalid. */
+  /** Returns a bulk request that creates five tickets, one of which is invalid. */
   function bulkOfNew(name: string): Writing {
     const names = Array.from({ length: 5 }, (_, i) => `${name}.${i}`);
     const items = names.map((each, i) => ({ ...made(each), ...(i === 2 && { assigneeId: 2 ** 40 }) }));
@@ -135,9 +135,11 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
     if (response?.status === 201) changes.comments.add(body);
   }
 
-  /** Sends a request, with retries if it has an Idempotency-Key. Returns undefined if it gets no response. */
+  /**
+   * Sends a request, and repeats it if it has an Idempotency-Key. Returns undefined if the request gets no response.
+   */
   async function send(driven: Driven, writing: Writing): Promise<Result | undefined> {
-    // Retries use the same API key, because an Idempotency-Key is valid per API key.
+    // Repeated requests use the same API key, because an Idempotency-Key is valid only for one API key.
     const key = pick(driven.keys) as string;
     for (const deadline = Date.now() + maxRetryMs; ; await sleep(50)) {
       const response = await call(key, writing).catch(() => undefined);

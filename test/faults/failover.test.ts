@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatFailovers, runFailovers } from './failover.ts';
 import { hasHaproxy } from './haproxy.ts';
 
-/* Runs `pnpm faults failover` with small numbers. */
+/* Runs a short version of `pnpm faults failover`. */
 it.skipIf(!hasHaproxy('Failovers'))(
   'loses no acknowledged change when the PostgreSQL primary fails and its standby is promoted',
   { timeout: 300_000 },
@@ -21,10 +21,10 @@ it.skipIf(!hasHaproxy('Failovers'))(
     expect(wrong).toEqual(Object.fromEntries(Object.keys(wrong).map((name) => [name, []])));
     expect(report.events).toBeGreaterThan(0);
     const [failover] = report.failovers;
-    // Clients get no data from the standby before its promotion, and none from the old primary afterwards.
+    // Clients get no data from the standby before its promotion, and no data from the old primary afterwards.
     expect(failover).toMatchObject({ early: 0, withoutRetryAfter: 0, strayed: 0 });
     expect(failover?.failed['500']).toBeGreaterThan(0);
-    // The limit is high for busy machines. `pnpm faults failover` allows five seconds.
+    // The limit is high because machines can be busy. `pnpm faults failover` allows five seconds.
     expect(failover?.firstWrite).toBeLessThan(20_000);
   },
 );

@@ -13,29 +13,32 @@ import { type ServerProcess, spawnServer } from './server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
 
 export interface FailoverOptions {
-  /** The server failures to cause, in order. */
+  /** The failures to cause, in order. */
   losses: Loss[];
-  /** Whether commits wait for the standby. */
+  /** True if commits wait for the standby. */
   synchronous: boolean;
   /** The number of changes that clients start per second. */
   perSecond: number;
   /** The time without faults before each failure, in milliseconds. */
   calmMs: number;
-  /** The time from a failure to the decision to promote, and from the decision to the promotion, in milliseconds. */
+  /**
+   * The time from a failure to the decision to promote the standby (`noticeMs`), and from the decision to the promotion
+   * (`readOnlyMs`), in milliseconds.
+   */
   noticeMs: number;
   readOnlyMs: number;
   onProgress?: (text: string) => void;
 }
 
-/** The results of one failover. Times are in milliseconds, recovery times start at the promotion. */
+/** The results of one failover, in milliseconds. Recovery times start at the promotion. */
 interface Failover {
   loss: Loss;
   /** The time from the failure to the promotion. */
   promotedAfter: number;
-  /** The times until the first successful read and the first successful write. */
+  /** The time until the first successful read, and until the first successful write. */
   firstRead: number;
   firstWrite: number;
-  /** The time after which each request succeeded, or the concurrency limit rejected it with a Retry-After. */
+  /** The time of the last failed request. Responses of the concurrency limit don't count as failed. */
   recoveredAfter: number;
   /** The longest response time of a request that was sent during the failover. */
   maxWaitMs: number;
@@ -45,19 +48,19 @@ interface Failover {
   withoutRetryAfter: number;
   /** The number of requests that succeeded before the promotion began. */
   early: number;
-  /** The number of sessions that the service opened on the old server after the server ran again. */
+  /** The number of sessions that the service opened on the old primary after that server started again. */
   strayed: number;
 }
 
 export interface FailoverReport extends Figures {
   failovers: Failover[];
-  /** Tickets that are missing or outdated in a client's copy, and tickets that are only in the copy. */
+  /** The tickets that are missing or outdated in a client's copy, and the tickets that are only in the copy. */
   missed: string[];
   extra: string[];
   crashes: string[];
 }
 
-/** The maximum time from the promotion until all requests succeed, in milliseconds. */
+/** The maximum time from the promotion until no request fails, in milliseconds. */
 const backWithinMs = 5000;
 const maxRecoveryMs = 60_000;
 
@@ -77,8 +80,9 @@ interface System {
 }
 
 /**
- * Repeatedly stops the primary of two PostgreSQL servers and promotes the standby, while clients write tickets, follow
- * changes and receive webhooks. Then compares the data with the acknowledged requests.
+ * Repeatedly stops the primary or the standby of two PostgreSQL servers, while clients write tickets, follow changes
+ * and receive webhooks. If the primary stops, promotes the standby. Then compares the data with the acknowledged
+ * requests.
  */
 export async function runFailovers(options: FailoverOptions): Promise<FailoverReport> {
   const stops: Stops = [];
@@ -91,7 +95,7 @@ export async function runFailovers(options: FailoverOptions): Promise<FailoverRe
       moments.push(failover);
       const progress = JSON.stringify(measure(failover, probe.requests));
       options.onProgress?.(`failover ${i + 1} of ${options.losses.length}: ${progress}`);
-      // After the last failover, the test needs no standby.
+      // After the last failover, the test needs no new standby.
       if (i + 1 < options.losses.length) await system.pair.restore();
     }
     const since = Date.now();
@@ -152,7 +156,7 @@ async function end({ child, exited }: ServerProcess): Promise<void> {
 interface Moments {
   loss: Loss;
   lostAt: number;
-  /** The time after which the stopped server can't respond to new requests. */
+  /** The time from which the stopped server can't respond to new requests. */
   goneAt: number;
   promotingAt: number;
   promotedAt: number;
@@ -161,7 +165,7 @@ interface Moments {
 
 async function testFailover({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
-  // The cursors of the clients can be from the stopped server.
+  // Waits until each client has read a page, so that its cursor comes from the server that will stop.
   const pages = walkers.map(({ seen }) => seen.pages);
   while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
   const lostAt = Date.now();
@@ -180,14 +184,14 @@ async function testFailover({ pair, probe, walkers }: System, loss: Loss, option
 
 const isGood = ({ status = 500 }: ProbedRequest) => status < 300;
 
-/** Computes the results of a failover from the probes until the next failover. */
+/** Computes the results of a failover from the requests before the next failover. */
 function measure(moments: Moments, all: ProbedRequest[], next?: Moments): Failover {
   const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
   const requests = all.filter(({ at, respondedAt }) => at >= goneAt && respondedAt < until);
   const good = requests.filter(isGood);
   const failed = requests.filter((each) => !isGood(each));
-  // If the standby fails, reads continue during the failover.
+  // If the standby fails, reads continue to succeed during the failover.
   const first = (isWrite: boolean) =>
     Math.max(
       0,
@@ -212,7 +216,7 @@ function countsOf(requests: ProbedRequest[]): Record<string, number> {
   return Object.fromEntries(Object.entries(groups).map(([status, group = []]) => [status, group.length]));
 }
 
-/** Returns whether no data was lost and the service recovered in time. */
+/** Returns true if no data was lost and the service recovered in time. */
 export function isFailedOver(report: FailoverReport): boolean {
   const { failovers, lost, createdTwice, falseDeliveries, unsigned, missed, extra, crashes, drainSeconds } = report;
   const wrong = [lost, createdTwice, falseDeliveries, unsigned, missed, extra, crashes].flat();

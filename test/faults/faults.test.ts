@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 
-/* Runs `pnpm faults` with small numbers. */
+/* Runs a short version of `pnpm faults`. */
 it('loses no change and sends no wrong event while processes are killed', { timeout: 300_000 }, async () => {
   const report = await runFaults({ kills: 6, events: 200, betweenKills: 2200 });
   console.log(formatFigures(report));

@@ -14,7 +14,7 @@ export interface FaultOptions {
   kills: number;
   /** The minimum number of committed changes. */
   events: number;
-  /** The average time between two kills, in milliseconds. The actual times are between 0 and twice this value. */
+  /** The average time between two kills, in milliseconds. The actual times are random, up to twice this value. */
   betweenKills: number;
   onProgress?: (progress: Progress) => void;
 }
@@ -30,7 +30,7 @@ export interface Progress {
 export interface FaultReport extends Figures {
   /** The number of replaced signing secrets and of paused subscriptions. */
   managed: Manager['counts'];
-  /** Unexpected responses to requests that manage subscriptions. */
+  /** The unexpected responses to requests that manage subscriptions. */
   unexpected: string[];
   /** The last output of server processes that exited although the test did not kill them. */
   crashes: string[];
@@ -51,9 +51,9 @@ interface System {
 const maxDrainMs = 150_000;
 
 /**
- * Creates, updates and comments on tickets, single and in bulk, and pauses subscriptions and replaces their secrets,
- * while it kills the API, the worker and PostgreSQL at random times. Waits until no delivery is pending, then
- * reports lost, false and repeated events.
+ * Creates tickets, updates tickets and adds comments, with single and bulk requests. At the same time, pauses
+ * subscriptions, replaces their secrets, and kills the API, the worker and PostgreSQL at random times. Waits until no
+ * delivery is pending. Then reports lost, false and repeated events.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -115,18 +115,15 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   return { postgres, api, worker, runtime, receiver, driver, manager, subscriptions };
 }
 
-/** The ratio of sent requests to committed changes. Many requests fail while a process is down. */
+/** The ratio of sent requests to committed changes. It is above 1 because requests fail while a process is down. */
 const spare = 1.8;
 
 interface Keyed extends Driven {
-  /** The ids of the workspace's own API key and of its replacement after a rotation. */
+  /** The ids of the workspace's own API key and of the key that replaces it in a rotation. */
   own: number[];
 }
 
-/**
- * Creates a workspace with three API keys: its own key, the replacement of this key after a rotation, and the key of
- * another user.
- */
+/** Creates a workspace with three API keys: its own key, a key that replaces it in a rotation, and an unrelated key. */
 export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
   const workspace = await addWorkspace(runtime, name);
   const rotated = await addKey(workspace, { rotated: true });
@@ -135,13 +132,10 @@ export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> 
   return { workspace, keys: [workspace.key, rotated.key, other.key], own };
 }
 
-/** The name of the subscription that the test pauses and gives new secrets. */
+/** The name of the subscription that the test pauses and whose secrets it replaces. */
 const managedName = 'managed';
 
-/**
- * Creates several subscriptions of a workspace, so that one event has several deliveries. The first subscription takes
- * all events.
- */
+/** Creates several subscriptions in a workspace, so that one event has several deliveries. */
 export function addSubscriptions(
   { workspace, own }: Keyed,
   index: number,
@@ -167,8 +161,8 @@ export function addSubscriptions(
 }
 
 /**
- * Kills the processes in random order, the last one after enough changes are committed. Resolves when all
- * run again.
+ * Kills the processes in random order. Waits for the last kill until enough changes are committed. Resolves when all
+ * processes run again.
  */
 async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]): Promise<void> {
   const { postgres, api, worker, driver } = system;
@@ -199,7 +193,7 @@ async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]
   await Promise.all([api.ready(), worker.ready()]);
 }
 
-/** Yields every victim once in random order, then repeats. */
+/** Returns a function that returns each victim once in random order, then each victim again, and so on. */
 function victimsInTurn(): () => Victim {
   const round: Victim[] = [];
   return () => {
@@ -209,7 +203,7 @@ function victimsInTurn(): () => Victim {
   };
 }
 
-/** Waits until no delivery is pending. Returns the time, or undefined after the timeout. */
+/** Waits until no delivery is pending. Returns the time when this was the case, or undefined after the timeout. */
 export async function drained(
   { prisma }: Runtime,
   since: number,

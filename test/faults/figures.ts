@@ -10,7 +10,7 @@ export type Victim = 'api' | 'worker' | 'postgres';
 export interface Kill {
   victim: Victim;
   at: number;
-  /** The time at which PostgreSQL accepted connections again after the kill. */
+  /** When PostgreSQL accepted connections again after the kill. */
   backAt?: number;
 }
 
@@ -20,17 +20,20 @@ export interface Figures {
   timeline: Kill[];
   /** The number of committed changes that have events. */
   events: number;
-  /** The number of expected deliveries: one per event and matching subscription. */
+  /** The number of expected deliveries: one for each event and matching subscription. */
   deliveries: number;
   /** The number of changes that the server rejected or rolled back. */
   undone: number;
-  /** The number of changes whose request got a 5xx or no response. */
+  /** The number of changes whose request got a 5xx response or no response. */
   unknown: number;
   /** The number of created comments. */
   comments: number;
-  /** Deliveries that never arrived, and acknowledged changes and comments without an event. */
+  /**
+   * Deliveries that never arrived, acknowledged changes without an event, and acknowledged comments that don't exist or
+   * have no event.
+   */
   lost: string[];
-  /** Tickets and comments that were created more than once or have more than one created event. */
+  /** Tickets and comments that were created more than once, and tickets with more than one created event. */
   createdTwice: string[];
   /** Deliveries of changes that the database doesn't contain, and deliveries to the wrong subscription. */
   falseDeliveries: string[];
@@ -40,7 +43,9 @@ export interface Figures {
   duplicates: number;
   /** Duplicates that no kill explains: the earlier delivery was not in progress when the worker was killed. */
   unexplained: string[];
-  /** The time from the last restart until no delivery was pending, or null if some stayed pending. */
+  /**
+   * The time in seconds from the last restart until no delivery was pending. Null if some deliveries stayed pending.
+   */
   drainSeconds: number | null;
 }
 
@@ -110,7 +115,7 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
   };
 }
 
-/** The body of a ticket event, as the receiver got it. */
+/** The body of a ticket event, as the receiver receives it. */
 interface TicketEvent {
   type: string;
   actor: Actor;
@@ -118,7 +123,7 @@ interface TicketEvent {
   changes?: Changed;
 }
 
-/** Returns whether an event matches a subscription of its workspace (docs/decisions/webhook-subscriptions.md). */
+/** Returns true if a subscription matches an event of its workspace (docs/decisions/webhook-subscriptions.md). */
 function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ticket, changes }: TicketEvent): boolean {
   const { keyId = null } = actor ?? {};
   const isOwn = keyId !== null && skipped.includes(keyId);
@@ -131,7 +136,7 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
   );
 }
 
-/** Groups event types by the title of the change, and events with comment counts by ticket. */
+/** Groups the types of events by the title of the change, and the events that change the comment count by ticket. */
 function groupEvents(events: TicketEvent[]) {
   const comments = Map.groupBy(
     events.filter(({ changes }) => changes?.commentCount !== undefined),
@@ -177,12 +182,12 @@ export function formatFigures(figures: Figures): string {
 ${[...lost, ...createdTwice, ...falseDeliveries, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** The tolerance for the time until a request arrives or its result is stored, in milliseconds. */
+/** The tolerance in milliseconds: for the arrival of a request, and for storing its result. */
 const onItsWay = 500;
 const beingSettled = 1000;
 
 /**
- * Returns whether the result of an accepted delivery may not have been stored when the worker was killed. A kill of
+ * Returns true if the worker may have been killed before it stored the result of an accepted delivery. A kill of
  * PostgreSQL alone doesn't count, because the worker stores the result when PostgreSQL runs again.
  */
 function wasInFlight({ at, respondedAt }: Arrival, kills: Kill[]): boolean {

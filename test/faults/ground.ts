@@ -4,23 +4,24 @@ import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
 
-/** The dependencies of server processes under test. */
+/** What the server processes under test need. */
 export interface Ground extends Database {
   postgres: Postgres;
 }
 
-/** A database, reached directly or through a proxy. */
+/** A database that server processes reach directly or through a proxy. */
 interface Database {
-  /** The services of the server in the test process, on the same database. */
+  /** The services of the server on the same database, for use in the test process. */
   runtime: Runtime;
   /** The URL where the API will listen. */
   apiUrl: string;
-  /** The environment variables of the server processes, with limits that are too high to reach, and without `ROLES`. */
+  /** The environment variables of the server processes without `ROLES`. The limits are too high to reach. */
   env: Record<string, string>;
 }
 
 /**
- * Starts and migrates a PostgreSQL server. Adds its shutdown to `stops`, which the caller calls in reverse order.
+ * Starts a PostgreSQL server and migrates its database. Adds cleanup functions to `stops`, which the caller calls in
+ * reverse order.
  * @param settings the settings of PostgreSQL
  * @param given additional environment variables of the server
  */
@@ -35,7 +36,7 @@ export async function openGround(
 }
 
 /**
- * Migrates the database of a URL.
+ * Migrates the database at a URL.
  * @param given additional environment variables of the server
  */
 export async function openDatabase(

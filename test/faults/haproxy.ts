@@ -8,18 +8,21 @@ import { steadyPort } from './postgres.ts';
 
 const programs = ['haproxy'];
 
-/** Returns whether HAProxy is installed, and logs if not. @throws in CI */
+/**
+ * Returns true if HAProxy is installed. Otherwise, logs that tests are skipped.
+ * @throws in CI if HAProxy is not installed
+ */
 export const hasHaproxy = (subject: string) => canTest(subject, programs);
 
 export interface Haproxy {
-  /** The URL of HAProxy with the configuration for operators, deploy/haproxy.cfg. */
+  /** The URL of HAProxy with deploy/haproxy.cfg, the configuration for operators. */
   deployed: string;
-  /** The URL of HAProxy without retries, with the configuration plain-balancer.cfg. */
+  /** The URL of HAProxy with plain-balancer.cfg, a configuration without retries. */
   plain: string;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy with both configurations for two API processes, each `host:port`. */
+/** Starts HAProxy with both configurations. Each of the two API processes is given as `host:port`. */
 export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
   const [deployed, plain] = [await steadyPort(), await steadyPort()].map((port) => `127.0.0.1:${port}`);
   const stop = await run(['../../deploy/haproxy.cfg', './plain-balancer.cfg'], deployed as string, {
@@ -31,19 +34,22 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
   return { deployed: `http://${deployed}`, plain: `http://${plain}`, stop };
 }
 
-/** The ports of a PostgreSQL server and of its health check, which reports like Patroni whether it is the primary. */
+/**
+ * The ports of a PostgreSQL server and of its health check. Like Patroni, the health check reports whether the server
+ * is the primary.
+ */
 export interface Candidate {
   port: number;
   statusPort: number;
 }
 
 interface PostgresHaproxy {
-  /** The port of HAProxy that forwards to the primary. */
+  /** The HAProxy port that forwards to the primary. */
   port: number;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy for two PostgreSQL servers with the configuration for operators. */
+/** Starts HAProxy for two PostgreSQL servers, with deploy/haproxy-postgresql.cfg. */
 export async function startPostgresHaproxy(first: Candidate, second: Candidate): Promise<PostgresHaproxy> {
   const port = await steadyPort();
   const address = `127.0.0.1:${port}`;
@@ -57,7 +63,7 @@ export async function startPostgresHaproxy(first: Candidate, second: Candidate):
   return { port, stop };
 }
 
-/** Runs HAProxy until it is stopped. Resolves when it listens on `address`. */
+/** Starts HAProxy. Resolves when HAProxy listens on `address`, to a function that stops HAProxy. */
 async function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
   const paths = configs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const child = spawn(pathOf(programs), ['-db', ...paths.flatMap((path) => ['-f', path])], {

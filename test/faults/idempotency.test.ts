@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatIdempotency, runIdempotency } from './idempotency.ts';
 
-/* Runs `pnpm faults idempotency` with small numbers. */
+/* Runs a short version of `pnpm faults idempotency`. */
 it.each([
   { creates: 250, kills: 4, perRequest: 1 },
   { creates: 3000, kills: 2, perRequest: 20 },

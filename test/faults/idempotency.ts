@@ -8,11 +8,11 @@ import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, subscribe, type Workspace } from './workspaces.ts';
 
 export interface IdempotencyOptions {
-  /** The number of tickets to create, each once. */
+  /** The number of tickets to create. */
   creates: number;
-  /** The number of kills of the API and of PostgreSQL, alternating. */
+  /** The number of kills, alternately of the API and of PostgreSQL. */
   kills: number;
-  /** Tickets per request. More than one uses the bulk endpoint. */
+  /** The number of tickets per request. If it is more than one, clients use the bulk endpoint. */
   perRequest?: number;
   onProgress?: (text: string) => void;
 }
@@ -20,19 +20,19 @@ export interface IdempotencyOptions {
 export interface IdempotencyReport {
   creates: number;
   kills: number;
-  /** The number of requests that clients sent to create the tickets. */
+  /** The number of requests that the clients sent. */
   attempts: number;
-  /** The number of requests whose connection the client dropped. */
+  /** The number of requests whose connection a client dropped. */
   cut: number;
-  /** The number of replayed responses. */
+  /** The number of responses that the server replayed. */
   replayed: number;
-  /** The number of 409 responses because the first request was in progress. */
+  /** The number of 409 responses, which report that the first request is in progress. */
   inProgress: number;
   /** Tickets that don't exist or have no event. */
   missing: string[];
   /** Tickets that exist more than once or have more than one created event. */
   repeated: string[];
-  /** Tables and totals whose count doesn't match the number of tickets. */
+  /** The tables and totals whose counts don't match the number of tickets. */
   miscounted: string[];
   /** Other unexpected responses. */
   unexpected: string[];
@@ -44,8 +44,8 @@ const clients = 16;
 const requestTimeoutMs = 15_000;
 
 /**
- * Creates tickets over HTTP. Repeats each request with its Idempotency-Key until it gets a response, while
- * it drops connections and kills the API and PostgreSQL. Then counts tickets, events and related rows.
+ * Creates tickets over HTTP, and repeats each request with its Idempotency-Key until it gets a response. At the same
+ * time, drops connections and kills the API and PostgreSQL. Then counts the tickets, events and related rows.
  */
 export async function runIdempotency(options: IdempotencyOptions): Promise<IdempotencyReport> {
   const { creates, kills, perRequest = 1, onProgress } = options;
@@ -53,9 +53,9 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
   try {
     const { postgres, runtime, apiUrl, env } = await openGround(stops);
     const workspace = await addWorkspace(runtime, 'Retrying');
-    // No worker runs, because the test checks only the events and not their deliveries.
+    // No worker runs, because the test checks only the events, not their deliveries.
     await subscribe(workspace, { name: 'all', url: 'http://127.0.0.1:9/all', events: ['ticket.created'] });
-    // A high concurrency limit ensures that each request starts. Otherwise, dropped requests would end in the queue.
+    // The high concurrency limit lets each request start. Otherwise, many dropped requests would still be in the queue.
     const tenantLimiter = { TENANT_CONCURRENCY_SHARE: '1', TENANT_CONCURRENCY_WORK_MS: '60000' };
     const api = supervise({ ...env, ...tenantLimiter, LOG_LEVEL: 'fatal', ROLES: 'api' });
     stops.push(api.stop);
@@ -78,7 +78,7 @@ interface Maker {
   unexpected: string[];
   /** The number of tickets to create. */
   total: number;
-  /** Returns the number of tickets whose creation got a response. */
+  /** Returns the number of tickets for which a client got a successful response. */
   made(): number;
   ended: Promise<void>;
 }
@@ -90,7 +90,7 @@ interface MakerOptions {
   perRequest: number;
 }
 
-/** Creates tickets concurrently. Repeats each request until it gets a response. */
+/** Creates tickets concurrently. Repeats each request until it gets a final response. */
 function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): Maker {
   const counts = { attempts: 0, cut: 0, replayed: 0, inProgress: 0 };
   const unexpected: string[] = [];
@@ -110,8 +110,8 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
   async function make(numbers: number[]): Promise<void> {
     for (;;) {
       counts.attempts++;
-      // Drops the connection at a random time during the request or the response, based on the current speed of the
-      // machine.
+      // Drops the connection at a random time during the request or the response. The time depends on the current speed
+      // of the machine.
       const timeoutMs = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : requestTimeoutMs;
       const sentAt = performance.now();
       const response = await send(numbers, timeoutMs).catch((error: Error) => error.name);
@@ -168,8 +168,8 @@ interface Killing extends Pick<IdempotencyOptions, 'kills' | 'onProgress'> {
 }
 
 /**
- * Kills the API and PostgreSQL alternately, each at a random time of its share of the work, and restarts them. Returns
- * the number of kills when all tickets are created.
+ * Kills the API and PostgreSQL alternately, at random times between the creations of tickets, and restarts them.
+ * Returns the number of kills when all tickets are created.
  */
 async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Killing): Promise<number> {
   let isOver = false;
@@ -193,7 +193,7 @@ async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Kil
   return done;
 }
 
-/** Compares the rows in the database with the requests that clients sent. */
+/** Compares the rows in the database with the tickets that clients created. */
 async function compare(runtime: Runtime, workspace: Workspace, options: IdempotencyOptions) {
   const { tenantId } = workspace;
   const tickets = await runtime.prisma.ticket.findMany({ where: { tenantId }, select: { title: true } });
@@ -215,7 +215,7 @@ async function compare(runtime: Runtime, workspace: Workspace, options: Idempote
   return { missing, repeated, miscounted: await miscount(runtime, workspace, options) };
 }
 
-/** Returns the tables and totals whose counts differ from the expected counts. */
+/** Returns a description of each table or total whose count is wrong. */
 async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace, options: IdempotencyOptions) {
   const { creates, perRequest = 1 } = options;
   const where = { tenantId };
@@ -256,7 +256,7 @@ export function formatIdempotency(report: IdempotencyReport): string {
 ${[...missing, ...repeated, ...miscounted, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** Returns whether the server created every ticket exactly once. */
+/** Returns true if the server created every ticket exactly once. */
 export function isCreatedOnce(report: IdempotencyReport): boolean {
   const { missing, repeated, miscounted, unexpected, crashes, replayed } = report;
   const wrong = [missing, repeated, miscounted, unexpected, crashes].flat();

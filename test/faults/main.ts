@@ -66,7 +66,7 @@ interface Outcome {
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 
-/** The faults of `pnpm faults` by their first argument. */
+/** The tests by the first argument of `pnpm faults`. */
 const faults: Record<string, () => Promise<Outcome>> = {
   kills: testKills,
   silence: testSilence,
@@ -137,7 +137,7 @@ async function testRollingRestart(): Promise<Outcome> {
       onProgress: (text) => process.stderr.write(`${text}\n`),
     });
   const report = await restart({ requests: Number(values.requests), drainSeconds: Number(values.drain) });
-  // The control run must fail. Otherwise the test could not detect lost requests.
+  // Requests must fail in the control run. Otherwise, the test could not detect lost requests.
   const control = await restart({ requests: 0, drainSeconds: 0 });
   const both = { ...report, control };
   return {
@@ -169,7 +169,7 @@ async function testFailover(): Promise<Outcome> {
   const inTurn = ['killed', 'silent', 'standby'] as const;
   const losses = Array.from({ length: Number(values.failovers) }, (_, i) => inTurn[i % 3] ?? 'killed');
   const report = await lose({ losses, synchronous: true });
-  // The control run must lose data. Otherwise the test could not detect a loss.
+  // The control run must lose data. Otherwise, the test could not detect lost data.
   const control = await lose({ losses: ['killed'], synchronous: false });
   const both = { ...report, control };
   return {
@@ -184,7 +184,7 @@ if (values.help || run === undefined) {
   process.stdout.write(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  // The exit handlers stop the processes that the run started.
+  // `process.exit` runs the exit handlers, which stop the processes that the test started.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, report, good } = await run();
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix, type Webhook } from '@itsm-api/contract';
 import type { Subscription, Workspace } from './workspaces.ts';
 
-/** A client that changes subscriptions while workers deliver events. */
+/** A client that pauses subscriptions and replaces their secrets while workers deliver events. */
 export interface Manager {
   /** The number of replaced secrets and of pauses. */
   counts: { secrets: number; pauses: number };
@@ -20,10 +20,13 @@ interface ManagerOptions {
 }
 
 const requestTimeoutMs = 15_000;
-/** The request timeout, in milliseconds. */
+/** The maximum time in which a request is repeated, in milliseconds. */
 const maxRetryMs = 180_000;
 
-/** Replaces secrets of subscriptions, pauses and resumes them. Repeats each request until the API confirms it. */
+/**
+ * Replaces the secrets of subscriptions, and pauses and resumes the subscriptions. Repeats each request until it
+ * succeeds.
+ */
 export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions): Manager {
   const counts = { secrets: 0, pauses: 0 };
   const unexpected: string[] = [];
@@ -49,7 +52,8 @@ export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions
   }
 
   /**
-   * Reads or changes a subscription. Repeats the request until it gets a response, because each change is idempotent.
+   * Reads or changes a subscription. Repeats the request until it succeeds, which is safe because the changes are
+   * idempotent.
    */
   async function untilAnswered({ key }: Workspace, { id, name }: Subscription, patch?: object): Promise<Webhook> {
     for (const deadline = Date.now() + maxRetryMs; Date.now() < deadline; await sleep(100)) {

@@ -51,7 +51,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
     };
 
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
-    // The test ignores these requests: at the time of the stop, they either succeed or fail with 500.
+    // The test ignores these requests. They succeed or fail, because PostgreSQL stops in the meantime.
     const stopping = sendFor(1000);
     await postgres.stop();
     await stopping;
@@ -80,7 +80,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
       if (status === 500) expect(headers).toHaveProperty('retry-after');
     }
 
-    // The worker delivers acknowledged changes from before and after the outage.
+    // The worker delivers all acknowledged changes from before and after the outage.
     await expect
       .poll(() => new Set(receiver.arrivals.map(({ change }) => change)).size, { timeout: 30_000 })
       .toBe(created.length);
@@ -91,7 +91,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line))
-      // The first line lists the addresses, the last one reports the shutdown.
+      // Ignores the first line, which lists the addresses, and the last line, which reports the shutdown.
       .filter(({ uses, msg }) => uses === undefined && msg !== 'Stopping …');
     const findLines = (message: string) => lines.filter(({ msg }) => msg === message);
     const summaries = findLines('failed because the database is unavailable');

@@ -9,43 +9,47 @@ import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
 import { attachStandby, leave, type Member, turnOffSynchronousCommits, withAdmin } from './standby.ts';
 
 /**
- * A kind of failure: the primary is killed while the standby lags, the primary is frozen so that its connections are
- * silent, or the standby is killed.
+ * The kind of failure. 'killed': the primary is killed while the standby lags. 'silent': the primary is frozen, so its
+ * connections stay open without data. 'standby': the standby is killed.
  */
 export type Loss = 'killed' | 'silent' | 'standby';
 
 /**
- * A PostgreSQL primary and its synchronous standby behind deploy/haproxy-postgresql.cfg. The test decides which one is
- * the primary, like Patroni in production.
+ * A PostgreSQL primary and its standby behind deploy/haproxy-postgresql.cfg. The test decides which server is the
+ * primary, as Patroni does in production.
  */
 export interface Pair {
   /** The URL of the database `itsm` on the current primary. */
   url: string;
-  /** Stops one of the two servers. Without the standby, commits on the primary wait. */
+  /** Stops one of the two servers. While a synchronous standby is stopped, commits on the primary wait. */
   lose(loss: Loss): Promise<void>;
   /**
-   * Makes HAProxy forward to the standby while it is still read-only for `readOnlyMs`, then promotes it. If the standby
-   * was stopped, turns off synchronous commits instead. Milliseconds. Returns when the promotion began.
+   * Makes HAProxy forward to the standby, which stays read-only for `readOnlyMs` milliseconds, and then promotes it. If
+   * the standby was stopped, turns off synchronous commits instead. Returns when this began, in milliseconds since
+   * 1970.
    */
   promote(readOnlyMs: number): Promise<number>;
-  /** Starts the stopped server again as before. Returns the number of sessions that the service then opens on it. */
+  /**
+   * Starts the stopped server with its old files. Returns the number of sessions that the service then opens on this
+   * server.
+   */
   comeBack(): Promise<number>;
-  /** Makes the stopped server the standby of the primary. Commits then wait for the standby. */
+  /** Makes the stopped server the standby of the primary. Commits then wait for this standby. */
   restore(): Promise<void>;
 }
 
-/** PostgreSQL settings that keep enough WAL for a lagging standby, so the test needs no archive. */
+/** Keeps enough WAL for a lagging standby, so that the test needs no archive. */
 const settings = { wal_keep_size: '1GB' };
 
-/** The time for which `comeBack` counts new sessions, in milliseconds. */
+/** The time in which `comeBack` counts new sessions, in milliseconds. */
 const lookMs = 2500;
 
-/** The time for which the standby receives no data before the kill of the primary, in milliseconds. */
+/** The time between the end of replication and the kill of the primary, in milliseconds. */
 const behindMs = 500;
 
 /**
  * Starts both servers. Adds cleanup functions to `stops`, which the caller calls in reverse order.
- * @param synchronous whether commits wait for the standby
+ * @param synchronous true if commits wait for the standby
  */
 export async function openPair(stops: (() => Promise<unknown>)[], synchronous: boolean): Promise<Pair> {
   const cluster = await prepareCluster(temporaryDataDir(), settings);
@@ -63,7 +67,7 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
   }) as [Promise<Candidate>, Promise<Candidate>];
   const haproxy = await startPostgresHaproxy(await candidates[0], await candidates[1]);
   stops.push(haproxy.stop);
-  /** Waits until HAProxy forwards only to one server. */
+  /** Waits until HAProxy forwards only to the expected server. */
   const leadsTo = async (expected: 'primary' | 'standby') => {
     for (let inTurn = 0; inTurn < 4; await sleep(20)) {
       const found = await withAdmin({ ...first, port: haproxy.port }, kindOf).catch(() => undefined);
@@ -128,15 +132,15 @@ async function addMember(cluster: Cluster, stops: (() => Promise<unknown>)[]): P
   return { cluster, port, postgres };
 }
 
-/** Returns whether a connection leads to the primary or the standby. */
+/** Returns whether the server of a connection is the primary or the standby. */
 async function kindOf(client: pg.Client): Promise<'primary' | 'standby'> {
   const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
   return rows[0].standby ? 'standby' : 'primary';
 }
 
 /**
- * Responds like the REST API of Patroni: 200 if the server has the leader key and runs, otherwise 503. A frozen server
- * does not respond, like a frozen machine.
+ * Serves the health check of a PostgreSQL server like the REST API of Patroni: 200 if the server is the leader and
+ * runs, otherwise 503. For a frozen server, the health check does not respond. Returns the port.
  */
 async function serveStatus(
   member: Member,

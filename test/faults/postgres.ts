@@ -17,22 +17,22 @@ import pg from 'pg';
 
 /** A PostgreSQL server in a temporary folder. Its settings protect commits against crashes. */
 export interface Postgres {
-  /** The URL of its database `itsm`, the same after every start. */
+  /** The URL of the database `itsm`, which is the same after every start. */
   url: string;
-  /** Kills the postmaster with SIGKILL, which ends its backends. Returns false if it does not run. */
+  /** Kills the postmaster with SIGKILL, which also ends its backends. Returns false if the server does not run. */
   kill(): boolean;
-  /** Stops the server like an administrator: it closes its connections, and is not restarted automatically. */
+  /** Stops the server as an administrator does: the server closes its connections and stays stopped. */
   stop(): Promise<void>;
-  /** Starts the server if it is not running. Waits until the processes of the last server have ended. */
+  /** Starts the server if it is not running. Waits until the processes of the previous server have ended. */
   start(): Promise<void>;
-  /** Kills all PostgreSQL processes with SIGKILL, like a power failure. */
+  /** Kills all PostgreSQL processes with SIGKILL, which simulates a power failure. */
   testKills(): Promise<void>;
   /**
-   * Kills one backend with SIGKILL, like the out-of-memory killer. All backends end, and the server recovers without a
-   * restart. Returns false if there is no backend.
+   * Kills one backend with SIGKILL, as the out-of-memory killer does. PostgreSQL then ends all backends and recovers
+   * without a restart. Returns false if no backend runs.
    */
   killOne(): Promise<boolean>;
-  /** Freezes all PostgreSQL processes. Returns a function that continues them. */
+  /** Freezes all PostgreSQL processes. Returns a function that resumes the processes. */
   freeze(): Promise<() => void>;
   /** Stops the server and removes its folder. */
   remove(): Promise<void>;
@@ -49,19 +49,19 @@ export async function openPostgres(settings: Record<string, string> = {}): Promi
   return postgres;
 }
 
-/** Returns the URL of a database on the server with this port. */
+/** Returns the URL of a database on the PostgreSQL server with this port. */
 export function urlOf({ password }: Cluster, port: number, database: string): string {
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** Returns a stopped PostgreSQL server with the files of a cluster. */
+/** Returns a stopped PostgreSQL server that uses the files of a cluster. */
 export function postgresOf(cluster: Cluster, port: number): Postgres {
   const onExit = () => {
     kill(cluster, 'SIGQUIT');
     rmSync(cluster.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   };
   process.once('exit', onExit);
-  /** Freezes all processes, first the postmaster, because it would start more processes. */
+  /** Freezes all processes. Freezes the postmaster first, because it would start more processes. */
   const still = async () => {
     const parent = String(postmaster(cluster));
     process.kill(Number(parent), 'SIGSTOP');
@@ -74,13 +74,13 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   let killed: number | undefined;
   const start = async () => {
     for (const deadline = Date.now() + maxStartMs; ; await sleep(20)) {
-      // The operating system lists a killed process for a short time.
+      // The operating system lists a killed process for a short time after its end.
       const found = postmaster(cluster) === killed ? undefined : await runningPort(cluster);
       if (found === port) return;
       if (found !== undefined) throw new Error(`PostgreSQL started on port ${found} instead of ${port}`);
-      // A server that was killed early in its start has not yet written its port.
+      // A server that was killed early during its start has not written its port.
       if (found === undefined && (await portOfLast(cluster)) === undefined) await askForPort(cluster, port);
-      // A kill during the start causes different errors.
+      // If the previous process was killed during its start, the start can fail with different errors.
       const failure = await startCluster(cluster).then(
         () => new Error('PostgreSQL is still shutting down'),
         (error: Error) => error,
@@ -120,7 +120,7 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   };
 }
 
-/** Returns a free port of 127.0.0.1 that the system doesn't use for outgoing connections. */
+/** Returns a free port of 127.0.0.1 below the range that the system uses for outgoing connections. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -134,7 +134,7 @@ export async function steadyPort(): Promise<number> {
   }
 }
 
-/** Writes the port for the next start of PostgreSQL to the file of the last server. */
+/** Sets the port for the next start of PostgreSQL. PostgreSQL reads the port from the file of the previous server. */
 async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   const processOfNobody = 2 ** 30;
@@ -161,7 +161,7 @@ function kill(cluster: Cluster, name: 'SIGKILL' | 'SIGQUIT'): boolean {
   return signal(postmaster(cluster) ?? Number.NaN, name);
 }
 
-/** Sends a signal to a process. Returns false if the process does not exist. */
+/** Sends a signal to a process. Returns false if no such process runs. */
 function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -170,7 +170,7 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Returns the process id of the running postmaster, or of the last postmaster if it was killed. */
+/** Returns the process id of the running postmaster, or of the previous postmaster if it was killed. */
 function postmaster({ dataDir }: Cluster): number | undefined {
   try {
     return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);

@@ -3,34 +3,34 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Changes } from './driver.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A request that detects when the service responds again. Times are milliseconds since 1970. */
+/** A request that tests whether the service responds. Times are in milliseconds since 1970. */
 export interface ProbedRequest {
   isWrite: boolean;
   at: number;
   respondedAt: number;
   /** The response status, or undefined without a response. */
   status: number | undefined;
-  /** Whether the response has a Retry-After. */
+  /** True if the response has a Retry-After. */
   hasRetryAfter: boolean;
 }
 
 export interface Probe {
   requests: ProbedRequest[];
-  /** Stops the requests. Resolves after the last request has a response or failed. */
+  /** Stops the requests. Resolves when every request has ended. */
   stop(): Promise<void>;
 }
 
 interface ProbeOptions {
   apiUrl: string;
   workspace: Workspace;
-  /** The changes, to which the probe adds the tickets that it creates. */
+  /** The changes by outcome. The probe adds the tickets that it creates. */
   changes: Changes;
 }
 
 const everyMs = 100;
 const timeoutMs = 30_000;
 
-/** Sends a read and a create ten times a second, without waiting for responses. */
+/** Sends a read and a create every 100 ms, without waiting for responses. */
 export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe {
   const requests: ProbedRequest[] = [];
   const underWay = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe 
       ...(title !== undefined && { method: 'POST', body: JSON.stringify(content) }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(() => undefined);
-    // An incomplete response counts as no response.
+    // A response whose body is incomplete counts as no response.
     const whole = await answer?.text().catch(() => undefined);
     const status = whole === undefined ? undefined : answer?.status;
     const hasRetryAfter = answer?.headers.has('retry-after') ?? false;

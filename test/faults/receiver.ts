@@ -10,36 +10,39 @@ export interface Arrival {
   eventId: string;
   /** The title of the ticket in the body, which identifies the change. */
   change: string;
-  /** When the receiver had read the whole body, in milliseconds since 1970. */
+  /** When the receiver received the whole body, in milliseconds since 1970. */
   at: number;
   /** When the receiver sent the response, in milliseconds since 1970. */
   respondedAt: number;
   accepted: boolean;
-  /** The attempt number, which starts at 1. */
+  /** The number of the attempt, which starts at 1. */
   attempt: number;
-  /** Whether the delivery has a valid signature of its subscription. */
+  /** True if the delivery has a valid signature with a secret of its subscription. */
   signed: boolean;
 }
 
 export interface Receiver {
-  /** Adds a subscription. The receiver checks the signatures of its later deliveries. */
+  /** Adds a subscription. From then on, the receiver checks the signatures of its deliveries. */
   know(subscription: Subscription): void;
-  /** Returns the receiver URL for the subscription with this name. */
+  /** Returns the URL that receives the deliveries of the subscription with this name. */
   urlOf(subscription: string): string;
   arrivals: Arrival[];
   close(): Promise<void>;
 }
 
 interface ReceiverOptions {
-  /** The share of first attempts that fail, from 0 to 1: half of them with 500, half with a reset connection. */
+  /**
+   * The share of first attempts that fail, from 0 to 1. Half of the failed attempts get a 500 response, the other half
+   * a closed connection.
+   */
   failing: number;
-  /** The maximum response time in milliseconds. Each response takes a random part of it. */
+  /** The maximum response time in milliseconds. Response times are random, up to this maximum. */
   slowest: number;
 }
 
 /**
- * Records every delivery. Only first attempts fail: after a second failure, the retry would delay the end of the test
- * by minutes.
+ * Starts a receiver that records every delivery. Only first attempts can fail. A second failure would delay the end of
+ * the test by minutes.
  */
 export async function openReceiver({ failing, slowest }: ReceiverOptions): Promise<Receiver> {
   const arrivals: Arrival[] = [];
@@ -47,7 +50,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    // The test can kill the worker while it sends a request.
+    // The test can kill the worker while the worker sends a request.
     request.on('error', () => undefined);
     request.on('end', () => {
       const accepted = request.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
@@ -59,7 +62,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
       }, Math.random() * slowest);
     });
   });
-  // If a connection closed while the worker reuses it, another attempt would fail.
+  // If the receiver closed a connection that the worker reuses, another attempt would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatReplay, runReplay } from './replay.ts';
 
-/* Runs `pnpm faults replay` with small numbers. */
+/* Runs a short version of `pnpm faults replay`. */
 it('replays all requested deliveries while workers are killed', { timeout: 300_000 }, async () => {
   const report = await runReplay({ deliveries: 4000, kills: 3, betweenKills: 100 });
   console.log(formatReplay(report));

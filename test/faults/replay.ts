@@ -11,7 +11,7 @@ import { addWorkspace, type Subscription, subscribe, type Workspace } from './wo
 export interface ReplayOptions {
   /** The number of deliveries to replay. */
   deliveries: number;
-  /** The minimum number of kills of two workers. */
+  /** The minimum number of kills. Each kill ends one of two workers. */
   kills: number;
   /** The average time from the start of both workers to the next kill, in milliseconds. */
   betweenKills: number;
@@ -21,17 +21,17 @@ export interface ReplayOptions {
 export interface ReplayReport {
   deliveries: number;
   kills: number;
-  /** The number of kills before the last replayed delivery was due. */
+  /** The number of kills while a replay was in progress. */
   killsWhileReplaying: number;
-  /** The ids of replayed events that the receiver did not get again. */
+  /** The ids of replayed events that the receiver did not receive again. */
   lost: string[];
-  /** The ids of events that the receiver got although no replay included them. */
+  /** The ids of events that the receiver received although no replay included them. */
   notRequested: string[];
-  /** The number of deliveries that are not DELIVERED at the end, by status, and of unfinished replays. */
+  /** The number of deliveries that are not DELIVERED at the end, by status, and the number of unfinished replays. */
   unsettled: Record<string, number>;
-  /** The number of duplicates, which are deliveries that were in progress when a worker was killed. */
+  /** The number of duplicates. A worker that is killed during an attempt causes a duplicate. */
   duplicates: number;
-  /** The time from the replay request until no delivery was pending, in seconds. */
+  /** The time in seconds from the replay request until no delivery was pending. */
   seconds: number;
   crashes: string[];
 }
@@ -42,12 +42,12 @@ const maxEndMs = 600_000;
 
 type States = NonNullable<WebhookReplay['states']>;
 
-/** The delivery statuses that each of two concurrent replays selects. */
+/** The delivery statuses that each of the two concurrent replays selects. */
 const replayedStates: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
 
 /**
- * Replays settled deliveries by `POST /webhooks/{id}/replay` while it kills the workers at random times. Reports
- * deliveries that never arrived, arrived without a request, or stay pending.
+ * Replays settled deliveries with `POST /webhooks/{id}/replay`, and kills the workers at random times. Reports
+ * deliveries that never arrived, that arrived although no replay included them, or that stay pending.
  */
 export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -97,14 +97,15 @@ export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
 }
 
 /**
- * Inserts older deliveries that are not replayed, then ten times as many that are. Returns the time between them.
+ * Inserts deliveries for the replay, and before them a tenth as many older deliveries, which the replay excludes.
+ * Returns the time that separates the two groups.
  */
 async function load(url: string, subscription: Subscription, count: number): Promise<Date> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await loadDeliveries(url, [subscription], count + Math.ceil(count / 10));
-    // Alternates the statuses, so that deliveries with the same status are not adjacent.
+    // Alternates the statuses, so that neighboring deliveries have different statuses.
     const { rows } = await client.query<{ since: Date }>(
       `WITH placed AS (SELECT id, row_number() OVER (ORDER BY id) - 1 - $1::int AS place FROM deliveries),
         settled AS (
@@ -138,7 +139,10 @@ async function requestReplay(apiUrl: string, { workspace, subscription, since, s
     throw new Error(`The replay request returned ${response.status}: ${await response.text()}`);
 }
 
-/** Kills one worker, then all workers, and repeats this while deliveries are pending. */
+/**
+ * Kills one worker, then all workers twice, and repeats this while deliveries or replays are pending. Returns the
+ * number of kills.
+ */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
   let kills = 0;
   let whileReplaying = 0;
@@ -157,7 +161,8 @@ async function killWorkers(runtime: Runtime, workers: Supervised[], options: Rep
 }
 
 /**
- * Kills all workers and makes their deliveries due immediately. Otherwise the leases would expire within half a minute.
+ * Kills all workers, and makes the deliveries that they claimed due immediately. Otherwise, the test would wait half a
+ * minute for the leases to expire.
  */
 async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<void> {
   for (const worker of workers) worker.kill();
@@ -169,7 +174,7 @@ async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending
   return { replays, pending: await prisma.delivery.count({ where: { state: 'PENDING' } }) };
 }
 
-/** Waits until no delivery is pending. Looks for a single row, because a count would be slow. */
+/** Waits until no delivery and no replay is pending. Queries a single delivery, because a count would be slow. */
 async function settled({ prisma }: Runtime): Promise<void> {
   for (const end = Date.now() + maxEndMs; Date.now() < end; await sleep(200)) {
     const pending = await prisma.delivery.findFirst({ where: { state: 'PENDING' }, select: { id: true } });
@@ -195,7 +200,7 @@ async function compare({ prisma }: Runtime, since: Date, arrived: Set<string>) {
   };
 }
 
-/** Returns whether all requested deliveries, and no others, were replayed. */
+/** Returns true if exactly the requested deliveries were replayed and all of them are delivered. */
 export function isReplayed({ lost, notRequested, unsettled, crashes }: ReplayReport): boolean {
   return [lost, notRequested, Object.keys(unsettled), crashes].flat().length === 0;
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { hasHaproxy } from './haproxy.ts';
 import { formatRolling, runRolling } from './rolling.ts';
 
-/* Runs `pnpm faults rolling` with small numbers. */
+/* Runs a short version of `pnpm faults rolling`. */
 it.skipIf(!hasHaproxy('Rolling restarts'))(
   'loses no request during a rolling restart of two server processes behind HAProxy',
   {

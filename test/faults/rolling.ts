@@ -8,16 +8,16 @@ import { startTraffic, type Traffic } from './traffic.ts';
 import { addWorkspace, type Workspace } from './workspaces.ts';
 
 export interface RollingOptions {
-  /** The rate of reads and writes per second. Each balancer gets half of them. */
+  /** The number of requests per second. Each balancer gets half of the requests. */
   perSecond: number;
-  /** The minimum number of requests. Both processes are restarted at least once. */
+  /** The minimum number of requests. The test restarts both processes at least once. */
   requests: number;
   drainSeconds: number;
   onProgress?: (text: string) => void;
 }
 
 export interface RollingReport {
-  /** The results of the HAProxy configuration in deploy/, and of a configuration without retries. */
+  /** The results with the HAProxy configuration in deploy/, and with a configuration without retries. */
   balancers: { deployed: BalancerReport; plain: BalancerReport };
   workspaces: number;
   restarts: number;
@@ -30,25 +30,25 @@ export interface RollingReport {
 interface BalancerReport {
   requests: number;
   writes: number;
-  /** The requests that got no 2xx response, each with its response. */
+  /** The requests without a 2xx response, each with its response. */
   failed: string[];
   /** The longest response time, in milliseconds. */
   maxDurationMs: number;
 }
 
-/** The maximum time until HAProxy, which checks every second, detects that a process is ready, in milliseconds. */
+/** The maximum time in milliseconds until HAProxy detects that a process is ready. HAProxy checks every second. */
 const noticeMs = 2000;
 const timeoutMs = 30_000;
 
-/** The requests of an API key per minute, 90 % of them in one endpoint group. The rate limit is 30. */
+/** The number of requests per minute with an API key, 90 % of them in one endpoint group, whose rate limit is 30. */
 const perMinuteAndKey = 24;
 
-/** Restores the default limits, because an empty variable counts as not set. */
+/** Restores the default limits. The server treats an empty variable as not set. */
 const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', TENANT_CONCURRENCY_SHARE: '' };
 
 /**
- * Restarts two API processes behind balancers, one after the other, while clients of many workspaces read and write,
- * until enough requests are sent. Reports failed requests.
+ * Restarts two API processes behind balancers, one after the other, while clients of many workspaces send requests.
+ * Stops after the minimum number of requests. Reports failed requests.
  */
 export async function runRolling(options: RollingOptions): Promise<RollingReport> {
   const { perSecond, requests, drainSeconds, onProgress } = options;
@@ -150,7 +150,7 @@ async function kill({ child, exited }: ServerProcess): Promise<void> {
   await exited;
 }
 
-/** Returns whether no request failed. */
+/** Returns true if no request failed and no process exited with an error. */
 export function hasNoFailures({ balancers: { deployed, plain }, crashes }: RollingReport): boolean {
   return deployed.failed.length + plain.failed.length + crashes.length === 0;
 }

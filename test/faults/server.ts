@@ -9,14 +9,16 @@ const main = join(import.meta.dirname, '../../server/src/main.ts');
 /** One run of `server/src/main.ts`. */
 export interface ServerProcess {
   child: ChildProcess;
-  /** Resolves when the process logs that it runs. Rejects if it ends before. */
+  /** Resolves when the process logs that it is running. Rejects if the process exits before. */
   ready: Promise<void>;
   exited: Promise<void>;
   /** Returns the last part of the output of the process. */
   output(): string;
 }
 
-/** Starts a server process with only the given environment variables. `program` can be another release. */
+/**
+ * Spawns a server process with only the given environment variables. `program` can be the program of another release.
+ */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
   const child = spawn(process.execPath, [...nodeOptions, program], {
     env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
@@ -45,14 +47,14 @@ export function spawnServer(env: Record<string, string>, nodeOptions: string[] =
 export interface Supervised {
   /** Resolves when the process is ready. */
   ready(): Promise<void>;
-  /** Kills the process with SIGKILL. Returns false if there is none. */
+  /** Kills the process with SIGKILL. Returns false if no process runs. */
   kill(): boolean;
-  /** The last output of each process that exited after it was ready, although the test did not kill it. */
+  /** The last output of each process that exited although it was ready and the test did not kill it. */
   crashes: string[];
   stop(): Promise<void>;
 }
 
-/** Keeps a server process running, like a supervisor. */
+/** Runs a server process, and starts a new one whenever it exits, as a supervisor does. */
 export function supervise(env: Record<string, string>): Supervised {
   const crashes: string[] = [];
   let stopped = false;
@@ -75,7 +77,7 @@ export function supervise(env: Record<string, string>): Supervised {
   return {
     crashes,
     async ready() {
-      // The process can exit during its start if PostgreSQL is not available yet.
+      // The process can exit during its start, because PostgreSQL may not be available yet.
       while (
         !(await current.ready.then(
           // Node.js reports the exit of a killed process with a delay.

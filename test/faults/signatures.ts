@@ -3,7 +3,7 @@ import { deliverySchedule } from '@itsm-api/contract';
 import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import type { Secret } from './workspaces.ts';
 
-/** A received request and its time of arrival in milliseconds. */
+/** A received request and its time of arrival in milliseconds since 1970. */
 interface Signed {
   headers: IncomingHttpHeaders;
   body: string;
@@ -11,8 +11,8 @@ interface Signed {
 }
 
 /**
- * Returns whether a receiver accepts a request with the newest or the previous secret of a subscription. The request
- * must be signed with both, and not with a secret that was replaced before the attempt began.
+ * Returns true if a request is signed with a secret of its subscription and with the previous secret. Rejects secrets
+ * that were replaced before the attempt began.
  */
 export function isSigned({ headers, body, at }: Signed, secrets: Secret[]): boolean {
   const oldest = Math.max(

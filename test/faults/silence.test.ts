@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatSilence, runSilence } from './silence.ts';
 
-/* Runs `pnpm faults silence` with small numbers. */
+/* Runs a short version of `pnpm faults silence`. */
 it('responds, delivers and shuts down while PostgreSQL responds on no connection', {
   timeout: 240_000,
 }, async () => {
@@ -12,7 +12,7 @@ it('responds, delivers and shuts down while PostgreSQL responds on no connection
   expect({ withoutResponse, crashes, lost }).toEqual({ withoutResponse: 0, crashes: [], lost: [] });
   for (const { connections, maxWaitMs, recoveredAfter, maxMsWithoutDelivery } of silences) {
     expect(connections).toBeGreaterThan(0);
-    // The limits are doubled for busy machines. A hang would take minutes.
+    // The limits are doubled because machines can be busy. A hang would take minutes.
     expect(maxWaitMs).toBeLessThanOrEqual(2 * maxAllowedMs);
     expect(recoveredAfter).toBeLessThanOrEqual(2 * maxAllowedMs);
     expect(maxMsWithoutDelivery).toBeLessThanOrEqual(2 * maxAllowedMs);

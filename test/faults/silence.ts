@@ -9,24 +9,24 @@ import { type Answer, startTraffic, type Traffic } from './traffic.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
 
 export interface SilenceOptions {
-  /** `STATEMENT_TIMEOUT_MS` of the servers. */
+  /** The value of `STATEMENT_TIMEOUT_MS` for the servers. */
   statementTimeoutMs: number;
   /** The number of requests that clients send per second. */
   perSecond: number;
-  /** The number of times that the proxy silences all connections before the silence at shutdown. */
+  /** The number of silences before the shutdown. In a silence, the proxy stops forwarding on all open connections. */
   silences: number;
   onProgress?: (text: string) => void;
 }
 
-/** The effects of one silence of all connections. Times are in milliseconds. */
+/** The effects of one silence. Times are in milliseconds. */
 interface Silence {
   /** The number of silenced connections. */
   connections: number;
-  /** The longest response time from the start of the silence. */
+  /** The longest time to a response, counted from the start of the silence at the earliest. */
   maxWaitMs: number;
-  /** The time from the start of the silence until clients sent the last failed request. */
+  /** The time from the start of the silence to the last request that failed. */
   recoveredAfter: number;
-  /** The number of failed requests by response. */
+  /** The number of failed requests by response status. */
   failedResponses: Record<string, number>;
   /** The longest time without a delivery. */
   maxMsWithoutDelivery: number;
@@ -38,28 +38,31 @@ export interface SilenceReport {
   maxAllowedMs: number;
   requests: number;
   silences: Silence[];
-  /** Requests without a response in the whole run. */
+  /** The number of requests without a response in the whole run. */
   withoutResponse: number;
-  /** The time from SIGTERM, sent just after a silence began, to the exit. Null if the process did not exit in time. */
+  /**
+   * The time from SIGTERM to the exit, in milliseconds. The test sends SIGTERM during a silence. Null if the process
+   * did not exit in time.
+   */
   endedAfter: { api: number | null; worker: number | null };
   /** The output of processes that exited with an error. */
   crashes: string[];
-  /** Deliveries of acknowledged changes, and those that never arrived. */
+  /** The number of expected deliveries of acknowledged changes, and the deliveries that never arrived. */
   deliveries: number;
   lost: string[];
 }
 
-/** The maximum response time in addition to the statement timeout, in milliseconds. */
+/** The time that a response may take in addition to the statement timeout, in milliseconds. */
 const grace = 3000;
-/** The duration of the requests before the first silence, in milliseconds. */
+/** The time with requests before the first silence, in milliseconds. */
 const calmMs = 3000;
 const maxEndMs = 60_000;
 const maxDrainMs = 120_000;
 
 interface System {
-  /** Services that connect to the database without the proxy. */
+  /** Services with a direct connection to the database, without the proxy. */
   runtime: Runtime;
-  /** The environment variables of a server process that connects to the database without the proxy. */
+  /** The environment variables of a server process with a direct connection to the database. */
   env: Record<string, string>;
   proxy: DatabaseProxy;
   api: ServerProcess;
@@ -73,8 +76,9 @@ interface System {
 type Stops = (() => Promise<unknown>)[];
 
 /**
- * Silences all connections of the API and the worker to PostgreSQL during requests, and finally shuts down both
- * processes in a silence. Then another worker delivers the rest, which is compared with the acknowledged changes.
+ * Silences all connections of the API and the worker to PostgreSQL while clients send requests. Finally shuts down both
+ * processes in a silence. Then another worker sends the pending deliveries, and the test compares all deliveries with
+ * the acknowledged changes.
  */
 export async function runSilence(options: SilenceOptions): Promise<SilenceReport> {
   const { statementTimeoutMs, silences: count, onProgress } = options;
@@ -123,7 +127,7 @@ async function startSystem({ statementTimeoutMs, perSecond }: SilenceOptions, st
     ...env,
     DATABASE_URL: proxy.url,
     STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
-    // Keeps the ratio between the default values of these settings.
+    // Keeps the default ratio between the two settings.
     TENANT_CONCURRENCY_WAIT_MS: String(statementTimeoutMs / 2),
   };
   const api = spawn({ ...throughProxy, ROLES: 'api' }, stops);
@@ -154,13 +158,13 @@ async function addSubscriptions(workspaces: Workspace[], receiver: Receiver): Pr
   return Promise.all(added);
 }
 
-/** Silences the open connections and measures the effects until the service must have recovered, plus a margin. */
+/** Silences the open connections. Measures the effects for twice the maximum response time. */
 async function testSilence({ proxy, traffic, receiver }: System, maxAllowedMs: number): Promise<Silence> {
   const since = performance.now();
   const connections = proxy.silence();
   await sleep(2 * maxAllowedMs);
   const until = performance.now();
-  // After this time, all earlier requests have a response or exceed the maximum response time.
+  // After this wait, every earlier request has a response or exceeds the maximum response time.
   await sleep(maxAllowedMs);
   const results = traffic.results.filter(({ sentAt, took }) => sentAt + took >= since && sentAt <= until + 1000);
   const failed = results.filter(({ sentAt, status = 500 }) => sentAt >= since && status >= 300);
@@ -188,7 +192,7 @@ function maxDuration(times: number[]): number {
   return Math.round(times.reduce((max, each) => Math.max(max, each), 0));
 }
 
-/** Sends SIGTERM while requests and deliveries wait for connections that were just silenced. */
+/** Sends SIGTERM while requests and deliveries wait for connections that the proxy has silenced. */
 async function endInSilence({ proxy, api, worker, traffic }: System): Promise<SilenceReport['endedAfter']> {
   proxy.silence();
   await sleep(200);
@@ -212,7 +216,10 @@ async function drained({ prisma }: Runtime): Promise<void> {
   }
 }
 
-/** Returns the expected deliveries: each acknowledged change for each matching subscription. */
+/**
+ * Returns the number of expected deliveries, one for each acknowledged change and matching subscription, and the
+ * deliveries that never arrived.
+ */
 function compareDeliveries({ traffic, receiver, subscriptions }: System): Pick<SilenceReport, 'deliveries' | 'lost'> {
   const expected = traffic.acknowledged.flatMap(({ title, tenantId, type }) =>
     subscriptions
@@ -223,7 +230,7 @@ function compareDeliveries({ traffic, receiver, subscriptions }: System): Pick<S
   return { deliveries: expected.length, lost: expected.filter((each) => !arrived.has(each)) };
 }
 
-/** Returns whether all results are within the limits. */
+/** Returns true if all results are within the limits. */
 export function isWithinLimits(report: SilenceReport): boolean {
   const { silences, maxAllowedMs, withoutResponse, endedAfter, crashes, lost } = report;
   return (

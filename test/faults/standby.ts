@@ -13,14 +13,14 @@ export interface Member {
   postgres: Postgres;
 }
 
-/** The application name of the standby, the same for both servers. */
+/** The application name of the standby. Both servers use this name when they are the standby. */
 const name = 'standby';
 
 const maxSyncMs = 60_000;
 
 /**
- * Makes a server the standby of another one with a copy of the running server's files, like `pg_basebackup`, which the
- * embedded PostgreSQL lacks. Resolves when commits wait for it.
+ * Makes a server the standby of another server. Copies the files of the running server, because the embedded PostgreSQL
+ * lacks `pg_basebackup`. Resolves when commits wait for the standby.
  */
 export async function attachStandby(primary: Member, standby: Member): Promise<void> {
   const folder = join(standby.cluster.dataDir, 'postgres');
@@ -31,7 +31,7 @@ export async function attachStandby(primary: Member, standby: Member): Promise<v
     const connection = `host=127.0.0.1 port=${primary.port} user=postgres password=${primary.cluster.password}`;
     await writeFile(join(folder, 'backup_label'), rows[0].labelfile);
     await writeFile(join(folder, 'standby.signal'), '');
-    // Replaces the settings that the copy contains, because the standby has no standby of its own.
+    // Replaces the copied settings, because the standby has no standby of its own.
     const file = join(folder, 'postgresql.auto.conf');
     await writeFile(file, `primary_conninfo = '${connection} application_name=${name}'\n`);
     await giveTo(
@@ -43,7 +43,10 @@ export async function attachStandby(primary: Member, standby: Member): Promise<v
   });
 }
 
-/** Copies all files except process files and the WAL, which the standby requests. */
+/**
+ * Copies all files of a PostgreSQL server, except the files of its process and the WAL, which the standby requests
+ * itself.
+ */
 async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   const folder = join(to.dataDir, 'postgres');
   await rm(folder, { recursive: true, force: true });
@@ -51,7 +54,7 @@ async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   await chmod(to.dataDir, 0o755);
   await giveTo(to, [folder]);
   const left = ['postmaster.*', 'pg_wal/*', 'pg_replslot/*'].map((each) => `--exclude='./${each}'`).join(' ');
-  // Files can change during the copy. The standby gets these changes from the WAL.
+  // Files can change during the copy. The WAL contains these changes, so the standby applies them.
   const script = `tar -C '${join(from.dataDir, 'postgres')}' --warning=no-file-changed --warning=no-file-removed ${left} -cf - . |
     tar -C '${folder}' -xpf -`;
   const user = await to.findUser();
@@ -64,7 +67,9 @@ async function giveTo(cluster: Cluster, paths: string[]): Promise<void> {
   if (user !== undefined) for (const path of paths) await chown(path, user.uid, user.gid);
 }
 
-/** Makes commits wait for the standby after it has caught up. Resolves when it has all earlier data. */
+/**
+ * Waits until the standby has caught up, makes commits wait for the standby, and waits until it has all earlier data.
+ */
 async function waitForStandby(primary: pg.Client): Promise<void> {
   await until(primary, `state = 'streaming'`);
   await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
@@ -72,7 +77,7 @@ async function waitForStandby(primary: pg.Client): Promise<void> {
   await until(primary, `sync_state = 'sync' AND flush_lsn >= pg_current_wal_lsn()`);
 }
 
-/** Waits until a condition on the replication status holds. */
+/** Waits until a condition on the replication status is true. */
 async function until(primary: pg.Client, condition: string): Promise<void> {
   for (const deadline = Date.now() + maxSyncMs; Date.now() < deadline; await sleep(50)) {
     const { rows } = await primary.query(
@@ -83,7 +88,7 @@ async function until(primary: pg.Client, condition: string): Promise<void> {
   throw new Error(`The standby did not catch up within ${maxSyncMs / 1000} seconds.`);
 }
 
-/** Stops replication to a standby. */
+/** Stops the replication to a standby. */
 export async function leave(standby: Member): Promise<void> {
   await withAdmin(standby, async (client) => {
     await client.query(`ALTER SYSTEM SET primary_conninfo = ''`);
@@ -91,7 +96,7 @@ export async function leave(standby: Member): Promise<void> {
   });
 }
 
-/** Turns off synchronous commits, so that waiting commits also complete. */
+/** Turns off synchronous commits, so that waiting commits complete. */
 export async function turnOffSynchronousCommits(primary: Member): Promise<void> {
   await withAdmin(primary, async (client) => {
     await client.query('ALTER SYSTEM RESET synchronous_standby_names');
@@ -99,7 +104,7 @@ export async function turnOffSynchronousCommits(primary: Member): Promise<void> 
   });
 }
 
-/** Runs statements on exactly this server as its administrator. */
+/** Connects to exactly this server as its administrator, and runs `work` with the connection. */
 export async function withAdmin<Result>(
   { cluster, port }: Member,
   work: (client: pg.Client) => Promise<Result>,

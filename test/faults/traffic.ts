@@ -3,7 +3,7 @@ import { type EventType, pathPrefix } from '@itsm-api/contract';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A request and its result. Durations are in milliseconds, times are from `performance.now()`. */
+/** A request and its result. Durations are in milliseconds. Times are from `performance.now()`. */
 export interface Answer {
   /** The method and path, for example `GET /tickets`. */
   request: string;
@@ -13,9 +13,9 @@ export interface Answer {
   status: number | undefined;
 }
 
-/** A change with a 2xx response. Its event must be delivered. */
+/** A change whose request got a 2xx response, so its event must be delivered. */
 interface AcknowledgedChange {
-  /** The title of the ticket, unique per change. */
+  /** The title of the ticket, which is unique for each change. */
   title: string;
   tenantId: TenantId;
   type: EventType;
@@ -25,7 +25,7 @@ export interface Traffic {
   /** The results of all requests after the warm-up. */
   results: Answer[];
   acknowledged: AcknowledgedChange[];
-  /** Stops the requests. Resolves after the last request has a response or failed. */
+  /** Stops the requests. Resolves when every request has ended. */
   stop(): Promise<void>;
 }
 
@@ -56,8 +56,8 @@ const requests: ((title: string, ticketId: number | undefined) => [method: strin
 ];
 
 /**
- * Reads and writes at a constant rate without waiting for responses. Resolves after the warm-up: the first requests run
- * one after the other, create a ticket in each workspace, and compile the code of the server.
+ * Reads and writes at a constant rate without waiting for responses. Resolves after the warm-up, in which requests run
+ * one after the other. The warm-up creates a ticket in each workspace, and the server compiles its code.
  */
 export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }: TrafficOptions): Promise<Traffic> {
   const results: Answer[] = [];
@@ -71,8 +71,8 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }:
     const workspace = workspaces[place] as Workspace;
     const known = tickets.get(workspace) ?? [];
     const id = known[Math.floor(Math.random() * known.length)];
-    // A workspace without tickets must create one first. The offset keeps workspaces from sending the same requests at
-    // the same time.
+    // A workspace without tickets must create a ticket first. The offset prevents that workspaces send the same
+    // requests at the same time.
     const turn = id === undefined ? 0 : (place + Math.floor(count / workspaces.length)) % requests.length;
     const title = `change ${count}`;
     const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);
@@ -94,7 +94,7 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }:
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    // HAProxy itself responds with text that is not JSON.
+    // HAProxy itself responds with text instead of JSON.
     const { data } = JSON.parse(response.ok ? await response.text() : '{}') as { data?: { id: number } };
     return { status: response.status, id: data?.id ?? 0 };
   }

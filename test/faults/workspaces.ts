@@ -6,7 +6,7 @@ import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 
-/** A tenant, and its API key with all scopes. */
+/** A tenant with an API key that has all scopes. */
 export interface Workspace {
   tenantId: TenantId;
   userId: number;
@@ -15,7 +15,7 @@ export interface Workspace {
   context: UserContext;
 }
 
-/** A secret of a subscription, and when the server confirmed it, in milliseconds. */
+/** A secret of a subscription, and when the server confirmed the secret, in milliseconds since 1970. */
 export interface Secret {
   secret: string;
   since: number;
@@ -30,7 +30,7 @@ export interface Subscription {
   filter?: WebhookFilter;
   /** The ids of API keys whose changes the subscription skips. */
   skipped: number[];
-  /** The secrets of the subscription, the oldest first. */
+  /** The secrets of the subscription, oldest first. */
   secrets: Secret[];
 }
 
@@ -44,7 +44,7 @@ export async function addWorkspace(runtime: Runtime, name: string): Promise<Work
 
 const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
 
-/** Creates another API key, optionally by a rotation of the workspace's own key. */
+/** Creates another API key, either as a rotation of the workspace's own key or as an unrelated key. */
 export async function addKey(
   { context }: Workspace,
   { rotated }: { rotated: boolean },
