@@ -140,8 +140,8 @@ async function requestReplay(apiUrl: string, { workspace, subscription, since, s
 }
 
 /**
- * Kills one worker, then all workers twice, and repeats this while deliveries or replays are pending. Returns the
- * number of kills.
+ * Kills one worker, then all workers, and repeats this while deliveries or replays are pending. Returns the number of
+ * kills.
  */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
   let kills = 0;

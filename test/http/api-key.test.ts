@@ -40,7 +40,7 @@ describe('the key of a request', () => {
       ['Authorization', 'Bearer one', 'Authorization', 'Basic one'],
       'The request has several `Authorization` headers with different values. Send one.',
     ],
-  ])('rejects a request with %s', (_, headers, message) => {
+  ])('throws INVALID_API_KEY for a request with %s', (_, headers, message) => {
     expect(() => read(...headers)).toThrow(expect.objectContaining({ code: 'INVALID_API_KEY', message }));
   });
 });

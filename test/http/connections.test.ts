@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Starts the server and connects a client. Returns both ends of the connection. */
+/** Starts the server and connects a client. Returns the client's and the server's end of the connection. */
 async function openConnection(server: Server): Promise<{ client: Socket; served: Socket }> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -99,14 +99,14 @@ describe('a response that the client does not read', () => {
 
   it('closes the connection of a client that reads no response, even if the client sends more data', async () => {
     const { client, served } = await requestLarge();
-    // The parser skips empty lines before a request, so no request timeout starts.
+    // The parser skips empty lines before a request, so these lines start no request timeout.
     const sending = setInterval(() => client.write('\r\n'), 100);
     closers.push(() => clearInterval(sending));
     await once(served, 'close');
     expect(served.destroyed).toBe(true);
   });
 
-  it('keeps the connection of a client that reads a response slowly', async () => {
+  it('keeps a connection open while the client reads the response slowly', async () => {
     const { client, served } = await requestLarge();
     let received = 0;
     const started = performance.now();

@@ -21,7 +21,7 @@ it('links each error response to the documentation of its error code', async () 
   expect(page.text).toContain(`id="${anchor}"`);
 });
 
-it('documents for every error code what it means and how to fix it', async () => {
+it('documents the status and the remedy of every error code', async () => {
   const { text } = await api.call({ method: 'GET', path: '/docs/errors' });
   expect([...text.matchAll(/<h2 id="(\w+)">/g)].map(([, code]) => code)).toEqual(Object.keys(errors));
   for (const { status, remedy } of Object.values(errors)) {
@@ -30,7 +30,7 @@ it('documents for every error code what it means and how to fix it', async () =>
   }
 });
 
-it('links errors to pages at PUBLIC_URL, also in the items of a bulk request', async () => {
+it('links errors to the documentation at PUBLIC_URL, also in the items of a bulk request', async () => {
   const served = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   const workspace = await createWorkspace(served);
   const rejected = await served.call({ method: 'GET', path: `${pathPrefix}/tickets` });

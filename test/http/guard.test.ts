@@ -160,7 +160,7 @@ describe('the guard', () => {
     ],
     [500, 'kept', 200, {}],
   ])(
-    'checks the API key again only if a request waited at least 500 ms: %i ms, %s',
+    'checks the API key again only after a wait of at least 500 ms: %i ms, key %s',
     async (elapsedTime, then, status, body) => {
       const { get } = await open();
       const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
@@ -170,7 +170,7 @@ describe('the guard', () => {
 });
 
 describe('the rate limits of a key', () => {
-  it('sends headers with the limits of both rate limit windows and details of the tighter window', async () => {
+  it('sends rate limit headers for both windows, and details of the window with less remaining quota', async () => {
     const { get, clock } = await open({ global: 3, group: 2 });
     await get('/me', 'reader');
     clock.now = 20_500;
@@ -237,7 +237,7 @@ describe('the rate limits of a key', () => {
     expect((await get('/message', 'reader')).headers.ratelimit).toBe('"global";r=59;t=60, "mcp";r=59;t=60');
   });
 
-  it('returns the rate limits of an API key with its id', async () => {
+  it('describes an API key with its id and its rate limits', async () => {
     const { get } = await open();
     const { body } = await get('/me', 'reader');
     expect(body.facts).toEqual({ keyId: '2' });

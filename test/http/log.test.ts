@@ -148,7 +148,7 @@ it('logs no error when a client disconnects', async () => {
       socket.on('error', () => undefined);
       const [served] = (await once(api.app.server, 'connection')) as [Socket];
       await expect.poll(() => served.bytesRead).toBe(text.length);
-      // By then, the server has looked up the API key and waits for the rest of the body.
+      // Waits until the server has looked up the API key and expects the rest of the body.
       await sleep(100);
       socket[end]();
       await expect.poll(() => served.destroyed).toBe(true);
@@ -163,8 +163,7 @@ describe('a log on standard output', () => {
   const logger = JSON.stringify(new URL('../../server/src/http/logger.ts', import.meta.url).href);
 
   /**
-   * Spawns a process that runs a script with a logger. The process exits with code 3 if it doesn't end for another
-   * reason.
+   * Spawns a process that runs a script with a logger. If the script runs to its end, the process exits with code 3.
    */
   function spawnLogger(script: string, stdout: number | 'pipe' = 'pipe') {
     const source = `

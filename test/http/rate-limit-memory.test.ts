@@ -12,7 +12,7 @@ function openCounter() {
   return { clock, count };
 }
 
-it('counts requests in memory up to the limit, and no requests beyond it', () => {
+it('counts requests in a memory window up to the limit, but not beyond the limit', () => {
   const { clock, count } = openCounter();
   expect(count('a', 1)).toEqual({ current: 1, ttl: 60_000 });
   clock.now = 500;

@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', 'itsm:limits:7:12:tickets'))).toBeGreaterThan(55_000);
   });
 
-  it('shares rate limit windows in Redis between processes', async () => {
+  it('shares rate limit windows in Redis between rate limit stores', async () => {
     const [first, second] = [await openStore(), await openStore()];
     const key = randomUUID();
     await first.count(key);
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(store.state).toBe('redis unreachable');
   });
 
-  it("does not use a Redis server that can't count, until it can count again", async () => {
+  it("ignores Redis while Redis can't count requests, and uses Redis again afterwards", async () => {
     const reported: string[] = [];
     const onUnavailable = (reason: string) => void reported.push(reason);
     const { store, count } = await openStore({ onUnavailable, onAvailable: () => void reported.push('back') });
@@ -170,7 +170,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(await redis.send('CLIENT', 'LIST')).toMatch(/ name=itsm-api .* db=3 .* user=it@sm/);
   });
 
-  it('connects to Redis with TLS by host name, and to an IPv6 address', async () => {
+  it('connects to Redis with TLS by host name, and to Redis at an IPv6 address', async () => {
     const names: string[] = [];
     const refuse = (name: string, done: (error: Error) => void) => {
       names.push(name);

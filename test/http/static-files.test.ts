@@ -104,7 +104,7 @@ it('compresses a static file once for concurrent requests', async () => {
   serveSharedFiles(app, 'public');
   const texts = Array.from({ length: 3 }, () => randomBytes(400_000).toString('hex'));
   app.get('/:text', ({ params }) => texts[(params as { text: number }).text]);
-  /** Measures the CPU time that the server needs for `count` concurrent requests of the same text. */
+  /** Measures the CPU time that the server needs for `count` concurrent requests for the same text. */
   const measureCpuTime = async (text: number, count: number) => {
     const before = process.cpuUsage();
     const request = { method: 'GET', url: `/${text}`, headers: { 'accept-encoding': 'br' } } as const;

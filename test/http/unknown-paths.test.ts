@@ -16,13 +16,13 @@ afterAll(() => api.close());
 const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
 
 describe.each(paths)('%s', (path) => {
-  // The path `/tickets/bulk` also matches the route `/tickets/:id`, so both routes supply methods.
+  // The path `/tickets/bulk` also matches the route `/tickets/:id`, so the path supports the methods of both routes.
   const own = endpoints
     .filter(({ route }) => new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
     .map(({ route }) => route.method);
   const allowed = [...new Set(own.includes('GET') ? [...own, 'HEAD'] : own)];
 
-  it('lists the supported methods when a request uses an unsupported method', async () => {
+  it('lists the supported methods of a path in the error for an unsupported method', async () => {
     for (const method of ['PUT', 'POST', 'DELETE', 'OPTIONS', 'QUERY'].filter((each) => !allowed.includes(each))) {
       const answer = await api.call({ method, path });
       expect(answer.status, method).toBe(404);
@@ -64,7 +64,7 @@ it.each([
 });
 
 it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
-  'suggests the similar path for %s even with a trailing slash',
+  'suggests %s without a trailing slash on the 404 page',
   async (path) => {
     const answer = await api.call({ method: 'GET', path: `${path}/` });
     expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`Use ${path}.`)]);
@@ -81,7 +81,7 @@ it.each(['POST', 'PUT'])('sends no Allow header for a %s request to an unknown p
   expect([known.status, known.headers.allow]).toEqual([404, 'GET, HEAD, POST']);
 });
 
-it('responds to a path with 400,000 slashes without delay', async () => {
+it('returns 404 for a path with 400,000 slashes', async () => {
   const answer = await api.call({ method: 'GET', path: `${'/'.repeat(400_000)}a` });
   expect(answer.status).toBe(404);
 });

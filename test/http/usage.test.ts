@@ -55,7 +55,7 @@ it('counts usage by API key, endpoint and outcome, per minute and per hour, and 
   now = new Date('2026-11-22T10:00:10Z');
   await workspace.call('GET', `/tickets/${id}`);
   await api.call({ method: 'POST', path: `${pathPrefix}/tickets`, key: other, body: ticket });
-  // Usage excludes these requests, because they have no endpoint or no valid API key.
+  // Usage excludes requests without an endpoint or without a valid API key.
   await workspace.call('GET', '/nowhere');
   await api.call({ method: 'GET', path: `${pathPrefix}/tickets`, key: 'itsm_unknown' });
   await workspace.call('GET', '/ping');

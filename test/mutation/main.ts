@@ -77,7 +77,7 @@ async function runMutants(subject: Subject): Promise<MutantResult[]> {
     logLevel: 'warn' as LogLevel,
   });
   const mutants = await stryker.runMutationTest();
-  // Excludes other mutants, because they don't compile or can't be loaded.
+  // Excludes all other mutants, because they don't compile or can't be loaded.
   return mutants.filter((mutant) => isUndetected(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
 }
 

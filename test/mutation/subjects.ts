@@ -10,7 +10,7 @@ export interface Subject {
   tests: string[];
 }
 
-/** The code to mutate: permissions, limits and deliveries, where a wrong operator has visible effects. */
+/** The code to mutate: permissions, limits and deliveries. In this code, a wrong operator has visible effects. */
 export const subjects: Subject[] = [
   { file: 'server/src/http/auth/api-key-header.ts', tests: ['http/api-key.test.ts'] },
   { file: 'server/src/http/auth/guard.ts', tests: ['http/guard.test.ts'] },

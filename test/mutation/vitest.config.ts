@@ -4,7 +4,7 @@ import config from '../vitest.config.ts';
 
 /*
  * Runs the tests of one subject on a copy of the repository that contains the mutants. The aliases point to the
- * packages of the copy, because `node_modules` contains those of the repository.
+ * packages of the copy, because `node_modules` points to the packages of the repository.
  */
 const root = join(import.meta.dirname, '../..');
 
