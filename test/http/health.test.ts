@@ -47,7 +47,7 @@ describe('health endpoints on the API port', () => {
     expect(text).not.toMatch(/livez|readyz/);
   });
 
-  it.each<Phase>(['starting', 'migrating'])('returns 503 from /readyz and the API while the server is %s', async (phase) => {
+  it.each<Phase>(['starting', 'migrating'])('returns 503 from /readyz and the API in phase %s', async (phase) => {
     log = '';
     const { app } = openStartupServer({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
     expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });

@@ -7,16 +7,16 @@ import type { System, Victim } from './system.ts';
 import { type Finding, requestText, World } from './world.ts';
 
 export interface EpisodeOptions {
-  /** The name of the episode, which is unique in a run and part of receiver URLs. */
+  /** The name of the episode, which is unique in a run. Receiver URLs contain this name. */
   name: string;
   seed: number;
   commands: readonly Command[];
-  /** The faults to inject, each after `at` commands. */
+  /** The faults to inject. Each fault begins before the command with the index `at`. */
   failures: readonly { at: number; victim: Victim }[];
 }
 
 export interface EpisodeReport {
-  /** The number of executed commands. After a violation, the episode executes no further commands. */
+  /** The number of executed commands. After a violation, the episode runs no further round of commands. */
   commands: number;
   findings: Finding[];
   succeeded: Map<string, number>;
@@ -25,25 +25,25 @@ export interface EpisodeReport {
   requests: number;
 }
 
-/** An episode whose commands have ended. */
+/** An episode whose commands have ended, while deliveries can be pending. */
 interface Episode {
   hasFailed: boolean;
-  /** Resolves when all expected deliveries have arrived or the maximum time is over. */
+  /** Resolves when all expected deliveries have arrived, or after a timeout. */
   delivered(): Promise<EpisodeReport>;
 }
 
 const clients = 8;
-/** The number of commands between two checkpoints. */
+/** The number of commands in a round. A checkpoint follows each round. */
 const perRound = 500;
 /**
- * The maximum time for the delivery of an event, in milliseconds. A delivery held by a killed worker is sent again
- * after 30 s.
+ * The maximum time until the deliveries of an episode have arrived, in milliseconds. If a worker is killed during an
+ * attempt, another worker repeats the attempt after 30 seconds.
  */
 const maxWaitMs = 120_000;
 
 /**
- * Runs commands of eight clients in three new workspaces while processes are killed, and compares all results with the
- * model at checkpoints and at the end. Deliveries can still be pending when the promise resolves.
+ * Runs the commands of an episode with eight clients in three new workspaces, and injects its faults. At checkpoints,
+ * compares the server with the model. Deliveries can still be pending when the promise resolves.
  */
 export async function runEpisode(system: System, options: EpisodeOptions): Promise<Episode> {
   const { name, seed, commands, failures } = options;
@@ -99,13 +99,13 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   return { hasFailed: world.findings.length > 0, delivered };
 }
 
-/** Resolves when the first API process responds to requests again. */
+/** Waits until the first API process responds to requests. */
 async function isUp({ servers }: System): Promise<void> {
   const path = '/api/public/v1/users';
   while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401) await sleep(50);
 }
 
-/** Reports requests that failed while no fault was active. */
+/** Reports each request that failed although no fault was active. */
 function lookForFailures(world: World, { outages }: System): void {
   for (const { request, beganAt, endedAt, answer } of world.failures) {
     if (outages.some(({ from, to }) => beganAt <= to && endedAt >= from)) continue;
@@ -114,7 +114,7 @@ function lookForFailures(world: World, { outages }: System): void {
   }
 }
 
-/** Resumes all paused subscriptions, so that all pending events are delivered. */
+/** Resumes all paused subscriptions, so that the server sends all pending events. */
 async function resume({ workspaces }: World, { servers }: System): Promise<void> {
   for (const { webhooks, members } of workspaces) {
     const key = members[0]?.key;

@@ -27,8 +27,8 @@ function change(to: Partial<Subscription>, begin: number, end: number): Step<Sta
 }
 
 /**
- * Creates a history: a change without a response, then a change that reverts it, with a ticket and an asset created
- * concurrently.
+ * Returns the violations in a history: a subscription change without a response, a later change that reverts the first
+ * one, and between them the creation of a ticket and an asset.
  */
 async function findings(lost: Partial<Subscription>, arrived: { type: string; secret: string }[]): Promise<string[]> {
   const expectedEvents = new ExpectedEvents();
@@ -55,14 +55,14 @@ async function findings(lost: Partial<Subscription>, arrived: { type: string; se
   return world.findings.map(({ what }) => what.replace(/ \(.*/, ''));
 }
 
-it('accepts both possible events if the outcome of a change without a response is unknown', async () => {
+it('accepts the events of each possible outcome of a subscription change without a response', async () => {
   const reported = [{ type: 'ticket.created', secret: 'secret' }];
   expect(await findings({ events: ['asset.created'] }, reported)).toEqual([]);
   expect(await findings({ events: ['asset.created'] }, [{ type: 'asset.created', secret: 'secret' }])).toEqual([]);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'another' }])).toEqual([]);
 });
 
-it('reports events that match no possible outcome of a change without a response', async () => {
+it('reports events that no possible outcome of a subscription change without a response explains', async () => {
   expect(await findings({ skipOwn: true }, [])).toEqual(['an event never arrived']);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'third' }])).toEqual([
     'a delivery is not signed with its secret',

@@ -9,7 +9,7 @@ import { agrees } from './values.ts';
 import type { Workspace, World } from './world.ts';
 
 /*
- * Checks that each event arrives at least once, and only for changes that happened
+ * Checks that each event arrives at least once, and that no event arrives for a change that didn't happen
  * (docs/decisions/webhook-deliveries.md).
  */
 
@@ -17,30 +17,33 @@ import type { Workspace, World } from './world.ts';
 interface ExpectedEvent {
   type: EventType;
   mutation: Mutation<object>;
-  /** The ids of subscriptions that certainly match, and of subscriptions that possibly match. */
+  /** The ids of the subscriptions that certainly match the event (`sure`), and of those that may match (`perhaps`). */
   sure: number[];
   perhaps: number[];
 }
 
-/** A version of a subscription and the time at which it started. */
+/**
+ * A version of a subscription. The version took effect between the positions `begin` and `end` in the sequence of
+ * requests and responses.
+ */
 interface Version {
   begin: number;
   end: number;
   row: Subscription;
-  /** The wall-clock time at which the version started, in milliseconds. */
+  /** When the model recorded the version, in milliseconds since 1970. */
   at: number;
 }
 
-/** A possible version of a subscription: a request got no response, and a later request changed its possible result. */
+/** A possible version of a subscription: the result of a request without a response, which may have taken effect. */
 type Doubt = Pick<Version, 'begin' | 'end' | 'row'>;
 
 interface Noted {
-  /** The state of the subscription at the last checkpoint, and all requests since then. */
+  /** The state of the subscription at the previous checkpoint, and the steps of all requests since then. */
   before: State<Subscription> | undefined;
   steps: readonly Step<State<Subscription>>[];
-  /** The versions that certainly existed, in order. */
+  /** The steps that certainly took effect, in order, with the state after each step. */
   placed: readonly Placed<State<Subscription>>[];
-  /** The position of the checkpoint in the sequence of requests and responses. */
+  /** The position of this checkpoint in the sequence of requests and responses. */
   now: number;
 }
 
@@ -50,7 +53,7 @@ export class ExpectedEvents {
   readonly #doubts = new Map<number, Doubt[]>();
   readonly #expectedEvents: ExpectedEvent[] = [];
 
-  /** Records the versions of a subscription since the last checkpoint. */
+  /** Records the versions of a subscription since the previous checkpoint. */
   noteSubscription(id: number, noted: Noted): void {
     const { placed } = noted;
     this.#doubts.set(id, [...(this.#doubts.get(id) ?? []), ...doubtsOf(noted)]);
@@ -63,7 +66,7 @@ export class ExpectedEvents {
     this.#versions.set(id, versions);
   }
 
-  /** Records the changes of a row since the last checkpoint, at the position `now`. */
+  /** Records the changes of a row since the previous checkpoint, and the subscriptions that match their events. */
   recordMutations(
     resource: Resource,
     mutations: readonly Mutation<object>[],
@@ -87,8 +90,8 @@ export class ExpectedEvents {
   }
 
   /**
-   * Waits until all expected deliveries have arrived, then checks all received deliveries. @param maxWaitMs the maximum
-   * time in milliseconds
+   * Waits until all expected deliveries have arrived, or for `maxWaitMs` milliseconds. Then checks all received
+   * deliveries.
    */
   async settle(world: World, workspace: Workspace, receiver: Receiver, maxWaitMs: number): Promise<void> {
     for (const deadline = Date.now() + maxWaitMs; ; await sleep(100)) {
@@ -102,7 +105,7 @@ export class ExpectedEvents {
     for (const [id, versions] of this.#versions) this.#compare(world, workspace, receiver, id, versions);
   }
 
-  /** Returns the deliveries that have not arrived. */
+  /** Returns a description of each expected delivery that has not arrived. */
   #undelivered(world: World, workspace: Workspace, receiver: Receiver): string[] {
     const missing: string[] = [];
     for (const [id, versions] of this.#versions) {
@@ -125,7 +128,7 @@ export class ExpectedEvents {
     return missing;
   }
 
-  /** Checks each delivery to a subscription against the changes. */
+  /** Checks that each delivery to a subscription is signed and belongs to a change that the subscription matches. */
   #compare(world: World, workspace: Workspace, receiver: Receiver, id: number, versions: Version[]): void {
     const expectedEvents = Map.groupBy(
       this.#expectedEvents.filter(({ sure, perhaps }) => sure.includes(id) || perhaps.includes(id)),
@@ -178,7 +181,10 @@ function arrivalsAt(world: World, receiver: Receiver, versions: readonly Version
   return receiver.of(world.name).get(name) ?? [];
 }
 
-/** Returns the possible versions of a subscription between two positions. Undefined means that it did not exist. */
+/**
+ * Returns the versions that a subscription may have had between two positions. Contains undefined if it may not have
+ * existed yet.
+ */
 function during(versions: readonly Version[], begin: number, end: number): (Subscription | undefined)[] {
   const rows = versions
     .filter((version, index) => version.begin < end && (versions[index + 1]?.end ?? Number.POSITIVE_INFINITY) > begin)
@@ -186,7 +192,10 @@ function during(versions: readonly Version[], begin: number, end: number): (Subs
   return (versions[0]?.end ?? 0) > begin ? [undefined, ...rows] : rows;
 }
 
-/** The time for which deliveries can have the previous secret after the response that replaced it, in milliseconds. */
+/**
+ * The time in milliseconds in which deliveries can still use a replaced secret, counted from the response to the
+ * change.
+ */
 const onItsWay = 20_000;
 
 function isSigned(
@@ -204,7 +213,7 @@ function signs({ secret }: Subscription, { headers, body }: Pick<Arrival, 'heade
   return headers['x-service-signature'] === createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Returns the possible versions from requests without a response, applied to each other version. */
+/** Returns the states that requests without a response may have produced from each possible state. */
 function doubtsOf({ before, steps, placed, now }: Noted): Doubt[] {
   const isPlaced = new Set(placed.map(({ step }) => step));
   const open = steps.filter((step) => !step.isCertain && !isPlaced.has(step)).toSorted((a, b) => a.begin - b.begin);

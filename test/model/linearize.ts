@@ -1,45 +1,47 @@
 import { hash } from 'node:crypto';
 
-/** A request that reads or changes one row, and its response. */
+/** A request that reads or changes one row, together with its response. */
 export interface Step<State> {
   /** Describes the request and the response for the report. */
   describe(): string;
-  /** The positions of the request and the response in the sequence of the run. The step took effect between them. */
+  /**
+   * The positions of the request and of the response in the sequence of the run. The step takes effect between them.
+   */
   begin: number;
   end: number;
-  /** Whether the step certainly took effect. False if the request got no response. */
+  /** True if the step certainly took effect. False if the request got no response. */
   isCertain: boolean;
-  /** Whether the step leaves the row unchanged. */
+  /** True if the step doesn't change the row. */
   isRead: boolean;
   /**
-   * Returns the row after the step if it was `state` before, or undefined if the response contradicts the model.
-   * @param state undefined before the row exists
+   * Returns the state of the row after the step, or undefined if the response contradicts the model.
+   * @param state the state of the row before the step, or undefined before the row exists
    */
   after(state: State | undefined): State | undefined;
 }
 
-/** A step of the order, and the state of the row after the step. */
+/** A step in a valid order, with the state of the row after the step. */
 export interface Placed<State> {
   step: Step<State>;
   state: State;
 }
 
-/** The maximum number of tries of the search. Real histories of this server need fewer. */
+/** The maximum number of dead ends in a search. Runs against this server need fewer. */
 const maxTries = 200_000;
 
 /**
- * Finds an order of the steps in which each response matches the model, and no step precedes a step whose
- * response came before its request (Wing and Gong 1993). Returns undefined if there is none, or after `maxTries`
- * tries.
+ * Finds an order of the steps in which each response matches the model (Wing and Gong 1993). If a response came before
+ * another request, their steps keep this order. Returns undefined if no such order exists, or after `maxTries` dead
+ * ends.
  *
- * Few of the steps without a response took effect. The search tries orders with none of them first, then with one, and
- * so on. Trying each one at every place would take too long.
+ * Few steps without a response took effect. So the search first tries orders without these steps, then with one of
+ * them, then with two, and so on.
  */
 export function linearize<State>(
   initial: State | undefined,
   steps: readonly Step<State>[],
 ): Placed<State>[] | undefined {
-  // Most steps take effect in the order of their responses, so this order needs few tries.
+  // Most steps take effect in the order of their responses, so the search starts with this order.
   const ordered = steps.toSorted((a, b) => a.end - b.end);
   const unanswered = steps.filter(({ isCertain }) => !isCertain).length;
   const search: Search<State> = { numbers: new Map(ordered.map((step, index) => [step, index])), tried: 0 };
@@ -58,13 +60,13 @@ interface Search<State> {
 
 interface Situation<State> {
   state: State | undefined;
-  /** The remaining steps. */
+  /** The steps that the order doesn't contain yet. */
   rest: readonly Step<State>[];
-  /** The maximum number of steps without a response that the order may contain. */
+  /** The maximum number of further steps without a response. */
   happened: number;
 }
 
-/** @param failed situations for which the search has already found no order */
+/** @param failed the keys of situations for which the search has found no order */
 function place<State>(
   search: Search<State>,
   { state, rest, happened }: Situation<State>,
@@ -101,8 +103,8 @@ function place<State>(
 }
 
 /**
- * Returns a minimal part of the steps that has no order: the steps up to the first response without an explanation,
- * without the reads that don't matter.
+ * Returns a small part of the steps that has no valid order. Omits the steps after the first response that no order
+ * explains, and the reads that are not needed.
  */
 export function shortestWithoutOrder<State>(
   initial: State | undefined,
@@ -118,7 +120,10 @@ export function shortestWithoutOrder<State>(
   return shortest;
 }
 
-/** Returns the steps sent before a position. Marks steps with a later response as uncertain. */
+/**
+ * Returns the steps whose requests were sent until a position. Steps with a later response count as steps without a
+ * response.
+ */
 function stepsUntil<State>(steps: readonly Step<State>[], moment: number): Step<State>[] {
   return steps
     .filter(({ begin }) => begin <= moment)

@@ -20,7 +20,7 @@ const { values } = parseArgs({ options });
 if (values.help) {
   process.stdout.write(usage);
 } else {
-  // The exit handlers stop the processes that the run started.
+  // `process.exit` runs the exit handlers, which stop the processes that the run started.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const report = await runModel({
     commands: Number(values.commands),

@@ -27,16 +27,19 @@ import {
 } from './world.ts';
 
 /*
- * Checkpoints: while all clients pause, the check reads every row, orders the steps of each row since the last
- * checkpoint, and compares the whole model with the server.
+ * Checks the model at a checkpoint, while all clients pause: reads every row, orders the steps of each row since the
+ * previous checkpoint, and compares the model with the server.
  */
 
 /** The number of ticket searches per workspace at a checkpoint. */
 const searches = 20;
-/** The maximum time until `/changes` has returned all changes, in milliseconds. */
+/** The maximum time until the change feeds have returned all changes, in milliseconds. */
 const maxWaitMs = 30_000;
 
-/** Checks all workspaces at a checkpoint. @param expectedEvents the expected events of each workspace */
+/**
+ * Checks all workspaces at a checkpoint.
+ * @param expectedEvents the expected events of each workspace
+ */
 export async function comparePoint(
   world: World,
   servers: Servers,
@@ -92,14 +95,14 @@ async function compareWorkspace(
     for (const read of table.lists.splice(0)) compareTotal(world, versions, read);
   }
   workspace.webhooks.lists.length = 0;
-  // After a violation, the states of some rows are unknown, so the comparison would fail.
+  // After a violation, the states of some rows are unknown, so further comparisons would fail.
   if (world.findings.length > 0) return;
   compareTickets(world, workspace);
   await compareLists(turn, workspace, seed);
   await compareCopies(turn, workspace);
 }
 
-/** Reads all pages of a list, and records each row as a separate read. `adopt` handles unknown rows later. */
+/** Reads all pages of a list. */
 async function readPages(
   turn: Turn,
   operation: string,
@@ -121,7 +124,7 @@ async function readPages(
 interface Reading<Row> {
   operation: string;
   params?: Record<string, number>;
-  /** Returns the marker that identifies a row created by a command. */
+  /** Returns the marker in a row, which identifies the command that created the row. */
   marker(row: Row): string | undefined;
 }
 
@@ -141,7 +144,9 @@ async function readRows<Row extends { id: number }>(
   return rows;
 }
 
-/** Adds an existing row to the model if its create request got no response. The marker identifies the request. */
+/**
+ * Adds an existing row to the model if the request that created it got no response. The marker identifies this request.
+ */
 function adopt<Row extends { id: number }>(table: Table<Row>, id: number, marker: string | undefined): void {
   if (table.has(id)) return;
   const creation = table.creations.find((each) => each.marker === marker);
@@ -157,8 +162,8 @@ async function readTickets(turn: Turn, workspace: Workspace): Promise<void> {
     operation: 'tickets.list',
     marker: ({ title }) => title.split(' ')[0],
   });
-  // Numbers count from 1 per type, in the order of ids and without gaps, because no ticket was rolled back after it
-  // took a number.
+  // Ticket numbers start at 1 for each type. They increase with the ids and have no gaps, because no transaction was
+  // rolled back after it had assigned a number.
   const counts: Record<string, number> = {};
   for (const { type, ticketNumber } of rows.toReversed()) {
     counts[type] = (counts[type] ?? 0) + 1;
@@ -176,7 +181,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
       listed.add(id);
     }
   }
-  // Lists omit deactivated subscriptions, so the check reads each of them by id.
+  // Lists omit deactivated subscriptions, so the check reads every subscription by id.
   for (const id of [...webhooks.known]) {
     if (webhooks.of(id).state?.row.active === false) continue;
     const sent = await turn.ask('webhooks.get', { params: { id } });
@@ -188,7 +193,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
   }
 }
 
-/** Reports each create request without a response that created only some of its rows. */
+/** Reports each bulk request without a response that created only some of its tickets. */
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
   const made = Map.groupBy(tickets.creations, ({ request }) => request);
   for (const [request, creations] of made) {
@@ -200,7 +205,7 @@ function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace)
   for (const { creations } of [tickets, assets, tasks, webhooks]) creations.length = 0;
 }
 
-/** Reads the activities and the comments of all changed rows. */
+/** Reads the activities of all changed tickets and assets, and the comments of all tickets with new comments. */
 async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promise<void> {
   const wasWritten = ({ steps }: RowHistory<never>) => steps.some(({ isRead }) => !isRead);
   const paging = { page: 1, perPage: 100 };
@@ -224,9 +229,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   }
 }
 
-/**
- * Orders the steps of a row. If there is no valid order, reports a violation and marks the state of the row as unknown.
- */
+/** Orders the steps of a row. If the steps have no valid order, reports a violation and removes the row. */
 function order<Row extends { id: number }>(
   world: World,
   what: string,
@@ -248,9 +251,9 @@ function order<Row extends { id: number }>(
   return placed;
 }
 
-/** The states of a row since the last checkpoint, in order. */
+/** The states of a row since the previous checkpoint, in order. */
 interface Versions<Row> {
-  /** Whether other states are possible, because a request got no response. */
+  /** True if other states are possible, because a request got no response. */
   isOpen: boolean;
   versions: { row: Row | undefined; begin: number; end: number }[];
 }
@@ -281,8 +284,8 @@ function orderAll<Row extends { id: number }>(
 }
 
 /**
- * Returns a row with values that a later response contained, such as the creation time and the number. They never
- * change, so lists filter by them from the beginning.
+ * Returns a row in which placeholders are replaced by values from later responses, such as the creation time. These
+ * values never change, so lists filter by them from the beginning.
  */
 function withLaterValues<Row extends object>(row: Row, last: Row): Row {
   const names = Object.keys(row) as (keyof Row)[];
@@ -291,8 +294,8 @@ function withLaterValues<Row extends object>(row: Row, last: Row): Row {
 }
 
 /**
- * Checks that the total of a list that was read during changes is between the numbers of rows that certainly and
- * possibly existed.
+ * Checks the total of a list that was read during changes. The total must be at least the number of rows that certainly
+ * matched, and at most the number of rows that possibly matched.
  */
 function compareTotal<Row extends { id: number }>(
   world: World,
@@ -315,7 +318,7 @@ function compareTotal<Row extends { id: number }>(
   }
 }
 
-/** Checks the invariants of all tickets, such as parents without cycles. */
+/** Checks that no ticket is its own ancestor, and updates the known parents. */
 function compareTickets(world: World, { tickets, parents }: Workspace): void {
   const rows = tickets.current();
   const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));
@@ -330,7 +333,7 @@ function compareTickets(world: World, { tickets, parents }: Workspace): void {
   for (const { id, parentId } of rows) if (parentId !== null) parents.set(id, new Set([parentId]));
 }
 
-/** Compares lists with the model: every total, and pages with random filters. */
+/** Compares lists with the model: the totals for each filter value, and pages with random filters. */
 async function compareLists(turn: Turn, workspace: Workspace, seed: number): Promise<void> {
   const me = turn.key.userId;
   const tickets = workspace.tickets.current();
@@ -370,7 +373,7 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   }
 }
 
-/** Reads all change feeds to the end and compares the copies with the rows. */
+/** Reads all change feeds to their ends, and compares the copies of the readers with the rows. */
 async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
   for (const resource of followed) {
     const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();

@@ -15,19 +15,19 @@ export interface Arrival {
   headers: IncomingHttpHeaders;
   body: string;
   reported: RowResponse;
-  /** The time of arrival, in milliseconds since 1970. */
+  /** When the delivery arrived, in milliseconds since 1970. */
   at: number;
 }
 
 export interface Receiver {
   url: string;
-  /** Returns the deliveries to the subscriptions of an episode, by the subscription names in the URLs. */
+  /** Returns the deliveries of an episode, grouped by the name of the subscription in the URL. */
   of(world: string): Map<string, Arrival[]>;
   forget(world: string): void;
   close(): Promise<void>;
 }
 
-/** The receiver responds with 500 to one of this number of first attempts. */
+/** The receiver responds to every 150th first attempt with 500. */
 const failsOnceIn = 150;
 
 /** Starts a receiver for deliveries to `<url>/<world>/<subscription>/<any>`. */
@@ -42,7 +42,7 @@ export async function openReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    // The test can kill the worker while it sends a request.
+    // The test can kill the worker while the worker sends a request.
     request.on('error', () => undefined);
     request.on('end', () => {
       const [, world = '', subscription = ''] = (request.url ?? '').split('/');
@@ -58,7 +58,7 @@ export async function openReceiver(): Promise<Receiver> {
       response.writeHead(fails ? 500 : 200).end();
     });
   });
-  // If a connection closed while the worker reuses it, another attempt would fail.
+  // If the receiver closed a connection that the worker reuses, another attempt would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

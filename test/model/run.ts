@@ -34,14 +34,14 @@ export interface ModelReport {
 /** A violation, and the commands that reproduce it. */
 interface FoundFinding extends Finding {
   seed: number;
-  /** The shortest known list of commands that reproduces the violation, or undefined if it did not occur again. */
+  /** The shortest list of commands that reproduces the violation, or undefined if the violation did not occur again. */
   commands: Command[] | undefined;
 }
 
 /** The number of commands per episode. Each episode has its own workspaces. */
 const perEpisode = 2000;
 
-/** Runs episodes until they have executed enough commands or one finds a violation. */
+/** Runs episodes until enough commands have run or an episode finds a violation. */
 export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelOptions): Promise<ModelReport> {
   const system = await openSystem();
   const since = Date.now();
@@ -81,7 +81,7 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
         const failures = Object.values(report.failures).reduce((sum, each) => sum + each);
         onProgress?.({ commands, requests, failures, findings: findings.length, seconds: (Date.now() - since) / 1000 });
       };
-      // Waits for pending deliveries while the next episodes run.
+      // Waits for the pending deliveries while the next episodes run.
       ending.push(end());
       if (hasFailed) await Promise.all(ending);
       else if (ending.length > 8) await ending.shift();
@@ -95,8 +95,8 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
 }
 
 /**
- * Returns the faults of an episode, at positions that depend on its seed. Of four episodes, one has every fault once,
- * and one kills the processes that handle writes repeatedly.
+ * Returns the faults of an episode, at positions that depend on the seed. Of every four episodes, one contains each
+ * fault once, and one repeatedly kills the API and PostgreSQL.
  */
 function failuresOf(seed: number, commands: number): { at: number; victim: Victim }[] {
   const failing =
@@ -107,7 +107,7 @@ function failuresOf(seed: number, commands: number): { at: number; victim: Victi
   });
 }
 
-/** Returns a pseudorandom number from 0 to 1 (Knuth's multiplicative hash). */
+/** Returns a pseudorandom number between 0 and 1 (Knuth's multiplicative hash). */
 function fraction(seed: number): number {
   return ((seed * 2_654_435_761) % 2 ** 32) / 2 ** 32;
 }
@@ -119,7 +119,7 @@ function add(report: ModelReport, { commands, succeeded, failures, requests }: E
   for (const [name, count] of succeeded) report.succeeded[name] = (report.succeeded[name] ?? 0) + count;
 }
 
-/** Removes commands, many at a time and then fewer, while the violation still occurs. */
+/** Removes commands while the violation still occurs: first many commands at a time, then fewer. */
 async function shrink(
   system: System,
   seed: number,

@@ -18,14 +18,16 @@ export interface Answer {
   body: any;
 }
 
-// Uses the connections in turn, so that no connection is idle until the server closes it. While the model computes,
-// this process
-// would not notice the close and would send a request without a response.
+// Uses all connections in turn, so that no connection is idle until the server closes it. While the model computes,
+// this process would not notice the closed connection, and its next request would get no response.
 const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'fifo' });
 /** The request timeout, in milliseconds. */
 const timeoutMs = 90_000;
 
-/** Sends a request once. @returns the response, or undefined without a response */
+/**
+ * Sends a request once.
+ * @returns the response, or undefined if there is none
+ */
 export function send(apiUrl: string, { method, path, key, headers, body }: Request): Promise<Answer | undefined> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
@@ -68,7 +70,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Closes the idle connections. */
 export function closeConnections(): void {
   agent.destroy();
 }

@@ -5,12 +5,12 @@ import type { Answer } from './send.ts';
 import { agrees, unknownId, unknownText } from './values.ts';
 import { answerText, isRejection, requestText, type Sent } from './world.ts';
 
-/* Models the effects of requests on one row as steps of its history. */
+/* Models the effect of each request on one row as a step in the history of the row. */
 
-/** The response for one row, from a single request or an item of a bulk request. */
+/** The response that concerns one row: the response to a single request, or an item of a bulk response. */
 export interface RowResponse {
   sent: Sent;
-  /** For a bulk request, the status of the item. */
+  /** The response, or the item of a bulk response. Undefined if the outcome is unknown. */
   answer: Answer | undefined;
 }
 
@@ -29,7 +29,10 @@ function step<Row>({ sent, answer }: RowResponse, { isRead, after }: Explained<R
   };
 }
 
-/** Returns the step of a request that reads a row. @param reported the values in the response */
+/**
+ * Returns the step of a request that reads a row.
+ * @param reported the values of the row in the response
+ */
 export function readStep<Row extends object>(sent: Sent, reported: object): Step<State<Row>> {
   const etag = sent.answer?.body?.data === reported ? sent.answer?.headers.etag : undefined;
   return {
@@ -45,7 +48,7 @@ export function readStep<Row extends object>(sent: Sent, reported: object): Step
   };
 }
 
-/** Returns the state with the values of a response, or undefined if the values contradict the state. */
+/** Returns the state with the values of a response, or undefined if these values contradict the state. */
 function applyReported<Row extends object>(state: State<Row>, reported: object, etag?: string): State<Row> | undefined {
   if (etag !== undefined && !canHaveETag(state, etag)) return undefined;
   const names = Object.keys(reported) as (keyof Row)[];
@@ -54,15 +57,15 @@ function applyReported<Row extends object>(state: State<Row>, reported: object, 
   return { ...state, row: { ...state.row, ...reported }, etag: etag ?? state.etag };
 }
 
-/** Returns whether a state can have an ETag. */
+/** Returns true if a state can have an ETag. */
 function canHaveETag({ etag, formerTags }: State<unknown>, tag: string): boolean {
   return etag === unknownText ? !formerTags.includes(tag) : etag === tag;
 }
 
-/** The maximum number of stored earlier ETags per row. Commands use fewer. */
+/** The maximum number of earlier ETags to store per row. Commands use fewer. */
 const maxFormerTags = 10;
 
-/** Returns the ETags of the next state of a row, whose own ETag is still unknown. */
+/** Returns the ETags of a row after a change. The new ETag is unknown until a response contains it. */
 function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, 'etag' | 'formerTags'> {
   return {
     etag: unknownText,
@@ -70,7 +73,7 @@ function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, '
   };
 }
 
-/** Returns the step of a GET with If-None-Match. The response is 304 if and only if the ETag matches. */
+/** Returns the step of a GET with If-None-Match. The response must be 304 exactly if the ETag matches. */
 export function conditionalReadStep<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
   const { answer } = sent;
   if (answer?.status === 200) {
@@ -92,15 +95,15 @@ export function conditionalReadStep<Row extends object>(sent: Sent, tag: string)
 interface Creation<Row> {
   row: Row;
   actor: Actor;
-  /** The id of the row, from a response or from a later search for the row. */
+  /** The id of the row, from the response or from a later search for the row. */
   id: number;
   select?: Selector;
 }
 
-/** Selects the part of a response that contains the row. The ETag of such a response is ignored. */
+/** Selects the row in a response. The model then ignores the ETag of the response. */
 type Selector = (data: never) => object;
 
-/** Returns the values of the row in a response, and the ETag of the response. */
+/** Returns the values of the row in a response, and the ETag of the response unless a selector is given. */
 function parseReported(answer: Answer, select: Selector | undefined): [reported: object, etag: string | undefined] {
   const { data } = answer.body;
   return select === undefined ? [data, answer.headers.etag as string | undefined] : [select(data as never), undefined];
@@ -126,15 +129,15 @@ export function made<Row extends object>(
 
 interface Changing<Row> {
   actor: Actor;
-  /** The ETag that the row must have. */
+  /** The value of If-Match, which the ETag of the row must equal. */
   ifMatch?: string | undefined;
   change(row: Row): Outcome<Row>;
-  /** Returns whether the server may reject the request for a reason other than the state of the row. */
+  /** Returns true if the server may reject the request for a reason that doesn't depend on the row. */
   mayBeRejected?(answer: Answer): boolean;
   select?: Selector;
 }
 
-/** Returns a step that checks a condition on the row and doesn't change the row. */
+/** Returns the step of a request that depends on a row but doesn't change it. The response must match the row. */
 export function conditionStep<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
   const { answer } = sent;
   const after = (state: State<Row> | undefined) =>
@@ -170,8 +173,8 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       if (done === undefined || !isChanged) return done;
       if (etag !== undefined && etag === state.etag) return undefined;
       if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
-      // Values that a response contains for the first time, such as the resolution time, are not changes of this
-      // request.
+      // Some values are unknown until a response contains them, such as the resolution time. These values are not
+      // changes of this request.
       const changed = Object.entries(changesBetween(state.row, after.row));
       const changes = Object.fromEntries(
         changed.map(([name, { from }]) => [name, { from, to: done.row[name as keyof Row] }]),
@@ -190,7 +193,7 @@ interface Commenting<Row> {
   change(row: Row): Row;
 }
 
-/** Returns the step of a new comment. It changes the ticket, but the response contains only the comment. */
+/** Returns the step of a new comment. The comment changes the ticket, but the response contains only the comment. */
 export function commented<Row extends object>(
   reported: RowResponse,
   { actor, comment, change }: Commenting<Row>,
@@ -242,10 +245,10 @@ function activityOf<Row>({ action, actor, changes }: Mutation<Row>) {
 
 const placeOf = ({ begin, end }: Sent) => ({ begin, end });
 
-/** The tolerance between clocks of processes on one machine, in milliseconds. */
+/** The maximum difference between the clocks of processes on one machine, in milliseconds. */
 const slack = 2000;
 
-/** Returns whether the times of a row match a request that created or changed it. */
+/** Returns true if the times in a row are possible for the request that created or changed the row. */
 function hasRequestTimes(row: object, { beganAt, endedAt }: Sent): boolean {
   const { updatedAt } = row as { updatedAt: string };
   const at = Date.parse(updatedAt);

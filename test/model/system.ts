@@ -14,34 +14,45 @@ import type { Servers } from './turn.ts';
 import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
 /**
- * The faults to inject. `backend` is one process of PostgreSQL. After its kill, PostgreSQL restarts all of its
- * processes.
+ * The faults to inject, named after what fails. `backend` is the kill of one PostgreSQL backend, after which PostgreSQL
+ * restarts all backends. `notifications` drops PostgreSQL notifications.
  */
 export const victims = ['worker', 'api', 'postgres', 'backend', 'limitedApi', 'notifications'] as const;
 export type Victim = (typeof victims)[number];
 
-/** The processes under test: two of the API, the second with the limits of the specification, and a worker. */
+/**
+ * The processes under test: a worker, and two API processes, of which the second has the rate limits of the
+ * specification.
+ */
 export interface System {
   servers: Servers;
   receiver: Receiver;
-  /** The periods in which a fault was active. */
+  /** The periods in which requests may fail because of a fault. */
   outages: Outage[];
-  /** Returns the last output of processes that exited although the test did not kill them. */
+  /** Returns the last output of each process that exited although the test did not kill it. */
   crashes(): string[];
   addWorkspace(name: string): Promise<Workspace>;
-  /** Injects a fault. Resolves when the process runs again. @param round the minimum time to drop notifications */
+  /**
+   * Injects a fault. Resolves when the process runs again.
+   * @param round a promise. Notifications are dropped at least until this promise resolves.
+   */
   fail(victim: Victim, round: Promise<unknown>): Promise<void>;
-  /** Resolves when no statement runs in the database. Interrupted requests have then taken effect or never will. */
+  /**
+   * Resolves when no statement of a request runs in the database. Every interrupted request has then taken effect, or
+   * never will.
+   */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The time for which requests may fail after a process or the database runs again, in milliseconds. */
+/** The time in which requests may still fail after a process runs again, in milliseconds. */
 const aftermath = 5000;
-/** The minimum time for which notifications are dropped, in milliseconds: longer than a revoked key may work. */
+/**
+ * The minimum time in which notifications are dropped, in milliseconds. It is longer than a revoked key may still work.
+ */
 const silenceMs = 4000;
 
-/** Settings that let requests wait longer on a busy machine, so that the server doesn't reject them. */
+/** Settings that let requests wait longer, so that the server doesn't reject them on a busy machine. */
 const maxWaitMs = {
   TENANT_CONCURRENCY_QUEUE: '10000',
   TENANT_CONCURRENCY_WAIT_MS: '60000',
@@ -59,12 +70,12 @@ export async function openSystem(): Promise<System> {
     const receiver = await openReceiver();
     stops.push(receiver.close);
     let isSilent = false;
-    // The first process has no effective limits, because it gets most of the requests.
     const proxy = await startProxy(env.DATABASE_URL ?? '', { swallowsNotifications: () => isSilent });
     stops.push(proxy.close);
     const quiet = { ...env, ...maxWaitMs, LOG_LEVEL: 'fatal' };
     const limits = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30' };
     const port = String(await steadyPort());
+    // The first API process has limits that are too high to reach, because it gets most of the requests.
     const api = supervise({ ...quiet, ROLES: 'api' });
     const limitedApi = supervise({ ...quiet, ...limits, ROLES: 'api', PORT: port, DATABASE_URL: proxy.url });
     const worker = supervise({ ...quiet, ROLES: 'worker', DATABASE_URL: proxy.url });
@@ -131,7 +142,7 @@ async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<voi
       () => true,
       () => false,
     );
-  // The process may need time to detect that it gets no notifications.
+  // PostgreSQL may need time to detect the killed backend.
   do await sleep(200);
   while (!(await isBack()));
 }
@@ -170,7 +181,7 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Creates users, projects and API keys directly, because the API can't create them. */
+/** Creates the users, projects and API keys of a workspace without the API, which can't create them. */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];

@@ -6,14 +6,17 @@ import type { References } from './resources/users.ts';
 import { type Answer, type Request, send } from './send.ts';
 import { isRejection, type Key, type Sent, type Workspace, type World } from './world.ts';
 
-/** The sender and the workspace of a request. */
+/** The sender of a request, and the index of the workspace. */
 export interface Sender {
   workspace: number;
-  /** The API key of the request: a key of a member, a read-only key, an unknown key, or no key. */
+  /** The API key of the request: the index of a key with all scopes, a read-only key, an unknown key, or no key. */
   who: 0 | 1 | 2 | 'reader' | 'stranger' | 'none';
 }
 
-/** How to send a POST: without an Idempotency-Key, or with new, repeated or reused keys. */
+/**
+ * How to send a POST request: without an Idempotency-Key (`plain`), with a new key (`keyed`), twice concurrently
+ * (`twice`), again after the response (`again`), or again with another body (`other`).
+ */
 export type PostMode = 'plain' | 'keyed' | 'twice' | 'again' | 'other';
 
 export interface RequestOptions {
@@ -23,31 +26,31 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   body?: unknown;
   sending?: PostMode;
-  /** Another valid body, for a different request with the same Idempotency-Key. */
+  /** Another valid body, which `other` sends with the same Idempotency-Key. */
   other?: unknown;
 }
 
-/** The targets of commands. */
+/** The servers that commands use. */
 export interface Servers {
   /** The API processes. The second one has the limits of the specification. */
   apiUrls: readonly [string, string];
-  /** The base URL of subscriptions. */
+  /** The base URL of the receiver for all subscriptions. */
   receiverUrl: string;
   /** Creates a key with all scopes. Returns undefined if the database is unavailable. */
   newKey(workspace: Workspace): Promise<Key | undefined>;
-  /** Returns whether the key was revoked. */
+  /** Revokes an API key. Returns false if the key may not be revoked. */
   revokeKey(workspace: Workspace, key: Key): Promise<boolean>;
 }
 
 const strangeKey = 'itsm_0000000000000000000000000000000000000';
-/** The maximum time to retry a request until it gets a response, in milliseconds. */
+/** The maximum time in which a request with an Idempotency-Key is repeated, in milliseconds. */
 const maxRetryMs = 120_000;
 
-/** The execution of one command. Sends its requests and records them for the model. */
+/** The context of one command. Sends the requests of the command and records them for the model. */
 export class Turn {
   readonly world: World;
   readonly workspace: Workspace;
-  /** The index of the command, which marks the rows that the command creates. */
+  /** The index of the command in the episode. Rows that the command creates contain this number. */
   readonly number: number;
   readonly servers: Servers;
   readonly #by: Sender;
@@ -70,12 +73,12 @@ export class Turn {
     return { userId: this.key.userId, keyId: this.key.id };
   }
 
-  /** A workspace whose rows this sender must never see. */
+  /** Another workspace, whose rows this sender must never see. */
   get other(): Workspace {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** The ids that a request body can reference. */
+  /** Checks for the ids that a request body can reference. */
   get references(): References {
     const { users, tickets } = this.workspace;
     return {
@@ -85,8 +88,9 @@ export class Turn {
   }
 
   /**
-   * Requests an operation of the contract, such as `tickets.list`. Checks authentication and authorization errors here.
-   * @returns undefined if the server had to reject the API key or its scope
+   * Sends a request for an operation of the contract, such as `tickets.list`. Checks the errors for a missing or
+   * invalid key and for a missing scope.
+   * @returns undefined if the server had to reject the API key or its scopes
    */
   async ask(operation: string, options: RequestOptions = {}): Promise<Sent | undefined> {
     const request = this.#requestOf(operation, options);
@@ -116,7 +120,7 @@ export class Turn {
     return sent;
   }
 
-  /** Sends a request once and records its times. */
+  /** Sends a request once, and records its time and its positions in the sequence of the run. */
   async sendOnce(request: Request, apiUrl = this.servers.apiUrls[0]): Promise<Sent> {
     const { world } = this;
     const [begin, beganAt] = [world.next(), Date.now()];
@@ -159,7 +163,7 @@ export class Turn {
     }
     const [first, second] = await Promise.all([this.#sendUntilAnswered(named), this.#sendUntilAnswered(named)]);
     this.#expectSame(first, second);
-    // The request took effect once, in one of its attempts, before the first response.
+    // The request took effect once, before the first response, in one of the two attempts.
     const answered = [first, second].filter(({ answer }) => answer !== undefined);
     const [earliest = first] = answered.toSorted((a, b) => a.end - b.end);
     return {
@@ -169,7 +173,7 @@ export class Turn {
     };
   }
 
-  /** Repeats a request with its Idempotency-Key until the outcome is known. */
+  /** Repeats a request with its Idempotency-Key until its outcome is known. */
   async #sendUntilAnswered(request: Request): Promise<Sent> {
     const deadline = Date.now() + maxRetryMs;
     const first = await this.sendOnce(request);
@@ -182,7 +186,7 @@ export class Turn {
     return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpen ? undefined : last.answer };
   }
 
-  /** Sends a different request with a used Idempotency-Key (docs/decisions/idempotency.md). */
+  /** Sends another body with a used Idempotency-Key, which the server must reject (docs/decisions/idempotency.md). */
   async #sendOther(request: Request): Promise<void> {
     const sent = await this.#sendUntilAnswered(request);
     if (sent.answer === undefined) return;

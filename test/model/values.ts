@@ -1,14 +1,14 @@
 /*
- * The model knows all values of a row except those that the server chooses: ids, times and ETags. Until a response
- * contains such a value, a placeholder is used.
+ * The model knows all values of a row except the values that the server chooses: ids, times and ETags. A placeholder
+ * represents such a value until a response contains the value.
  */
 
-/** A placeholder for a text that the server chooses and no response has contained yet: a time or an ETag. */
+/** The placeholder for an unknown time or ETag. */
 export const unknownText = '(unknownText)';
-/** A placeholder for an id that the server chooses and no response has contained yet. */
+/** The placeholder for an unknown id. */
 export const unknownId = -1;
 
-/** Returns whether a response matches the expected values. Placeholders match every value. */
+/** Returns true if a response matches the expected values. A placeholder matches every value of its type. */
 export function agrees(expected: unknown, reported: unknown): boolean {
   if (expected === reported) return true;
   if (expected === unknownText) return typeof reported === 'string';

@@ -5,22 +5,22 @@ import type { State } from './resources/rows.ts';
 import type { Subscription } from './resources/webhooks.ts';
 import type { Answer, Request } from './send.ts';
 
-/** A contradiction between the responses of the server and the model. */
+/** A contradiction between the server and the model. */
 export interface Finding {
   what: string;
-  /** The shortest history that shows the contradiction, one line per step. */
+  /** A short history that shows the contradiction, with one line per step. */
   history: string[];
 }
 
-/** A request with its response, and the positions of both in the sequence of the run. */
+/** A request with its response. `begin` and `end` are their positions in the sequence of the run. */
 export interface Sent {
   request: Request;
   begin: number;
   end: number;
-  /** The wall-clock times of the request and the response, in milliseconds. */
+  /** When the request was sent and when the response arrived, in milliseconds since 1970. */
   beganAt: number;
   endedAt: number;
-  /** The response, or undefined if the outcome is unknown: no response, or a 5xx. */
+  /** The response, or undefined if the outcome is unknown because of a 5xx response or no response. */
   answer: Answer | undefined;
 }
 
@@ -33,26 +33,26 @@ export interface Key {
   line: readonly number[];
 }
 
-/** The state of a row at the last checkpoint, and the requests since then. */
+/** The state of a row at the previous checkpoint, and the steps of all requests since then. */
 export interface RowHistory<Row> {
   id: number;
-  /** The state, or undefined if the row was created after the checkpoint. */
+  /** The state at the previous checkpoint, or undefined if the row did not exist. */
   state: State<Row> | undefined;
   steps: Step<State<Row>>[];
-  /** The recent ETags of the row from responses. */
+  /** Recent ETags of the row, from responses. */
   tags: string[];
 }
 
-/** A create request without a response. */
+/** A request that may have created a row, but got no response. */
 export interface Creation<Row> {
-  /** The marker that identifies the row. */
+  /** The marker in the row, which identifies the request. */
   marker: string;
-  /** The number of the request. A bulk request creates all of its rows or none. */
+  /** The number of the command. A bulk request creates either all of its rows or none. */
   request: number;
   step: (id: number) => Step<State<Row>>;
 }
 
-/** A list that was read concurrently with changes. */
+/** A list page that was read during concurrent changes. */
 export interface ListRead<Row> {
   request: Request;
   begin: number;
@@ -61,13 +61,13 @@ export interface ListRead<Row> {
   isIn(row: Row): boolean;
 }
 
-/** The number of first rows that commands reference more often. */
+/** The number of old rows that commands reference often. */
 const first = 6;
 
-/** The rows of one resource of a workspace. */
+/** The rows of one resource in a workspace. */
 export class Table<Row extends { id: number }> {
   readonly rows = new Map<number, RowHistory<Row>>();
-  /** The ids of rows that commands can reference, in the order of the responses to their creation. */
+  /** The ids of the rows that commands can reference, in the order in which the model learned of them. */
   readonly known: number[] = [];
   readonly #known = new Set<number>();
   readonly creations: Creation<Row>[] = [];
@@ -82,7 +82,7 @@ export class Table<Row extends { id: number }> {
     return row;
   }
 
-  /** Makes a row available to commands. */
+  /** Lets commands reference a row. */
   know(id: number): void {
     if (this.#known.has(id)) return;
     this.#known.add(id);
@@ -94,21 +94,22 @@ export class Table<Row extends { id: number }> {
   }
 
   /**
-   * Returns the id of a known row: often one of the first rows, so that clients conflict, otherwise mostly a recent
-   * row. @param place from 0 to 1
+   * Returns the id of a known row. Often returns one of the first rows, so that clients change the same rows, and
+   * otherwise mostly a recent row.
+   * @param place a number from 0 to 1
    */
   pick(place: number): number | undefined {
     if (place < 0.3) return this.known[Math.floor((place / 0.3) * Math.min(this.known.length, first))];
     return this.known[this.known.length - 1 - Math.floor(((place - 0.3) / 0.7) ** 3 * this.known.length)];
   }
 
-  /** Returns the current rows of the model. Call it only while all clients are paused. */
+  /** Returns the current rows of the model. Call this function only while all clients pause. */
   current(): Row[] {
     return [...this.rows.values()].flatMap(({ state }) => (state === undefined ? [] : [state.row]));
   }
 }
 
-/** A client that copies a resource by `GET …/changes`. */
+/** A client that copies a resource from its change feed. */
 export interface Walker {
   cursor: string | undefined;
   copy: Map<number, unknown>;
@@ -118,11 +119,11 @@ export interface Walker {
 export const followed = ['tickets', 'assets', 'tasks', 'projects', 'users'] as const;
 export type Followed = (typeof followed)[number];
 
-/** A tenant of the model. */
+/** A workspace, with the state that the model predicts. */
 export interface Workspace {
   name: string;
   tenantId: bigint;
-  /** Keys with all scopes. The second was rotated from the first. */
+  /** The keys with all scopes. The second key replaced the first key in a rotation. */
   members: readonly Key[];
   /** A key without write scopes. */
   reader: Key;
@@ -133,29 +134,31 @@ export interface Workspace {
   tasks: Table<Task>;
   webhooks: Table<Subscription>;
   walkers: Record<Followed, Walker[]>;
-  /** The parents that tickets have or may have had since the last checkpoint. */
+  /** The parents that each ticket has or may have had since the previous checkpoint. */
   parents: Map<number, Set<number>>;
-  /** Deliveries that clients requested by a test event or a replay. They must arrive if the subscription is active. */
+  /**
+   * Deliveries that a client requested by a test event or a replay. They must arrive while the subscription is active.
+   */
   options: { webhookId: number; eventId: string }[];
   /** The bodies of deliveries that the API returned, by event id. */
   bodies: Map<string, string>;
 }
 
-/** The start and the end of a fault, in milliseconds since 1970. */
+/** The start and the end of an outage, in milliseconds since 1970. */
 export interface Outage {
   from: number;
   to: number;
 }
 
-/** The state of an episode. */
+/** The state of an episode, which all its commands share. */
 export class World {
   readonly workspaces: Workspace[] = [];
   readonly findings: Finding[] = [];
   /** The number of successful requests per operation. */
   readonly succeeded = new Map<string, number>();
-  /** Requests without a response, or with a response that reports an error of the server. */
+  /** Requests without a response or with a 5xx response. */
   readonly failures: Sent[] = [];
-  /** Background checks, which must end before the world is closed. */
+  /** Background checks, which must end before the episode ends. */
   readonly background: Promise<void>[] = [];
   /** The name of the episode, which is unique in a run. */
   readonly name: string;
@@ -174,7 +177,7 @@ export class World {
     this.findings.push({ what, history });
   }
 
-  /** Reports a finding with the given requests unless `isAsExpected` is true. */
+  /** Reports a violation with the given requests unless `isAsExpected` is true. */
   expect(isAsExpected: boolean, what: string, ...sents: (Sent | undefined)[]): void {
     if (!isAsExpected)
       this.find(
@@ -184,7 +187,7 @@ export class World {
   }
 }
 
-/** Formats a request and its response in one or two lines. */
+/** Formats a request and its response in two lines. */
 function describe({ request, begin, end, answer }: Sent): string[] {
   return [`${begin}–${end} ${requestText(request)}`, `    ${answerText(answer)}`];
 }
@@ -206,7 +209,7 @@ export function answerText(answer: Answer | undefined): string {
   return `${status}${headers.etag === undefined ? '' : ` ${headers.etag}`} ${reported.slice(0, 1500)}`;
 }
 
-/** Returns whether a response is an error with one of these codes. */
+/** Returns true if a response is an error with this status and one of these codes. */
 export function isRejection(answer: Answer | undefined, codes: readonly ErrorCode[], status = 400): boolean {
   return answer?.status === status && codes.includes(answer.body?.error?.code);
 }

@@ -2,18 +2,18 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Turn } from '../turn.ts';
 
 /*
- * Arbitraries for commands. A command references a row by its position in the list of known rows, so that shrinking
- * keeps commands valid.
+ * Arbitraries for commands. A command references a row by its position in the list of known rows, so that commands stay
+ * valid when fast-check removes other commands.
  */
 
-/** A relative position in a list of rows, from 0 to 1. */
+/** A relative position in a list of rows, from 0 (inclusive) to 1 (exclusive). */
 export const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 const word = fc.constantFrom('vpn', 'printer', 'mail', 'laptop', 'badge', 'router', 'onboarding', 'backup');
 
 export const words: Arbitrary<string> = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(' '));
 
-/** The words of a search. The last word can be a prefix. */
+/** The words of a search. The last word can be the beginning of a word. */
 export const question: Arbitrary<string> = fc
   .tuple(words, fc.nat(3))
   .map(([text, cut]) => text.slice(0, Math.max(2, text.length - cut)));
@@ -32,7 +32,7 @@ export const customFields = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 );
 
-/** A reference to a user. Most references are valid. */
+/** A reference to a user. Most generated references are valid. */
 export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'none'; place: number };
 
 export const user: Arbitrary<UserRef> = fc.record({
@@ -44,10 +44,10 @@ export const user: Arbitrary<UserRef> = fc.record({
   place,
 });
 
-/** An id that does not exist in any table. */
+/** An id that no row has. */
 export const missingId = 2 ** 45;
 
-/** Returns the id of the user that a reference stands for, or null for the reference `none`. */
+/** Returns the id of the user to which a reference refers, or null for the reference `none`. */
 export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
   const users = {
     active: workspace.users.filter(({ active }) => active),
@@ -59,7 +59,10 @@ export function userId({ workspace, other }: Turn, { kind, place }: UserRef): nu
   return some[Math.floor(place * some.length)]?.id ?? missingId;
 }
 
-/** Generates objects with a few of the fields. With more fields, the server would reject almost every patch. */
+/**
+ * Generates objects with one to three of the fields. If a patch had more fields, the server would reject almost every
+ * patch.
+ */
 export function some<Fields extends object>(fields: { [Name in keyof Fields]: Arbitrary<Fields[Name]> }) {
   const names = Object.keys(fields) as (keyof Fields)[];
   return fc
@@ -77,7 +80,7 @@ export function valuesOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[]> {
   return fc.uniqueArray(value, { minLength: 1, maxLength: 3 });
 }
 
-/** Generates a filter with no value, one value or several values. */
+/** Generates the values of a filter, or undefined for a request without this filter. */
 export function filterOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[] | undefined> {
   return fc.option(valuesOf(value), { nil: undefined, freq: 2 });
 }
@@ -86,7 +89,7 @@ export const sending = fc.constantFrom('plain', 'plain', 'plain', 'keyed', 'twic
   'plain' | 'keyed' | 'twice' | 'again' | 'other'
 >;
 
-/** The arbitraries for the paging parameters of a list. */
+/** Arbitraries for the paging parameters of a list. */
 export const paging = {
   page: fc.constantFrom(1, 1, 1, 1, 2, 3),
   perPage: fc.constantFrom(1, 5, 20, 20, 100),

@@ -7,7 +7,7 @@ import { kind } from './command.ts';
 
 const given = fc.record({ walker: fc.nat(1), perPage: fc.constantFrom(7, 100) });
 
-/** Returns a command that reads the next change feed page for one of the two clients of a resource. */
+/** Returns a command in which one of the two change feed readers of a resource reads its next page. */
 function follow(weight: number, resource: Followed) {
   return kind(weight, given, async (turn, { walker: which, perPage }) => {
     const walker = turn.workspace.walkers[resource][which] as Walker;
@@ -19,7 +19,10 @@ function follow(weight: number, resource: Followed) {
   });
 }
 
-/** Reads the change feed page after a cursor. @returns whether there are more pages, or undefined without a response */
+/**
+ * Reads the change feed page after the reader's cursor.
+ * @returns true if more pages follow, or undefined without a response
+ */
 export async function followPage(
   turn: Turn,
   resource: Followed,

@@ -21,16 +21,16 @@ const byName: Record<string, Record<string, Kind>> = {
   ...{ changes, limits, keys },
 };
 
-/** All commands by operation, for example `tickets.update`. */
+/** All commands by name, for example `tickets.update`. */
 const kinds: ReadonlyMap<string, Kind> = new Map(
   Object.entries(byName).flatMap(([resource, some]) =>
     Object.entries(some).map(([name, kind]): [string, Kind] => [`${resource}.${name}`, kind]),
   ),
 );
 
-/** One execution of a command by a client. */
+/** A command with its arguments and its sender. */
 export interface Command {
-  /** The index of the command in the episode, which marks the rows that the command creates. */
+  /** The index of the command in the episode. Rows that the command creates contain this number. */
   number: number;
   kind: string;
   by: Sender;
@@ -53,7 +53,7 @@ const command: Arbitrary<Omit<Command, 'number'>> = fc.oneof(
   })),
 );
 
-/** The commands of an episode, the same for the same seed. */
+/** Generates the commands of an episode. The same seed generates the same commands. */
 export function commandsOf(seed: number, count: number): Command[] {
   return fc.sample(command, { seed, numRuns: count }).map((each, number) => ({ ...each, number }));
 }

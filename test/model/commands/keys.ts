@@ -5,13 +5,16 @@ import { isRejection, type Key, type Sent } from '../world.ts';
 import { kind } from './command.ts';
 
 /**
- * The server accepts a revoked key for at most one second (docs/decisions/api-keys.md). The margin allows for busy
- * machines.
+ * The time after which the server must reject a revoked key, in milliseconds. The server needs at most one second
+ * (docs/decisions/api-keys.md). The margin allows for busy machines.
  */
 const stopsWithinMs = 2000;
 const maxWaitMs = 30_000;
 
-/** Revokes an API key that both API processes have cached, concurrently with other commands. */
+/**
+ * Revokes an API key that both API processes have cached. Checks in the background that both processes then reject the
+ * key.
+ */
 export const keys = {
   revoke: kind(2, fc.constant(null), async (turn) => {
     const key = await turn.servers.newKey(turn.workspace);
@@ -32,7 +35,10 @@ async function expectRevoked(turn: Turn, key: Key): Promise<void> {
   }
 }
 
-/** Sends the request to both API processes until each responds. Returns undefined for a process without a response. */
+/**
+ * Requests `GET /me` from both API processes until each of them responds. Returns undefined for a process that does not
+ * respond.
+ */
 function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
   return Promise.all(turn.servers.apiUrls.map((apiUrl) => askUntilAnswered(turn, key, apiUrl)));
 }

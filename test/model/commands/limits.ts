@@ -5,7 +5,10 @@ import { kind } from './command.ts';
 
 const paths = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
-/** Sends more concurrent requests with a new API key than its rate limits allow, in several endpoint groups. */
+/**
+ * Sends concurrent requests with a new API key to several endpoint groups, and checks how many requests the rate limits
+ * allow.
+ */
 export const limits = {
   burst: kind(
     1,
@@ -24,7 +27,7 @@ export const limits = {
           turn.servers.apiUrls[1],
         );
       const sents = await Promise.all(requests.map(ask));
-      // An API process that was killed counts requests from zero again.
+      // After a kill, an API process counts requests from zero again, so the check would fail.
       if (sents.some(({ answer }) => answer === undefined)) return;
       const passed = sents.filter(({ answer }) => answer?.status === 200);
       const expected = countAccepted(requested.map(({ count }) => count));
@@ -45,7 +48,7 @@ export const limits = {
   ),
 };
 
-/** Returns whether each response reports one remaining request less than the previous response. */
+/** Returns true if the remaining quotas in the responses are consecutive numbers, beginning with `limit - 1`. */
 function areLeft(sents: Sent[], window: string, limit: number): boolean {
   const left = sents.map(({ answer }) =>
     Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]),

@@ -6,8 +6,8 @@ import { isRejection, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
 /**
- * Records a list page during concurrent changes: each row as a separate read, and the total with lower and upper
- * bounds.
+ * Records a list page that was read during concurrent changes. Records each row as a separate read, and the total for a
+ * later check.
  */
 export function noteList<Row extends { id: number }>(
   { world }: Turn,
@@ -42,7 +42,7 @@ export function noteList<Row extends { id: number }>(
   }
 }
 
-/** Compares a list page with the model while no client changes rows. */
+/** Compares a list page with the model. Call this function only while no client changes rows. */
 export function expectList<Row extends { id: number }>(
   { world }: Turn,
   rows: readonly Row[],
@@ -61,12 +61,13 @@ export function expectList<Row extends { id: number }>(
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).join();
 
-/** Requests a list with the given query. */
 export function askList(turn: Turn, operation: string, query: ListQuery, params: Record<string, number> = {}) {
   return turn.ask(operation, { params, search: searchOf(query) });
 }
 
-/** Requests another tenant's row and a row that doesn't exist. Both responses must be equal. */
+/**
+ * Requests another tenant's row and a row that doesn't exist. Checks that both responses are the same NOT_FOUND error.
+ */
 export async function askForeign(
   turn: Turn,
   operation: string,

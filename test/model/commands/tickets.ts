@@ -38,7 +38,7 @@ const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'E
 const padding = fc.constantFrom('', '', ' ', '\t');
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 
-/** The arguments of a command that creates a ticket, with rows referenced by position. */
+/** The arguments of a command that creates a ticket. They reference rows by position. */
 const newTicketGiven = fc.record(
   {
     title: fc.tuple(words, padding),
@@ -85,7 +85,7 @@ const queryGiven = fc.record({
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
-  /** The indexes of the filters that the request uses. With all filters, most lists would be empty. */
+  /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
   kept: fc.uniqueArray(fc.nat(8), { maxLength: 3 }),
 });
 type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
@@ -95,7 +95,7 @@ function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; p
   return (kind === 'foreign' ? other : workspace).tickets.pick(place) ?? null;
 }
 
-/** Returns the fields of a body that reference other rows. */
+/** Returns the body fields that reference other rows. */
 function named(
   turn: Turn,
   given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
@@ -128,7 +128,7 @@ function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
   };
 }
 
-/** Returns the query of a list with the current ids of the referenced rows. */
+/** Returns the query of a ticket list with the ids of the referenced rows. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
   const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
@@ -148,7 +148,7 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
 }
 export { queryGiven as ticketQueryGiven };
 
-/** Records the result of a body that creates a ticket, alone or as the `index`th item of a bulk request. */
+/** Records the result of creating one ticket, by a single request or as an item of a bulk request. */
 function noteNew(turn: Turn, reported: RowResponse, body: NewTicket, marker: string): void {
   const { world, workspace, references, key, actor } = turn;
   const { sent, answer } = reported;
@@ -198,7 +198,10 @@ function notePatch(
   noteTag(workspace.tickets.of(id), reported.answer);
 }
 
-/** Returns whether a ticket may have been an ancestor of another ticket, given all possible parents. */
+/**
+ * Returns true if the ticket `to` may be an ancestor of the ticket `from`, or the same ticket, considering all possible
+ * parents.
+ */
 function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number, to: number): boolean {
   const seen = new Set<number>();
   const ways = [from];
@@ -211,7 +214,7 @@ function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number
   return false;
 }
 
-/** Adds the ETag of a response to the most recent ETags of a row. */
+/** Adds the ETag of a response to the recent ETags of a row. */
 export function noteTag(row: { tags: string[] }, answer: Answer | undefined): void {
   const tag = answer?.headers.etag;
   if (typeof tag === 'string' && !row.tags.includes(tag)) row.tags = [...row.tags.slice(-3), tag];
@@ -219,12 +222,12 @@ export function noteTag(row: { tags: string[] }, answer: Answer | undefined): vo
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
 
-/** Returns the ETag of a row with an index from newest to oldest, or undefined if there is none. */
+/** Returns a recent ETag of a row, or undefined if there is none. `which` counts from the newest ETag. */
 export function tagOf({ tags }: { tags: string[] }, which: number | undefined): string | undefined {
   return which === undefined ? undefined : tags[tags.length - 1 - which];
 }
 
-/** Returns the id or the ticket number, because paths accept both. */
+/** Returns the id or the number of a ticket, because paths accept both. */
 function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number | string {
   const number = workspace.tickets.of(id).state?.row.ticketNumber;
   return byNumber && number?.includes('-') ? number : id;

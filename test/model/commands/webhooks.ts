@@ -35,10 +35,13 @@ const patchGiven = fc
   )
   .filter((patch) => Object.keys(patch).length > 0);
 
-/** The maximum number of subscriptions per workspace. With more, most of the work would be deliveries. */
+/**
+ * The maximum number of active subscriptions per workspace. With more subscriptions, the run would spend most of its
+ * time on deliveries.
+ */
 const atMost = 4;
 
-/** The last part of a URL can change. The part before it identifies the subscription. */
+/** Returns a URL whose last segment can change. The segment before it identifies the subscription. */
 function urlOf({ world, servers }: Turn, name: string, version: number): string {
   return `${servers.receiverUrl}/${world.name}/${name}/${version}`;
 }
@@ -73,7 +76,7 @@ async function create(turn: Turn, given: Omit<NewWebhook, 'url' | 'secret'>): Pr
   workspace.webhooks.know(id);
 }
 
-/** Records the result of an update or a DELETE of a subscription. */
+/** Records the result of updating or deleting a subscription. */
 function note(
   turn: Turn,
   reported: RowResponse,
@@ -130,7 +133,7 @@ export const webhooks = {
   delete: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'webhooks.delete', { id: turn.other.webhooks.pick(place) });
     const id = turn.workspace.webhooks.pick(place);
-    // Never deletes the last active subscription, so that events have a receiver.
+    // Never deletes the last active subscription, so that every event has a receiver.
     if (id === undefined || activeOf(turn).length < 2) return;
     const sent = await turn.ask('webhooks.delete', { params: { id } });
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));

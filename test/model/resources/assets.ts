@@ -5,7 +5,7 @@ import { isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { type References, rejectionsOf } from './users.ts';
 
-/* Models assets (docs/decisions/data-model.md). quiet.ts checks across all assets that tags are unique. */
+/* Models assets (docs/decisions/data-model.md). */
 
 export function newAsset(input: NewAsset, references: References): Outcome<Asset> {
   const codes = rejectionsOf(references, { users: [input.assignedToId] });
@@ -55,7 +55,7 @@ export function changeAsset(before: Asset, patch: AssetPatch, references: Refere
   return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
-/** Formats a cost with two decimals, like responses. */
+/** Formats a cost with two decimals, as responses do. */
 function twoDecimals(cost: string | null): string | null {
   if (cost === null) return null;
   const [whole = '', cents = ''] = cost.split('.');

@@ -2,7 +2,7 @@ import type { Scope } from '@itsm-api/contract';
 
 /* Models keys and scopes (spec §4, §5). */
 
-/** Returns the scope of an operation from the contract, or undefined if any valid key is enough. */
+/** Returns the scope that an operation requires, or undefined if any valid key is sufficient. */
 export function scopeOf(operation: string): Scope | undefined {
   const [resource = '', name = ''] = operation.split('.');
   const isWrite = /^(create|update|delete|replay|test)/.test(name);

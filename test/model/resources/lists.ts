@@ -1,14 +1,14 @@
 /* Models lists (docs/decisions/pagination.md). */
 
-/** The query parameters of a list: filter values as arrays, page, page size and sort order. */
+/** The query parameters of a list. Filters are arrays of values. */
 export type ListQuery = Readonly<Record<string, unknown>> & { page?: number; perPage?: number; sort?: string };
 
-/** Returns whether a value matches a filter. Without the filter every value matches. */
+/** Returns true if a value matches a filter, or if the filter is undefined. */
 export function anyOf(values: unknown, value: unknown): boolean {
   return values === undefined || (values as unknown[]).includes(value);
 }
 
-/** Returns a page of a list, by default in descending order of ids. */
+/** Returns a page of a list, by default sorted by id in descending order. */
 export function pageOf<Row extends { id: number }>(rows: readonly Row[], { page = 1, perPage = 20, sort }: ListQuery) {
   const ordered = rows.toSorted((a, b) => (sort === 'id' ? a.id - b.id : b.id - a.id));
   const data = ordered.slice((page - 1) * perPage, page * perPage);

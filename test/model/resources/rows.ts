@@ -7,11 +7,11 @@ export interface State<Row> {
   row: Row;
   /** The ETag of this state (docs/decisions/optimistic-concurrency.md). */
   etag: string;
-  /** Recent ETags of earlier states, which are never used again. */
+  /** Recent ETags of earlier states. No later state has one of these ETags. */
   formerTags: readonly string[];
-  /** The changes of the row, the earliest first. */
+  /** The changes of the row, earliest first. */
   mutations: readonly Mutation<Row>[];
-  /** The comments of a ticket, the earliest first. */
+  /** The comments on a ticket, earliest first. */
   comments: readonly Comment[];
 }
 
@@ -37,12 +37,12 @@ export function changesBetween<Row extends object>(before: Row, after: Row): Cha
   return Object.fromEntries(names.map((name) => [name, { from: before[name], to: after[name] }]));
 }
 
-/** Merges custom fields: a given key replaces the value, null removes it. */
+/** Merges custom fields. A value replaces the existing value, and null removes the field. */
 export function mergeFields(fields: CustomFields, patch: CustomFields = {}): CustomFields {
   return Object.fromEntries(Object.entries({ ...fields, ...patch }).filter(([name]) => patch[name] !== null));
 }
 
-/** Returns the changes as activities contain them: only with the custom fields that differ. */
+/** Returns changes as activities contain them, with only those custom fields that differ. */
 export function keptChanges(changes: Changes): Changes {
   const { customFields } = changes;
   if (customFields === undefined) return changes;
@@ -52,7 +52,7 @@ export function keptChanges(changes: Changes): Changes {
   return { ...changes, customFields: { from: differing(from), to: differing(to) } };
 }
 
-/** Returns whether two JSON values are equal, in any order of fields. */
+/** Returns true if two JSON values are equal. The order of fields doesn't matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

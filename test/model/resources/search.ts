@@ -1,7 +1,10 @@
-/* Splits a search into words (docs/decisions/full-text-search.md): sequences of letters and digits in lower case. */
+/*
+ * Models the full-text search (docs/decisions/full-text-search.md). A word is a sequence of letters and digits in lower
+ * case.
+ */
 
 /**
- * Returns whether a row contains all words of a search in any order. The last word may be a prefix.
+ * Returns true if a row contains all words of a search, in any order. The last word can be a prefix.
  * @param texts the searched texts of the row
  * @param names texts that count as one word each and that no prefix matches
  */

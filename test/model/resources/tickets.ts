@@ -18,7 +18,7 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CANCELLED: [],
 };
 
-/** The body of a request that creates a ticket, with the parent by id. */
+/** The body of a request that creates a ticket. It references the parent by id. */
 export type NewTicket = WithParentId<contract.NewTicket>;
 export type TicketPatch = WithParentId<contract.TicketPatch>;
 type WithParentId<Body> = Omit<Body, 'parentId'> & { parentId?: number | null };
@@ -30,7 +30,10 @@ export const prefixes: Record<TicketType, string> = {
   SERVICE_REQUEST: 'REQ',
 };
 
-/** Returns the created ticket, or the expected error codes. @param userId the user of the API key */
+/**
+ * Returns the new ticket, or the expected error codes.
+ * @param userId the user of the API key
+ */
 export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
   const watchers = ascending(input.watcherUserIds ?? []);
   const codes = rejectionsOf(references, {
@@ -64,7 +67,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
   };
 }
 
-/** Applies a patch to a ticket. quiet.ts checks all tickets for cycles of parents. */
+/** Applies a patch to a ticket. quiet.ts checks that parents form no cycles. */
 export function changeTicket(before: Ticket, patch: TicketPatch, references: References): Outcome<Ticket> {
   const { customFields, watcherUserIds, title, ...fields } = patch;
   const after: Ticket = {
@@ -94,12 +97,15 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
   return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
-/** Returns a ticket after a comment was added. */
+/** Returns a ticket as it is after a new comment. */
 export function commentedTicket(before: Ticket): Ticket {
   return { ...before, commentCount: before.commentCount + 1, updatedAt: unknownText };
 }
 
-/** Returns whether a ticket matches a list query. @param me the user of the key */
+/**
+ * Returns true if a ticket matches a list query.
+ * @param me the user of the API key
+ */
 export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolean {
   const assignee = ticket.assigneeId ?? 'none';
   const assignees = (query.assigneeId as (number | string)[] | undefined)?.map((each) => (each === 'me' ? me : each));

@@ -10,7 +10,7 @@ export interface References {
   isTicket(id: number): boolean;
 }
 
-/** Returns the possible error codes of new references to inactive or unknown users. */
+/** Returns the expected error codes of a request with these new references to users and tickets. */
 export function rejectionsOf(
   { isActiveUser, isTicket }: References,
   { users, tickets = [] }: { users: (number | null | undefined)[]; tickets?: (number | null | undefined)[] },

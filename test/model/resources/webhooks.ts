@@ -8,7 +8,7 @@ import { isSame, type Mutation, type Outcome } from './rows.ts';
 
 type DeliveryHealth = 'health' | 'nextAttemptAt' | 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason';
 
-/** A subscription with values that no response contains, such as its secret, and without its delivery health. */
+/** A subscription with values that no response contains, such as its secret, but without its delivery health. */
 export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   secret: string;
   paused: boolean;
@@ -34,7 +34,7 @@ export function newSubscription(input: NewWebhook & { secret: string }, keyId: n
 }
 
 /**
- * Returns whether all events of a subscription have the fields of its filter. The filters of the model use only the
+ * Returns true if every event of a subscription has the fields of its filter. Filters in the model use only the
  * priority.
  */
 function isFilterOf({ events, filter }: Pick<Subscription, 'events' | 'filter'>): boolean {
@@ -53,7 +53,7 @@ export function deactivated(before: Subscription): Subscription {
   return before.active ? { ...before, active: false, updatedAt: unknownText } : before;
 }
 
-/** Returns the part of a subscription that responses contain. */
+/** Selects the values that both the model and responses contain. */
 export function select(webhook: Webhook) {
   const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
   return { ...fields, paused: pausedAt !== null };
@@ -69,9 +69,9 @@ export function eventOf(resource: Resource, { action }: Pick<Mutation<unknown>, 
 }
 
 /**
- * Returns whether a subscription matches an event: by its type, by the filter on current or previous values, and by
- * skipOwn, which excludes its own key and keys rotated from it.
- * @param line the key that made the change, and the keys that it was rotated from
+ * Returns true if a subscription matches an event. The type and the filter must match, and skipOwn excludes changes by
+ * the subscription's own key and by keys that replaced it.
+ * @param line the key that made the change, and the keys that it replaced in rotations
  */
 export function takes(
   { active, events, filter, skipOwn, keyId }: Subscription,
