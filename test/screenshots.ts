@@ -9,8 +9,8 @@ import { startReceiver } from './support/receiver.ts';
 import { ticket } from './support/workspace.ts';
 
 /*
- * Saves screenshots of the site and the developer area for a review, in both themes, on a desktop and on a phone:
- * `pnpm screenshots [folder] [page]`.
+ * Saves screenshots of the site and the developer area for a review, in both themes, and in the sizes of a desktop and
+ * a phone: `pnpm screenshots [folder] [page]`.
  */
 const [folder = 'screenshots', only] = process.argv.slice(2);
 
@@ -60,7 +60,7 @@ try {
   await server.stop();
 }
 
-/** Has something happen that pages can tell of. */
+/** Sends requests and webhooks, so that the pages show data. */
 async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
   const [well, ill] = [
     await startReceiver(),
@@ -71,10 +71,10 @@ async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
     await client.webhooks.create({ url, events: ['ticket.created', 'ticket.updated'], secret: 'a secret of pictures' });
   }
   for (let i = 0; i < 4; i++) await client.tickets.create(ticket);
-  // More than a minute's worth, so that some are rejected.
+  // Sends more requests than the rate limit allows per minute, so that the server rejects some of them.
   const headers = { authorization: `Bearer ${key}` };
   for (let i = 0; i < 40; i++) await fetch(`${origin}/api/public/v1/assets?page=${i + 1}`, { headers });
-  // Until what was counted is written, and failed deliveries were tried again.
+  // Waits until the server has written the usage counts and has retried failed deliveries.
   await sleep(12_000);
   await Promise.all([well.close(), ill.close()]);
 }
@@ -101,7 +101,7 @@ async function shoot(
         const page = await context.newPage();
         await page.goto(server.origin + path, { waitUntil: 'networkidle' });
         const file = join(folder, `${name}-${size}-${colorScheme}.png`);
-        // Of the area all that is on the page, of the site what is seen first.
+        // Captures the whole page for a signed-in visitor, and otherwise only the visible part.
         await page.screenshot({ path: file, fullPage: storageState !== undefined });
         process.stdout.write(`${file}\n`);
         await context.close();

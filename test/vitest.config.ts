@@ -8,14 +8,16 @@ export default defineConfig({
     globalSetup: ['./support/global-setup.ts'],
     reporters: ['default', './support/plain-summary.ts'],
     pool: 'forks',
-    // A worker loads the server once and runs one file after the other: no file keeps state in a module.
+    // Each worker runs its test files in one process, so that it loads the server only once. No test file may keep
+    // state in a module.
     isolate: false,
-    // At least two, so that what only holds when nothing runs beside it does not pass on a small machine. Beyond that one
-    // for each core: three on two cores take as long, and what measures time fails.
+    // Uses at least two workers, so that tests also run concurrently on a small machine. More workers than cores would
+    // save no time, and tests that measure time would fail.
     maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // The output names tests that take longer. Most tests query a database or start a server, so the threshold is high.
+    // The output lists tests that take longer than this. Most tests query a database or start a server, so the
+    // threshold is high.
     slowTestThreshold: 10_000,
   },
 });

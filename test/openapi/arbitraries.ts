@@ -2,10 +2,10 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import fc, { type Arbitrary } from 'fast-check';
 import { follow } from './operations.ts';
 
-/** Ids of existing rows and valid cursors, grouped by the field or parameter that accepts them. */
+/** Ids of existing rows, and valid cursors, grouped by the field or parameter that accepts them. */
 export type KnownIds = Readonly<Record<string, readonly (number | string)[]>>;
 
-/** Generates values that a schema of the document allows. Most generated ids are ids of existing rows. */
+/** Generates values that a schema of the document allows. Most generated ids belong to existing rows. */
 export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
   const { type, enum: values, const: constant, anyOf, ...rest } = follow(schema);
   if (constant !== undefined) return fc.constant(constant);

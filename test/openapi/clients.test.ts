@@ -11,8 +11,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /**
- * Generates clients from the OpenAPI document with third-party generators, compiles them, and runs them against a
- * server.
+ * Generates clients from the OpenAPI document with third-party generators, compiles the clients, and runs them against
+ * a server.
  */
 const modules = join(import.meta.dirname, '../node_modules');
 const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
@@ -87,7 +87,7 @@ const uses = {
   `,
 };
 
-/** Functions that generate a client from an OpenAPI document into a folder. */
+/** The generators. Each one writes a client for an OpenAPI document to a folder. */
 const generators: Record<keyof typeof uses, (document: OpenApi, into: string) => Promise<unknown>> = {
   'hey-api': (document, into) =>
     createClient({
@@ -109,7 +109,7 @@ describe.each(Object.keys(uses) as (keyof typeof uses)[])(
     it.each([
       ['3.1', () => openApiDocument()],
       ['3.0', () => downgrade(openApiDocument())],
-    ])('calls the API with a generated client that compiles, from OpenAPI %s', async (_, make) => {
+    ])('compiles a client generated from OpenAPI %s, and calls the API with this client', async (_, make) => {
       const own = await mkdtemp(join(folder, 'client-'));
       await generators[generator](make(), own);
       await writeFile(join(own, 'use.ts'), uses[generator]);

@@ -50,8 +50,8 @@ function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[
 }
 
 /**
- * Accepts a new format `int64`, because JSON integers without loss of precision fit into 64 bits. With this format,
- * code generators use the large integer type.
+ * Returns true if an integer got the format `int64`. This change is compatible, because JSON integers without loss of
+ * precision fit into 64 bits.
  */
 function isSpecifiedAsInt64(was: Schema, is: Schema): boolean {
   return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
@@ -123,7 +123,10 @@ function newNames(was: Schema, is: Schema): string[] {
   return Object.keys(fieldsOf(is)).filter((name) => !(name in fieldsOf(was)));
 }
 
-/** Resolves references, and converts a choice of a schema or null to that schema with null as a type and as a value. */
+/**
+ * Resolves references. Converts a choice between a schema and null to this schema with null as an additional type and
+ * enum value.
+ */
 function plain(schema: Schema, document: OpenApi): Schema {
   const { anyOf, ...rest } = follow(schema, document);
   const [choice, other] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as Schema[]) : [];

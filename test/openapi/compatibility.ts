@@ -3,9 +3,9 @@ import { findSchemaBreaks, type Sides } from './compatibility-schemas.ts';
 import { follow } from './operations.ts';
 
 /**
- * Returns the breaking changes between a released document and a new document, each with its name and location. New
- * operations, optional parameters, response fields and response enum values are compatible, because the document asks
- * clients to ignore unknown values.
+ * Returns the breaking changes from a released document to a new document, each with its location. New operations,
+ * optional parameters, response fields and response enum values are compatible, because the document asks clients to
+ * ignore unknown values.
  */
 export function findBreaks(released: OpenApi, present: OpenApi): string[] {
   return [
@@ -22,7 +22,7 @@ export function findBreaks(released: OpenApi, present: OpenApi): string[] {
 }
 
 /**
- * Compares the entries that are in both documents by name. An entry that is only in the old document is a breaking
+ * Compares the entries with the same name in both documents. An entry that is missing in the new document is a breaking
  * change.
  */
 function each<Value>(
@@ -48,7 +48,7 @@ function findOperationBreaks(sides: Sides, old: Operation, now: Operation, at: s
   ];
 }
 
-/** Compares a webhook event with the rules for responses, because clients only receive events. */
+/** Compares the documentation of a webhook event by the rules for responses, because clients only receive events. */
 function findEventBreaks(sides: Sides, old: Operation, now: Operation, event: string): string[] {
   const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
   return [

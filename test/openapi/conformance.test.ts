@@ -105,7 +105,7 @@ describe('the conformance check', () => {
 });
 
 describe('a key that has used up its limit', () => {
-  it('returns 429 as documented in the OpenAPI document', async () => {
+  it('returns 429 after the rate limit is used up, as the OpenAPI document describes', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const { key } = await createWorkspace(api);
     const operation = operations.find(({ id }) => id === 'tickets_list') as DocumentedOperation;
@@ -161,7 +161,7 @@ describe('requests generated from the document', () => {
 
   /** Creates rows of each resource. Returns their ids, grouped by the field of the operation that accepts them. */
   async function fill(workspace: Workspace, { path }: DocumentedOperation): Promise<KnownIds> {
-    // Creates enough rows that some of them keep a status that is not final.
+    // Creates many rows, so that some of them always have a status that is not final.
     const idsOf = (make: () => Promise<{ id: number }>) => {
       return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
     };

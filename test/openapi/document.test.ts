@@ -36,7 +36,7 @@ it('serves the OpenAPI document as YAML with the same content', async () => {
   expect(parse(text)).toEqual(openApiDocument());
 });
 
-it('serves a document for OpenAPI 3.0 without webhooks', async () => {
+it('serves an OpenAPI 3.0 document without webhooks', async () => {
   const { text } = await get('/openapi-3.0.json');
   const document = JSON.parse(text);
   expect(document.openapi).toBe('3.0.3');
@@ -58,7 +58,7 @@ describe('the description of deliveries', () => {
   );
   const { secret = '', 'raw body': body = '' } = cells;
 
-  it('documents an example delivery with the signatures that the server creates for it', () => {
+  it('documents an example delivery with the same signatures as the server creates for it', () => {
     const timestamp = new Date(Number(cells['webhook-timestamp']) * 1000);
     const signed = signatureHeaders(secret, { id: cells['webhook-id'] ?? '', timestamp, body });
     for (const [name, value] of Object.entries(signed)) {
@@ -66,7 +66,7 @@ describe('the description of deliveries', () => {
     }
   });
 
-  it('documents code that verifies webhook signatures', async () => {
+  it('documents sample code that accepts valid webhook signatures and rejects invalid ones', async () => {
     const code = /^```js\n(.*?)^```$/ms.exec(description)?.[1] ?? '';
     const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
     const headers = { 'x-service-signature': cells['X-Service-Signature'] };
@@ -84,7 +84,7 @@ describe('the description of deliveries', () => {
   });
 });
 
-/** The linters. Each returns the problems of a document, with their rules and locations. */
+/** The linters. Each linter returns the problems of a document, with the violated rules and their locations. */
 const linters = {
   async 'Redocly with recommended-strict'(document: OpenApi) {
     const config = await createConfig({ extends: ['recommended-strict'] });
@@ -102,15 +102,15 @@ const linters = {
 
 // The timeout is long, because a linter needs several seconds even on an idle machine.
 describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
-  it('reports no problem in the OpenAPI document', async () => {
+  it('finds no problem in the OpenAPI 3.1 document with the linter', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });
 
-  it('reports no problem in the OpenAPI 3.0 document', async () => {
+  it('finds no problem in the OpenAPI 3.0 document with the linter', async () => {
     expect(await lint(downgrade(openApiDocument()))).toEqual([]);
   });
 
-  it('reports an OpenAPI document with an incomplete info section', async () => {
+  it('detects an incomplete info section of the OpenAPI document with the linter', async () => {
     const { info, ...document } = openApiDocument();
     const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
     expect(problems.join()).toMatch(/info/);

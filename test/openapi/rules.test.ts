@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { follow } from './operations.ts';
 
 /**
- * Tests rules for every part of the OpenAPI document, in both versions. Each rule returns the locations that violate
- * it.
+ * Tests rules for every part of the OpenAPI document, in both of its versions. Each rule returns the locations of
+ * violations.
  */
 const forms: [form: string, make: () => OpenApi][] = [
   ['3.1', openApiDocument],
@@ -33,7 +33,7 @@ function getDescription(part: Schema, document: OpenApi): unknown {
   return part.description ?? follow(named, document).description;
 }
 
-/** Returns the locations that need a description but don't have a full sentence. */
+/** Returns the locations that need a description, but whose description is missing or not a sentence. */
 function findMissingDescriptions(document: OpenApi): string[] {
   const sections = ['schemas', 'parameters', 'headers', 'responses'];
   const needsDescription = (at: string[]) =>
@@ -75,11 +75,11 @@ describe.each(forms)('OpenAPI %s', (_, make) => {
     expect(findMissingDescriptions(make())).toEqual([]);
   });
 
-  it('has a name for every choice of schemas in the OpenAPI document', () => {
+  it('names every choice between schemas in the OpenAPI document', () => {
     expect(findUnnamedChoices(make())).toEqual([]);
   });
 
-  it('uses int64 only for ids in the OpenAPI document', () => {
+  it('uses int64 for all ids, and only for ids, in the OpenAPI document', () => {
     expect(findWrongIntegers(make())).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ it('names the schema of a nullable value after the schema of the value', () => {
   });
 });
 
-it('documents the id or the number of a ticket for every reference to a ticket', () => {
+it('allows the id or the number of a ticket in every documented reference to a ticket', () => {
   const { parameters, schemas } = openApiDocument().components as Part;
   const $ref = '#/components/schemas/TicketReference';
   expect(schemas.TicketReference.anyOf).toMatchObject([
@@ -155,7 +155,7 @@ it('documents the id or the number of a ticket for every reference to a ticket',
   expect(schemas.NullableTicketReference.anyOf[0]).toEqual({ $ref });
 });
 
-it('has no example of the error envelope, because mock servers would return it for every error', () => {
+it('documents no example of the error envelope, which mock servers would return for every error', () => {
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
@@ -180,7 +180,7 @@ it('documents the values of a change with the type of the changed field', () => 
   }
 });
 
-it('lists every operation that is newer than the release in the changelog', async () => {
+it('lists in the changelog every operation that the released OpenAPI document lacks', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const released: OpenApi = JSON.parse(await read('contract/released/openapi.json'));
   const changelog = await read('docs/changelog.md');

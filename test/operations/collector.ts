@@ -18,7 +18,7 @@ export interface Span {
 
 /** A trace collector that receives OTLP over HTTP as JSON. */
 export interface Collector {
-  /** The environment variables with which a process exports its traces to this collector without a long delay. */
+  /** The environment variables of a process that exports its traces to this collector without a long delay. */
   env: Record<string, string>;
   spans: Span[];
   /** Returns the bodies of all received exports as text. */
@@ -44,7 +44,10 @@ interface ExportRequest {
   }[];
 }
 
-/** Starts a trace collector. @param responds whether the collector responds to exports */
+/**
+ * Starts a trace collector.
+ * @param responds false if the collector must not respond to exports
+ */
 export async function startCollector({ responds = true } = {}): Promise<Collector> {
   const spans: Span[] = [];
   const bodies: string[] = [];

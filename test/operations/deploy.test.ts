@@ -8,7 +8,10 @@ import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/* Compares the alerts and the dashboard with the metrics of a running process. They don't work with renamed metrics. */
+/*
+ * Compares the alerts and the dashboard with the metrics of a running process. If a metric is renamed, an alert or a
+ * panel stops working.
+ */
 const root = new URL('../../', import.meta.url);
 const readText = (name: string) => readFile(new URL(name, root), 'utf8');
 
@@ -61,8 +64,8 @@ afterAll(async () => {
 });
 
 /**
- * Returns the metrics in an expression, with the labels that it filters or groups by. @throws if the expression is not
- * PromQL
+ * Returns the metrics in a PromQL expression, each with the labels by which the expression filters or groups.
+ * @throws if the expression is not valid PromQL
  */
 function readExpression(expr: string): { metric: string; labels: string[] }[] {
   const text = expr.replaceAll('$__rate_interval', '5m');
@@ -82,7 +85,7 @@ function readExpression(expr: string): { metric: string; labels: string[] }[] {
   return found.map(({ metric, labels }) => ({ metric, labels: [...labels, ...grouping] }));
 }
 
-/** Returns the differences between an expression and the metrics of the process. */
+/** Returns the metrics and labels of an expression that the process doesn't export. */
 function findMismatches(expr: string): string[] {
   return readExpression(expr).flatMap(({ metric, labels }) => {
     if (prometheusMetrics.has(metric)) return [];

@@ -134,7 +134,7 @@ describe('metrics of requests', () => {
     expect(await getRejections()).toEqual([2, 3]);
   });
 
-  it('counts requests that wait for the concurrency limit, and requests that it rejects', async () => {
+  it('counts requests that wait for the concurrency limit, and requests that the limit rejects', async () => {
     const { api, scrape, tenants } = await startMeasuredApi({
       env: {
         DATABASE_POOL_SIZE: '4',
@@ -191,7 +191,7 @@ describe('metrics of requests', () => {
   });
 });
 
-it('exports metrics of connections by pool, waiting requests and prepared statements', async () => {
+it('exports metrics of database connections per pool and of prepared statements', async () => {
   const { api, scrape } = await startMeasuredApi({ env: { DATABASE_POOL_SIZE: '3' } });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
@@ -212,7 +212,7 @@ it('exports metrics of connections by pool, waiting requests and prepared statem
   expect(value('itsm_database_prepared_statements', requests)).toBe(rows[0].count);
 });
 
-it('exports deliveries by outcome, their duration and the backlog', { timeout: 40_000 }, async () => {
+it('exports the outcomes of deliveries, the time to their receipt, and the backlog', { timeout: 40_000 }, async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const { api, workspace } = sender;
@@ -330,7 +330,7 @@ describe('usage per tenant', () => {
     expect(top().requests).toEqual([{ tenantId: 1, requests: 100, connectionMs: 0, deliveries: 0 }]);
   });
 
-  it('keeps only the tenants with the highest usage if more tenants than the limit are active', () => {
+  it('keeps the usage of the tenants with the highest usage if very many tenants are active', () => {
     const { add, top } = createTenantUsage(() => 0);
     add(toTenantId(1), 'connectionMs', 60_000);
     add(toTenantId(2), 'requests', 500);

@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** Starts an API with its own database and without tracing in the test process. Tests create rows with it. */
+/** Starts an API in the test process, without tracing and with its own database. Tests use this API to create rows. */
 async function startUntracedApi(): Promise<Api> {
   const api = await startApi({
     ownDatabase: true,
@@ -105,7 +105,7 @@ function later(body: string): ReadableStream {
 const below = (spans: Span[], { spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
 describe('traces', () => {
-  it('traces a request from its caller to SQL and the delivery attempt in another process', {
+  it('traces a request from its caller to its SQL statements and the delivery attempt of the worker', {
     timeout: 60_000,
   }, async () => {
     const api = await startUntracedApi();
@@ -166,7 +166,7 @@ describe('traces', () => {
     expect(names).toMatch(/INSERT tickets/);
     expect(names).toMatch(/INSERT events.* deliveries/);
     expect(names).toMatch(/^COMMIT$/m);
-    // The server must not cause failed SQL statements, because PostgreSQL logs each one.
+    // The server must not run SQL statements that fail, because PostgreSQL logs every failure.
     expect(statements.filter(({ failed }) => failed)).toEqual([]);
 
     expect(attempt).toMatchObject({ traceId, parentSpanId: request.spanId, service: 'itsm-worker', failed: true });

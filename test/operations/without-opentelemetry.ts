@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Import this file before a program to simulate that OpenTelemetry is not installed. Only the API package, which
- * prom-client needs, can be imported.
+ * Import this file before a program to simulate that OpenTelemetry is not installed. Only prom-client can then import
+ * an OpenTelemetry package.
  */
 registerHooks({
   resolve(specifier, context, next) {

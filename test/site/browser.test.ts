@@ -91,7 +91,7 @@ describe('keyboard navigation of the site', () => {
   });
 });
 
-it('shows results with some of the search words if no page has all words, rare words first', async () => {
+it('shows pages with some of the search words, rare words first, if no page has all words', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -136,7 +136,7 @@ it('lists all pages in a menu on small screens, and stores the selected theme', 
   await context.close();
 }, 60_000);
 
-it('uses the origin of the current server in code samples, also when a reader copies them', async () => {
+it('uses the origin of the current server in code samples that a reader copies', async () => {
   const context = await browser.newContext({ viewport: wide });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await openPage(context, '/docs/guides/first-request');
@@ -145,7 +145,7 @@ it('uses the origin of the current server in code samples, also when a reader co
   await context.close();
 }, 60_000);
 
-it('loads each page with one request and sends no requests to other servers', async () => {
+it('loads each page of the site with one request, and sends no requests to other servers', async () => {
   const context = await browser.newContext({ viewport: wide });
   const requested: string[] = [];
   context.on('request', (request) => requested.push(request.url()));

@@ -12,8 +12,8 @@ import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
 
 /*
- * Runs the commands of the landing page in the demo workspace, from an empty folder to a file with all tickets and a
- * verified webhook.
+ * Runs the commands of the landing page in the demo workspace. They begin in an empty folder and end with a file of all
+ * tickets and a verified webhook.
  */
 let api: Api;
 let folder: string;
@@ -47,13 +47,13 @@ it('copies all tickets and receives a verified webhook with the commands of the 
   const atPort = (code = '') => code.replaceAll('4000', port);
   await writeFile(join(folder, 'sync.mjs'), copy[0] ?? '');
   await writeFile(join(folder, 'receive.mjs'), atPort(webhook[0]));
-  // Runs all commands in one shell, like a user who pastes them.
+  // Runs all commands in one shell, as if a user pasted them.
   const shell = spawn('bash', ['-e'], { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(shell);
   let output = '';
   shell.stdout.on('data', (chunk) => (output += chunk));
-  // Transactions in other databases of the server can delay the newest changes. The program runs again, as the page
-  // recommends.
+  // Transactions in other databases of the PostgreSQL server can delay the newest changes. So the shell repeats the
+  // program, as the page recommends.
   const sync = "until node sync.mjs | grep '^41 '; do sleep 0.1; done\n";
   const paste = [...first, sync, atPort(webhook[1])].join('\necho\n');
   shell.stdin.write(

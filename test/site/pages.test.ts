@@ -22,7 +22,10 @@ async function get(path: string) {
 const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
 const anchorsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
 
-/** Returns every page that is linked from the first page, except the API reference, which a script renders. */
+/**
+ * Returns all pages that links on the first page reach, except pages that only the API reference links to, because a
+ * script renders the reference.
+ */
 async function walk(): Promise<Map<string, { headers: Record<string, string>; text: string }>> {
   const found = new Map<string, Awaited<ReturnType<typeof get>>>();
   const open = ['/'];
@@ -45,7 +48,7 @@ describe('site pages', async () => {
     pages = [...found].filter(([, { headers }]) => headers['content-type'] === 'text/html; charset=utf-8');
   });
 
-  it('links all guides and main pages from the first page of the site', async () => {
+  it('links from the first page of the site, directly or through other pages, to all guides', async () => {
     expect(pages.map(([path]) => path)).toEqual(
       expect.arrayContaining(['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog']),
     );
@@ -65,7 +68,7 @@ describe('site pages', async () => {
     expect(broken).toEqual([]);
   });
 
-  it('has one main heading per page and a unique anchor for each heading', () => {
+  it('has one main heading and no duplicate ids on each page of the site', () => {
     for (const [path, { text }] of pages) {
       const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       expect(new Set(ids).size, path).toBe(ids.length);
@@ -85,7 +88,7 @@ describe('site pages', async () => {
     }
   });
 
-  it('serves each page in one response of at most 25 kB compressed, without external scripts', () => {
+  it('serves each page of the site with at most 25 kB compressed, without external scripts and styles', () => {
     for (const [path, { text }] of pages) {
       expect(brotliCompressSync(text).length, path).toBeLessThan(25_000);
       if (path !== '/docs/') expect(text, path).not.toMatch(/<script[^>]+src|<link[^>]+stylesheet/);
