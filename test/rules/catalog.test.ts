@@ -24,12 +24,13 @@ it('creates the tables, columns, keys and indexes of schema.prisma with the migr
   await execute(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   await execute(database.url, await schemaScript(database.url, undefined, schema));
-  // In a reported difference, `-` marks a line of schema.prisma that the migrations lack, and `+` marks the reverse.
+  // In a reported difference, `-` marks a line of schema.prisma that the migrations lack. `+` marks a line that only
+  // the migrations create.
   expect(migrated).toEqual(filterPrismaLines(await describeCatalog(database.url)));
 });
 
 /**
- * Returns the lines of a catalog that schema.prisma can describe, so without collations, CHECK constraints and storage
+ * Returns the lines of a catalog that schema.prisma can describe. Excludes collations, CHECK constraints and storage
  * options.
  */
 function filterPrismaLines(catalog: string): string[] {

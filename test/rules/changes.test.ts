@@ -228,7 +228,7 @@ describe('since', () => {
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
     await expectChanges('/tickets/changes', undefined, ids);
-    // Sets one change per day, the last one today, and no open transaction at those times.
+    // Sets the times of the changes to one per day, the last one today. No transaction was open at these times.
     await sql.query(
       `UPDATE changes SET changed_at = now() - (20 - array_position($2::bigint[], id)) * interval '1 day',
          horizon = position
@@ -396,7 +396,7 @@ describe('a change feed when PostgreSQL', () => {
     expect((await walk(path, second.cursor)).ids).toEqual([]);
   });
 
-  it('records a recovery without blocking if two transactions do so while the clock is behind', async () => {
+  it('records a recovery of PostgreSQL in two transactions without blocking while the clock is behind', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query("UPDATE change_epochs SET started_at = started_at + interval '1 hour'");
     await sql.query('DELETE FROM server_runs');

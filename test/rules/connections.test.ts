@@ -15,7 +15,7 @@ import { createWorkspace } from '../support/workspace.ts';
  * Requests of all tenants share a few database connections, each of which is set to one tenant at a time. After any
  * failure of a connection, a request must return only rows of its own tenant.
  */
-it('returns the requested data or 500 when PostgreSQL cancels statements and ends connections', async () => {
+it('returns the requested rows or 500 while PostgreSQL cancels statements and ends connections', async () => {
   const api = await startApi({ ownDatabase: true });
   const reads = [...(await createReads(api)), ...(await createReads(api))];
 
@@ -54,7 +54,7 @@ it('returns the requested data or 500 when PostgreSQL cancels statements and end
 it.each([
   ['succeeds', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'],
   ['fails', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01), 1 / (extract(ms FROM clock_timestamp())::int % 2)'],
-])('keeps a database connection open when its query %s', async (_, text) => {
+])('keeps the database connection open when a query %s', async (_, text) => {
   const watchdog = new ConnectionWatchdog();
   const timeouts = { statementMs: 300, lockMs: 300 };
   const pool = new Pool({

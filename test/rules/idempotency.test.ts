@@ -8,7 +8,7 @@ import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /**
- * The server runs a POST with an Idempotency-Key once, however often the client sends it
+ * The server must run a POST with an Idempotency-Key once, even if the client sends the request repeatedly
  * (docs/decisions/idempotency.md).
  */
 let api: Api;
@@ -142,7 +142,7 @@ describe.each(posts)('$title', (endpoint) => {
     for (const { headers } of [first, second, third]) expect(headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('ignores the order of fields for an Idempotency-Key, and returns 400 for another body', async () => {
+  it('accepts a used Idempotency-Key with the same fields in another order, and rejects another body', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const key = unique();
@@ -296,7 +296,7 @@ it('emits one event for repeated requests with the same Idempotency-Key', async 
   expect(events.map((event) => JSON.parse(event.body).ticket)).toEqual([body.data]);
 });
 
-it('accepts the same Idempotency-Key for different API keys and workspaces as different keys', async () => {
+it('treats the same Idempotency-Key of other API keys and workspaces as a different key', async () => {
   const key = unique();
   const other = await createWorkspace(api);
   const otherKey = await workspace.createKey();

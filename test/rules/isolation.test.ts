@@ -155,7 +155,7 @@ const bulks = keyedEndpoints.flatMap((endpoint) => {
   return [{ ...endpoint, endpoint, fields: [...idFields(item), ...rowIds(item)] }];
 });
 
-/** Returns the field `id` if bulk items have one, as items of a bulk update do. */
+/** Returns the field `id` if the items of a bulk request have this field. */
 function rowIds(item: unknown) {
   return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false }] : [];
 }

@@ -5,8 +5,8 @@ import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /**
- * Two servers with different limits: requests reach the group limit first on one server, and the global limit first on
- * the other.
+ * Tests two servers with different limits. Requests reach the group limit first on one server, and the global limit
+ * first on the other server.
  */
 let groupTight: Api;
 let globalTight: Api;

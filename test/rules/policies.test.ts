@@ -10,8 +10,8 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests with SQL what each database role can read, write and do in every table. Row-level security is the third layer
- * of tenant isolation.
+ * Tests with SQL which rows and columns each database role can read and write. Row-level security is the third layer of
+ * tenant isolation.
  */
 let api: Api;
 let client: pg.Client;

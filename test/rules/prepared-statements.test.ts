@@ -5,8 +5,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * PostgreSQL keeps a named statement and its plans until the connection closes. Requests of clients may change the
- * values in statements, but must not increase the number of statements.
+ * PostgreSQL keeps a named statement and its plans until the connection closes. Requests must not increase the number
+ * of statements, and may change only their values.
  */
 let api: Api;
 let workspace: Workspace;
@@ -69,7 +69,7 @@ function request(i: number): [method: string, path: string, body?: unknown] {
   }
 }
 
-/** Creates a change of different ticket fields with new values each time. */
+/** Creates a change of several asset fields, with new values each time. */
 function createAssetPatch(i: number): object {
   const texts = ['name', 'serialNumber', 'manufacturer', 'model', 'location', 'notes'].map((field) => [
     field,
@@ -148,7 +148,7 @@ async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   }
 }
 
-it('needs no more prepared statements or memory after 5,000 more varied requests', async () => {
+it('needs no additional prepared statements or memory after 5,000 further requests', async () => {
   await send(0, 1000);
   const before = await measureMemory();
   await send(1000, 6000);

@@ -86,7 +86,7 @@ describe('without the condition of a raw statement', () => {
       expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
   });
 
-  it('returns only rows of the tenant to raw SQL that sets its tenant in the same statement', async () => {
+  it('returns only rows of the tenant to raw SQL that sets the tenant in the same statement', async () => {
     const everyone = tenantQuery(
       'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
     );
@@ -114,7 +114,7 @@ describe('without the condition of a raw statement', () => {
     expect(rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  /** Returns what the next user of the database connection can read if it sets no tenant. */
+  /** Returns what the next user of the database connection can read without setting a tenant. */
   async function readConnectionState() {
     const connection = await api.databases.requests.pool.connect();
     try {
@@ -128,7 +128,7 @@ describe('without the condition of a raw statement', () => {
   }
 });
 
-it('returns only rows of its tenant to each of 200 concurrent queries', async () => {
+it('returns only rows of the current tenant to each of 200 concurrent queries', async () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
   const seen = await Promise.all(

@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     }
   });
 
-  /** Sends requests to all servers continuously until the test stops it, and counts the statuses of the responses. */
+  /** Sends requests to all servers until the test ends the load. Counts the responses by status. */
   function load(apis: Api[], key: string) {
     let stopped = false;
     const statuses = new Map<number, number>();

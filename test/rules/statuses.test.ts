@@ -10,7 +10,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * Public endpoints return the statuses of the specification (spec §7). Other statuses require a request header that the
  * specification doesn't define (docs/decisions/errors.md).
  */
-/** The response status if the server runs no handler, because it is starting. */
+/** The response status while the server starts and doesn't run handlers yet. */
 const withoutHandler = 503;
 /** Statuses that are not in the specification, each with the request header that enables it. */
 const conditionalStatuses: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };

@@ -48,7 +48,7 @@ describe('the tenant client', () => {
     expect(await run()).toEqual(nothing);
   });
 
-  it('finds only rows of its tenant with the tenant client if a query has no where', async () => {
+  it('finds only rows of its tenant with the tenant client if a query has no `where` clause', async () => {
     const rows = await db.ticket.findMany();
     expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([mine.tenantId]));
   });
@@ -112,7 +112,7 @@ describe('the tenant client', () => {
       (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { tenantId: mine.tenantId } }),
     ],
     ['the model Tenant', (client) => client.tenant.findMany()],
-  ])('rejects %s in the tenant client', async (_, run) => {
+  ])('rejects a query with %s in the tenant client', async (_, run) => {
     await expect(run(db)).rejects.toThrow('The tenant client rejects');
     // The tenant client also rejects the query within a transaction.
     await expect(inTransaction(db, () => run(db))).rejects.toThrow('The tenant client rejects');
@@ -124,7 +124,7 @@ describe('the tenant client', () => {
       'an undefined value in data',
       (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { title: undefined } }),
     ],
-  ])('rejects %s in the tenant client, because it would match all rows or change nothing', async (_, run) => {
+  ])('rejects %s in the tenant client, which would match all rows or change nothing', async (_, run) => {
     await expect(run(db)).rejects.toThrow('undefined');
   });
 
@@ -165,7 +165,7 @@ describe('PostgreSQL', () => {
     WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'change_epochs', 'sign_in_failures', 'used_challenges',
       '_prisma_migrations')`;
 
-  it('has tenant_id as the first column of every key, foreign key and index, except three', async () => {
+  it('starts every key, foreign key and index with the column tenant_id, except for three indexes', async () => {
     expect((await tables()).length).toBeGreaterThanOrEqual(11);
     const others = await prisma.$queryRaw<{ name: string }[]>`
       SELECT i.indexrelid::regclass::text AS name FROM pg_index i

@@ -52,7 +52,8 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
 }
 
 /**
- * Runs `work` while it locks tables against reads. Requests that `work` starts but doesn't await continue afterwards.
+ * Runs `work` while it locks tables against reads. Releases the locks when `work` resolves, so requests that `work`
+ * doesn't await continue then.
  */
 async function whileLocked<Result>(tables: string, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
@@ -73,7 +74,10 @@ async function requestUnread({ app }: Api, { key }: Workspace, count: number): P
   return leaveUnread(app, `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}`, count);
 }
 
-/** Sends a request `count` times on one connection and reads no response. @param request without its end */
+/**
+ * Sends a request `count` times on one connection, and reads no response.
+ * @param request the request without its last line break
+ */
 function leaveUnread({ server }: Api['app'], request: string, count: number): Socket {
   const { port } = server.address() as AddressInfo;
   const client = connect(port, '127.0.0.1').pause();

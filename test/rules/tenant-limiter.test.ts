@@ -6,7 +6,10 @@ import {
 } from '@itsm-api/server/shared/tenant-limiter.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-/** Tests the tenant limiter without a database and with fake timers. tenant-concurrency.test.ts tests it in a running server. */
+/**
+ * Tests the tenant limiter without a database and with fake timers. tenant-concurrency.test.ts tests the limiter in a
+ * running server.
+ */
 const rejections: Rejection[] = [];
 const waits: number[] = [];
 const done: [tenantId: TenantId, milliseconds: number][] = [];
@@ -39,7 +42,7 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   return {
     tenantLimiter,
     running,
-    /** Starts the work `name`. The first letter of the name is the tenant. */
+    /** Queues work. The first letter of its name is the tenant. */
     async ask(name: string) {
       const answer = tenantLimiter.run(toTenantId(name.charCodeAt(0)), async () => {
         running.push(name);
@@ -129,7 +132,7 @@ it('lowers the concurrency limit of a tenant with slow work, and raises the limi
   for (const name of ['a1', 'a2']) await ask(name);
   await vi.advanceTimersByTimeAsync(250);
   await end('a2');
-  // After this work, the average duration is 50 ms, which allows two concurrent requests. Later it is 40 ms.
+  // After this work, the average duration is 50 ms, which allows two concurrent requests. Later the average is 40 ms.
   for (const name of ['a3', 'a4']) await ask(name);
   expect(running).toEqual(['a1', 'a3']);
   await end('a3');

@@ -1,7 +1,7 @@
 import { TicketStatus, ticketTransitions } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
 
-/** Contains the status transitions of docs/decisions/tickets.md. api/tickets-patch.test.ts tests every transition. */
+/** Tests the table of status transitions. api/tickets-patch.test.ts tests every transition in the API. */
 it('defines the ticket transitions of docs/decisions/tickets.md', () => {
   expect(ticketTransitions).toEqual({
     OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],

@@ -26,7 +26,7 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   return page;
 }
 
-/** Combines each width and each theme once, because some elements are visible only in one width or theme. */
+/** Tests each width and each theme once, because some elements are visible only in one width or theme. */
 const looks = [
   { colorScheme: 'light', viewport: wide },
   { colorScheme: 'dark', viewport: phone },
@@ -71,7 +71,7 @@ describe('keyboard navigation of the site', () => {
   });
   afterAll(() => context.close());
 
-  it('skips the page header with the link at the first tab stop', async () => {
+  it('skips the page header with the first link that the Tab key reaches', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
