@@ -296,7 +296,7 @@ it('emits one event for repeated requests with the same Idempotency-Key', async 
   expect(events.map((event) => JSON.parse(event.body).ticket)).toEqual([body.data]);
 });
 
-it('treats the same Idempotency-Key of other API keys and workspaces as a different key', async () => {
+it('accepts an Idempotency-Key that another API key or workspace has used', async () => {
   const key = unique();
   const other = await createWorkspace(api);
   const otherKey = await workspace.createKey();

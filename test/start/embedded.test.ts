@@ -42,14 +42,14 @@ describe('openEmbedded', () => {
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('compares and lowercases Unicode text in the same way on every machine', async () => {
+  it('lowercases Unicode text and compares text by code point in the embedded PostgreSQL', async () => {
     const { url } = await open(command);
     expect(
       await query(url, "SELECT lower('ÄÉÐ') AS lower, 'a' < 'B' AS linguistic, current_setting('server_encoding')"),
     ).toEqual([{ lower: 'äéð', linguistic: false, current_setting: 'UTF8' }]);
   });
 
-  it('rejects a second server for the same folder and names the running server', async () => {
+  it('rejects a second server for the same data folder, and names the running server', async () => {
     const { url } = await open(server);
     await expect(open({ type: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
       `DATA_DIR ${dataDir} is in use by process ${process.pid} (http://127.0.0.1:3000). Stop it, or set DATA_DIR to another folder.`,
@@ -71,14 +71,14 @@ describe('openEmbedded', () => {
     expect(await isUp(third.url)).toBe(false);
   });
 
-  it('creates one database cluster when several processes start concurrently', async () => {
+  it('creates one database cluster when several processes open the same data folder concurrently', async () => {
     await rm(dataDir, { recursive: true });
     const all = await Promise.all([openInChild(command), openInChild(command), open(command)]);
     expect(new Set(all.map(({ url }) => url)).size).toBe(1);
     await query(all[0].url, 'SELECT 1');
   });
 
-  it('starts PostgreSQL again if a process opens it while the last process stops it', async () => {
+  it('starts the embedded PostgreSQL again if a process opens it while another process stops it', async () => {
     let current = await open(command);
     for (let round = 0; round < 5; round++) {
       const [next] = await Promise.all([sleep(round * 5).then(() => open(command)), current.stop()]);
@@ -89,7 +89,7 @@ describe('openEmbedded', () => {
     expect(await isUp(current.url)).toBe(false);
   });
 
-  it('uses the PostgreSQL process that a killed server has left running', async () => {
+  it('uses the embedded PostgreSQL that keeps running after its server was killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
     await kill(killed.child);
@@ -101,7 +101,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('starts again after PostgreSQL and the server are killed', async () => {
+  it('recovers the data after both the embedded PostgreSQL and the server were killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE recovered AS SELECT 42 AS answer');
     process.kill(await postmaster(), 'SIGKILL');
@@ -110,7 +110,7 @@ describe('openEmbedded', () => {
     expect(await query(url, 'SELECT answer FROM recovered')).toEqual([{ answer: 42 }]);
   });
 
-  it('starts PostgreSQL if another process now has the process ID in postmaster.pid', async () => {
+  it('starts the embedded PostgreSQL if another process now has the process ID in postmaster.pid', async () => {
     const first = await open(command);
     const file = join(dataDir, 'postgres', 'postmaster.pid');
     const lines = (await readFile(file, 'utf8')).split('\n');
@@ -120,18 +120,18 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(true);
   });
 
-  it('acquires the lock of the data folder again after PostgreSQL drops the connection', async () => {
+  it('locks the data folder again after PostgreSQL terminates the connection that holds the lock', async () => {
     const { url } = await open(server);
     await query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'itsm %'");
     await expect.poll(() => query(url, "SELECT FROM pg_locks WHERE locktype = 'advisory'")).toHaveLength(2);
     await expect(open(server)).rejects.toThrow('is in use by process');
   });
 
-  it('keeps PostgreSQL running after Ctrl-C until the server closes it', async () => {
+  it('keeps the embedded PostgreSQL running after Ctrl-C until the server closes it', async () => {
     const { child, url } = await openInChild(server);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // On Ctrl-C, a terminal sends the signal to all processes of the group.
+    // On Ctrl-C, a terminal sends SIGINT to all processes of the group.
     process.kill(-(child.pid ?? 0), 'SIGINT');
     await sleep(200);
     expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
@@ -141,7 +141,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('reports both versions if the data belongs to another version of PostgreSQL', async () => {
+  it('reports both versions if another version of PostgreSQL created the data folder', async () => {
     const file = join(dataDir, 'postgres', 'PG_VERSION');
     const version = await readFile(file, 'utf8');
     await writeFile(file, '9\n');
@@ -151,7 +151,7 @@ describe('openEmbedded', () => {
     await writeFile(file, version);
   });
 
-  it("reports which file PostgreSQL can't write", async () => {
+  it("reports the file that PostgreSQL can't write", async () => {
     const folder = join(dataDir, 'postgres');
     await chmod(folder, 0o500);
     try {
@@ -161,7 +161,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it("reports what PostgreSQL can't find in a damaged data folder", async () => {
+  it('reports the error of PostgreSQL if the data folder is damaged', async () => {
     const wal = join(dataDir, 'postgres/pg_wal');
     const segments = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
     const move = (from: string, to: string) =>
@@ -174,7 +174,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it('reports a missing, empty or wrong password file and how to fix it', async () => {
+  it('reports a missing, empty or wrong password file of the embedded PostgreSQL', async () => {
     const file = join(dataDir, 'postgres-password');
     const password = await readFile(file, 'utf8');
     await rm(file);
@@ -184,11 +184,11 @@ describe('openEmbedded', () => {
     await writeFile(file, 'wrong');
     await expect(open(command)).rejects.toThrow(`The password in ${file} is not the password of its PostgreSQL`);
     await writeFile(file, password);
-    // A process that can't connect must leave PostgreSQL running.
+    // The process with the wrong password left PostgreSQL running, so the test opens and stops PostgreSQL.
     await (await open(command)).stop();
   });
 
-  it.skipIf(process.getuid?.() !== 0)("names the folder that the user postgres can't access", async () => {
+  it.skipIf(process.getuid?.() !== 0)("names the folder that the system user postgres can't access", async () => {
     const closed = temporaryDataDir();
     await mkdir(closed, { mode: 0o700 });
     const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });
@@ -204,7 +204,7 @@ async function open(holder: Holder): Promise<Embedded> {
 }
 
 /**
- * Opens the embedded PostgreSQL in another process. The process ignores SIGINT, and stops when its standard input ends.
+ * Opens the embedded PostgreSQL in another process. The process ignores SIGINT, and exits when its standard input ends.
  */
 async function openInChild(holder: Holder): Promise<{ child: ChildProcess; url: string }> {
   const script = `

@@ -12,7 +12,7 @@ import { steadyPort } from '../faults/postgres.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { pnpm } from '../support/pnpm.ts';
 
-/** Tests the image without Docker: executes the instructions of the Dockerfile in a folder, and parses compose.yaml. */
+/** Tests the image without Docker. Executes the instructions of the Dockerfile in a folder, and parses compose.yaml. */
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
@@ -47,8 +47,8 @@ afterEach(() => {
 });
 
 /**
- * Copies files as COPY of Docker does: the content of a source folder into the destination, or a file into a
- * destination with a trailing slash.
+ * Copies files like the instruction COPY of Docker: the contents of a source folder into the destination, or a file
+ * into a destination that ends with a slash.
  */
 async function copy(text: string): Promise<void> {
   const names = text.split(' ');
@@ -60,7 +60,7 @@ async function copy(text: string): Promise<void> {
   }
 }
 
-/** Runs a command of the image with the environment of the image and additional settings. */
+/** Runs Node.js with the arguments, the environment variables of the image and additional settings. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, args, {
     cwd: app,
@@ -104,7 +104,7 @@ describe('the image', () => {
       server.kill('SIGINT');
       expect((await once(server, 'exit'))[0]).toBe(0);
 
-      // Checks that the image contains the native module for password hashes of its platform.
+      // Hashing a password fails if the image lacks the native module for its platform.
       const hash = `import('./server/src/auth/accounts/passwords.ts').then(({ hashPassword }) => hashPassword('one of many'))`;
       expect((await once(run(['-e', hash], env), 'exit'))[0]).toBe(0);
     } finally {
@@ -114,7 +114,7 @@ describe('the image', () => {
 
   it('exits with an error if the image runs without DATABASE_URL', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
-    // The server can't create the data folder, as in the image.
+    // As in the image, the server can't create the data folder.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
     const child = spawn(process.execPath, main, { cwd: app, env });
     let errors = '';
@@ -123,7 +123,7 @@ describe('the image', () => {
     expect(errors).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
   });
 
-  it('allows exactly the files that the Dockerfile copies in .dockerignore', async () => {
+  it('lists exactly the files that the Dockerfile copies as exceptions in .dockerignore', async () => {
     const ignore = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
     const copied = rest('COPY')
       .filter((text) => !text.startsWith('--from'))
@@ -146,7 +146,10 @@ describe('compose.yaml', async () => {
   });
 });
 
-/** Returns the default of a setting in compose.yaml, which Compose uses if the variable is not set. */
+/**
+ * Replaces each `${NAME:-default}` of a value in compose.yaml with its default, which Compose uses if the variable is
+ * not set.
+ */
 function withDefaults(value: string): string {
   const inner = value.replace(/\$\{\w+:-([^${}]*)\}/g, '$1');
   return inner === value ? value : withDefaults(inner);

@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('does not repeat job timers continuously when the clock jumps back by 30 days', async () => {
+it('sets fewer than 10 timers per second in pg-boss after the clock goes back by 30 days', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
-  // The connection pool cancels statements after two minutes, also of fake time.
+  // The connection pool cancels statements after two minutes, even if these minutes are fake time.
   const boss = await openJobs({ pool: api.databases.system.pool, worker: true, onError: () => undefined });
   try {
     vi.setSystemTime(Date.now() - 30 * 86_400_000);
@@ -21,7 +21,7 @@ it('does not repeat job timers continuously when the clock jumps back by 30 days
     await vi.advanceTimersByTimeAsync(1000);
     expect(setTimer.mock.calls.length).toBeLessThan(10);
   } finally {
-    // Restores the spy before the real timers. Otherwise the spy would put the fake timer back for later test files.
+    // If the real timers were restored first, restoring the spy would bring back the fake timer for later test files.
     vi.restoreAllMocks();
     vi.useRealTimers();
     await boss.stop({ graceful: false });

@@ -25,7 +25,7 @@ it('logs a failed step of a worker loop and continues the loop', async () => {
   ]);
 });
 
-it('logs a slow step of a worker loop while it runs, and never runs two steps concurrently', async () => {
+it('logs a slow step of a worker loop every 30 seconds, and never runs two steps concurrently', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let end = () => {};
@@ -49,7 +49,7 @@ it('logs a slow step of a worker loop while it runs, and never runs two steps co
   await loop.stop();
 });
 
-it('backs off a worker loop without log lines while the database is unavailable, even when woken', async () => {
+it('delays the steps of a woken worker loop while the database is unavailable, and logs nothing', async () => {
   let away = true;
   const { loop, logged, runs } = startLoop(
     async () => {

@@ -45,7 +45,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     expect(runs.flatMap(({ stdout }) => JSON.parse(stdout)).filter((name) => name === BASELINE)).toHaveLength(1);
   });
 
-  it('applies new migrations, and accepts a newer database in an older program', async () => {
+  it('applies new migrations, and accepts a database that a newer version migrated', async () => {
     await withLaterMigration('CREATE TABLE later (); SELECT 1;', async (folder) => {
       expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
@@ -107,7 +107,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects a database that predates the baseline, and explains that its data must be created again', async () => {
+  it('rejects a database without the baseline migration, and says that its data must be created again', async () => {
     await query(url, 'UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
       '20261120000000_init',
       BASELINE,
@@ -122,9 +122,9 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
 
   it.each([
     // PostgreSQL detects that the client process has ended. Otherwise the statement would block all other migrations.
-    ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
-    ['after its end', 'CREATE TABLE later ();'],
-  ])('continues migrating after the process was killed during a migration, %s', async (_, sql) => {
+    ['before the end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
+    ['after the end', 'CREATE TABLE later ();'],
+  ])('migrates the database after the migrating process was killed %s of a migration', async (_, sql) => {
     await withLaterMigration(sql, async (folder) => {
       const kill = await migrateInProcess(folder);
       const begun = async () =>
@@ -178,7 +178,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     const waiting = (like: string) =>
       vi.waitUntil(async () => (await runningStatements(like)).length > 0, { interval: 5, timeout: 10_000 });
 
-    it('lets other database sessions read a table while a migration waits for it', async () => {
+    it('lets other database sessions read a table while a migration waits to lock it', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
         const migrating = migrateDatabase(url, { folder });
         for (let read = 0; read < 2; read++) {
@@ -191,7 +191,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       });
     });
 
-    it('names the oldest transactions while a migration waits for them, and fails after the maximum wait', async () => {
+    it('names the oldest transaction while a migration waits for a lock, and fails after the maximum wait', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
         const progress: string[] = [];
         const onProgress = (message: string) => progress.push(message);
@@ -204,7 +204,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       });
     });
 
-    it('retries each migration statement outside of a transaction, without repeating completed ones', async () => {
+    it('retries only the blocked statement of a migration that runs outside of a transaction', async () => {
       const sql = `-- outside of a transaction
         CREATE TABLE "later" ();
         SELECT pg_sleep(1);
@@ -212,8 +212,8 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await withLaterMigration(sql, async (folder) => {
         const migrating = migrateDatabase(url, { folder, maxWaitMs: 500 });
         await waiting('ALTER TABLE "users"%');
-        // The wait for one statement stays below the maximum, but the total wait exceeds it, so the statement fails at
-        // least once.
+        // ALTER TABLE fails at least once, because its lock timeout is 200 ms. Its total wait stays below the maximum,
+        // because the duration of `pg_sleep` doesn't count.
         await sleep(300);
         await older.query('COMMIT');
         expect(await migrating).toEqual([LATER]);
@@ -231,7 +231,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
     afterEach(() => other.end());
 
-    it('waits for another migration, reports its database session, and then continues', async () => {
+    it('waits for a concurrent migration, reports its database session, and then continues', async () => {
       await withLaterMigration('CREATE TABLE later ();', async (folder) => {
         const progress: string[] = [];
         const working = other.query('SELECT pg_sleep(2)').then(() => other.end());
@@ -253,7 +253,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
 });
 
 describe('the triggers of prisma/migrations', () => {
-  it('sends a notification with the tenant when an API key changes, but not when the key is used', async () => {
+  it('sends the tenant ID in a notification when a change affects API keys, but not when a key is used', async () => {
     await execute(url, "INSERT INTO tenants (id, name, name_key, updated_at) VALUES (7, 'A', 'a', now())");
     await execute(
       url,
@@ -300,7 +300,7 @@ async function empty(): Promise<void> {
   await execute(url, 'CREATE SCHEMA public');
 }
 
-/** Migrates in another process. Returns a function that kills the process, after the migration has begun. */
+/** Starts a migration in another process. Returns a function that kills this process. */
 async function migrateInProcess(folder: string): Promise<() => void> {
   const program = `import { migrateDatabase } from ${schema};
     const migrating = migrateDatabase(${JSON.stringify(url)}, { folder: ${JSON.stringify(folder)} });
@@ -311,9 +311,7 @@ async function migrateInProcess(folder: string): Promise<() => void> {
   return () => child.kill('SIGKILL');
 }
 
-/**
- * Returns the process IDs of database sessions in which the migrating process runs, or last ran, a matching statement.
- */
+/** Returns the PIDs of the database sessions of migrations whose current or last statement matches `like`. */
 async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
   return query(
     url,

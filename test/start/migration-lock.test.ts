@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => void vi.useRealTimers());
 
-it('measures the wait for migration locks independently of the system clock', async () => {
+it('keeps waiting for a migration lock when the system clock jumps ahead', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const client = { query: async () => ({ rows: [] }) } as unknown as ClientBase;
   let attempts = 0;

@@ -63,7 +63,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     for (const name of databases) await setRoles(urlOf(name));
   });
 
-  it('creates and uses the database roles as an owner with CREATEROLE', async () => {
+  it('lets a database owner with the attribute CREATEROLE create and use the database roles', async () => {
     const url = await urlAs('owner', 'CREATEROLE');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     await migrateDatabase(url);
@@ -71,7 +71,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     expect(await migrateDatabase(url)).toEqual([]);
   });
 
-  it("prints the missing SQL statements if the owner can't create roles", async () => {
+  it("reports the SQL statements to run if the database owner can't create roles", async () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const refused = await migrateDatabase(url).catch((error) => error);
@@ -93,7 +93,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     await setRoles(url);
   });
 
-  it("prints the missing SQL statements if `prisma migrate deploy` can't create roles", async () => {
+  it("reports the SQL statements to run if `prisma migrate deploy` can't create roles", async () => {
     const url = await urlAs('owner');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     const [baseline] = await readMigrations();
@@ -107,7 +107,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     await setRoles(url);
   });
 
-  it("runs a server that doesn't migrate as a user who has only the two database roles", async () => {
+  it('serves requests as a PostgreSQL user with only the two database roles, and rejects migrations', async () => {
     const url = await urlAs('app');
     await expect(checkSchema(url)).rejects.toThrow('Run `itsm migrate` or start the server.');
     await migrateDatabase(urlOf('first'));
@@ -117,16 +117,14 @@ describe('the roles', { timeout: 60_000 }, () => {
 
     expect(await serveAs(url)).toEqual({ wrote: 201, read: 200 });
 
-    // This role can't migrate the outdated schema, so the error names the missing migration.
+    // The user can't migrate the outdated schema. The error names the missing migration.
     await execute(urlOf('first'), "DELETE FROM _prisma_migrations WHERE migration_name = '20261125000000_baseline'");
     await expect(checkSchema(url)).rejects.toThrow('it lacks 20261125000000_baseline');
     await expect(migrateDatabase(url)).rejects.toThrow('Run `itsm migrate` as the role that owns its tables.');
   });
 });
 
-/**
- * Starts the API and a worker with the rights of the URL. Returns the statuses of a write request and a read request.
- */
+/** Starts the API and a worker as the user of the URL. Returns the statuses of a write request and a read request. */
 async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const settings = readSettings({ DATABASE_URL: url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') });
   const logger = createLogger('silent');

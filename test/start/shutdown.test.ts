@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
-/** Tests how a process ends, and its exit code, without a server. start.test.ts and stop.test.ts use a server. */
+/** Tests the shutdown and the exit code of a process without a server. start.test.ts and stop.test.ts use a server. */
 const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', import.meta.url).href);
 
 /** Spawns a process whose shutdown takes `stopMs` milliseconds. */
@@ -24,7 +24,7 @@ function spawnStoppable(stopMs: number) {
   return { child, exited: once(child, 'exit'), output: () => output };
 }
 
-it('continues a shutdown after an error when a signal arrives, and keeps the exit code of the error', async () => {
+it('continues the shutdown that an error started when a signal arrives, and exits with code 1', async () => {
   const { child, exited, output } = spawnStoppable(1000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');
@@ -35,7 +35,7 @@ it('continues a shutdown after an error when a signal arrives, and keeps the exi
   expect(output().match(/Stopping/g)).toHaveLength(1);
 });
 
-it('logs the shutdown as JSON if the log format is JSON', async () => {
+it('logs the shutdown as JSON without a terminal', async () => {
   const { child, exited, output } = spawnStoppable(0);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.kill('SIGTERM');
@@ -46,7 +46,7 @@ it('logs the shutdown as JSON if the log format is JSON', async () => {
   ]);
 });
 
-it('exits immediately on a second signal during a shutdown after an error', async () => {
+it('exits immediately on a second signal during the shutdown that an error started', async () => {
   const { child, exited, output } = spawnStoppable(9000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');

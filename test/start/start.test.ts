@@ -13,7 +13,7 @@ import { compiled } from '../support/compiled.ts';
 import { cloneDatabase, execute, query, withDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Tests `start` as a separate process: its output, and the processes and files that remain after it ends. */
+/** Tests the server in a separate process: its output, and the processes and files that remain after it exits. */
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 const running: Started[] = [];
@@ -121,7 +121,7 @@ describe('start', () => {
     expect(await first.exited).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
 
-    // After a crash of the server, PostgreSQL still runs, and the next server uses it.
+    // After the server crashes, PostgreSQL keeps running, and the next server uses it.
     const crashed = start({ DATA_DIR });
     await crashed.ready;
     expect(crashed.output()).not.toContain('itsm_');
@@ -135,7 +135,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('restarts the embedded PostgreSQL when it ends, and exits with the reason if the restart fails', {
+  it('restarts the embedded PostgreSQL after it stops, and exits with an error if the restart fails', {
     timeout: 90_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -146,7 +146,7 @@ describe('start', () => {
     const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
     const pid = (await postgresPid(DATA_DIR)) ?? 0;
 
-    // SIGINT stops PostgreSQL as an administrator would, and removes the file that contains its port.
+    // SIGINT stops PostgreSQL like an administrator would. PostgreSQL then removes the file that contains its port.
     process.kill(pid, 'SIGINT');
     await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
     await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
@@ -162,7 +162,7 @@ describe('start', () => {
     expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
   });
 
-  it('reports damaged data files and serves data from intact files', { timeout: 90_000 }, async () => {
+  it('reports damaged files of PostgreSQL and serves data from intact files', { timeout: 90_000 }, async () => {
     const DATA_DIR = await dataDir();
     const before = start({ DATA_DIR });
     await before.ready;
@@ -195,7 +195,7 @@ describe('start', () => {
     );
   });
 
-  it('exits cleanly when it is interrupted during the start, and starts again afterwards', {
+  it('stops PostgreSQL and exits with code 0 on SIGINT during the start, and can start again', {
     timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -214,7 +214,7 @@ describe('start', () => {
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('reads settings from .env in its folder, but prefers environment variables', {
+  it('reads settings from .env in the working directory, and prefers environment variables', {
     timeout: 60_000,
   }, async () => {
     const folder = await dataDir();
@@ -224,7 +224,7 @@ describe('start', () => {
     expect(server.output()).toBe('PORT: must be a whole number from 0 to 65535\n');
   });
 
-  it("reports in one line that the server can't read .env", async () => {
+  it('reports in one line that .env is a folder', async () => {
     const folder = await dataDir();
     await mkdir(join(folder, '.env'));
     const server = start({}, folder);
@@ -232,7 +232,7 @@ describe('start', () => {
     expect(server.output()).toBe(".env: can't be read: it is a folder\n");
   });
 
-  it('treats two signals in quick succession as one signal', { timeout: 60_000 }, async () => {
+  it('treats SIGINT and SIGTERM in quick succession as one signal', { timeout: 60_000 }, async () => {
     const DATA_DIR = await dataDir();
     const server = start({ DATA_DIR });
     await server.ready;
@@ -270,7 +270,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('prints the number of database connections per purpose and opens no more', { timeout: 60_000 }, async () => {
+  it('prints the maximum number of database connections, and opens no more', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -354,7 +354,7 @@ describe('start', () => {
     [{ PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x' }, 'WEBHOOK_SECRET_KEY: is required with DATABASE_URL'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x', WEBHOOK_SECRET_KEY }, 'DATABASE_URL: '],
-  ])('reports a startup error with %o in one line', async (env, message) => {
+  ])("reports in one line why the server can't start with %o", async (env, message) => {
     const server = start(env);
     expect(await server.exited).toBe(1);
     const lines = server.output().trim().split('\n');
@@ -362,7 +362,7 @@ describe('start', () => {
     expect(lines[0]).toContain(message);
   });
 
-  it.each(['PORT', 'OPERATIONS_PORT'])('reports that %s is in use and stops PostgreSQL', async (setting) => {
+  it.each(['PORT', 'OPERATIONS_PORT'])('reports that the port %s is in use and stops PostgreSQL', async (setting) => {
     const DATA_DIR = await dataDir();
     const { createServer } = await import('node:net');
     const other = createServer().listen(0, '127.0.0.1');

@@ -19,8 +19,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
 /**
- * Tests how a server process reports that it isn't ready, and how it exits despite slow clients, webhook receivers or
- * PostgreSQL.
+ * Tests how a server process reports that it isn't ready, and how it exits while clients, webhook receivers or
+ * PostgreSQL are slow.
  */
 const root = join(import.meta.dirname, '../..');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
@@ -68,7 +68,7 @@ async function database(): Promise<{ url: string; key: string }> {
   return { url, key };
 }
 
-/** Opens a connection, which closes when the test ends. */
+/** Opens a database connection that closes when the test ends. */
 async function client(url: string): Promise<pg.Client> {
   const opened = new pg.Client({ connectionString: url });
   await opened.connect();
@@ -99,7 +99,7 @@ async function connection(url: string, text = ''): Promise<Socket> {
 }
 
 describe('a server process', () => {
-  it('responds to /livez but is not ready while it migrates the database', { timeout: 60_000 }, async () => {
+  it('responds to /livez but is not ready during the migration of the database', { timeout: 60_000 }, async () => {
     const { url, drop } = await cloneDatabase();
     stops.push(drop);
     await execute(url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
@@ -139,7 +139,7 @@ describe('a server process', () => {
     expect((await end(server)).code).toBe(0);
   });
 
-  it('stays ready while PostgreSQL is down, and reports this to operators', { timeout: 60_000 }, async () => {
+  it('reports a PostgreSQL outage on the operations port, but stays ready', { timeout: 60_000 }, async () => {
     const { postgres, env } = await openGround(stops as (() => Promise<unknown>)[]);
     const server = await start(env);
     await server.ready;
@@ -154,7 +154,7 @@ describe('a server process', () => {
     }
   });
 
-  it('reports a full disk to clients and on the operations port, and logs one line for all requests', {
+  it('returns 500 on a full disk, reports the error on the operations port, and logs one line for 10 requests', {
     timeout: 60_000,
   }, async () => {
     const { url, key } = await database();
@@ -229,7 +229,7 @@ describe('a server process', () => {
     ]);
   });
 
-  it("serves requests and exits with code 0 if it can't write its log", { timeout: 60_000 }, async () => {
+  it("serves requests and exits with code 0 if the server can't write its log", { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const port = await steadyPort();
     const child = spawn(process.execPath, [join(root, 'server/src/main.ts')], {
@@ -320,7 +320,7 @@ describe('a server process', () => {
     expect(seconds).toBeLessThan(10);
   });
 
-  it('exits in time while a webhook receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
+  it('exits within 25 seconds while a webhook receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
     // Both processes take the maximum time to exit, so the test runs them concurrently.
     const [hung, frozen] = await Promise.all([endWhileReceiverHangs(), endWhilePostgresIsFrozen()]);
     console.log(`Ended after ${hung.seconds.toFixed(1)} s (a receiver), ${frozen.seconds.toFixed(1)} s (PostgreSQL).`);
@@ -333,7 +333,7 @@ describe('a server process', () => {
     ['the script of `pnpm start`', 'sh', ['-c', packageJson.scripts.start], {}],
     // npx runs pnpm in a shell. The shell receives the signal but doesn't forward it.
     ['npx', 'sh', ['-c', `node -e '${launcher}' ; true`], { npm_config_npm_version: '11.19.1' }],
-  ])('shuts down after a signal to %s', { timeout: 60_000 }, async (_, command, args, env) => {
+  ])('shuts down the server after a signal to %s', { timeout: 60_000 }, async (_, command, args, env) => {
     const { url } = await database();
     const child = spawn(command, args, {
       cwd: root,
