@@ -7,8 +7,8 @@ import {
 import { describe, expect, it } from 'vitest';
 
 /*
- * Tests the rules for circuits and automatic pauses without a database. health.test.ts tests the rules in a running
- * service.
+ * Tests the rules for circuits and automatic pauses without a database. health.test.ts tests the rules with a running
+ * worker.
  */
 const second = 1000;
 const minute = 60 * second;
@@ -73,19 +73,19 @@ describe('circuit breaker', () => {
     expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
   });
 
-  it('opens the circuit again after a failed probe, even while a worker holds the lease of the probe', () => {
+  it('sets the open time after a failed probe, even before the lease of the probe expires', () => {
     const held = { ...failing(5), openUntil: at(30 * second) };
     const now = at(8 * second);
     expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });
   });
 
-  it('does not extend the open time of a circuit after failures of attempts that began before it opened', () => {
+  it('does not extend the open time of a circuit when an attempt fails that began before the circuit opened', () => {
     const open = failing(5);
     const late = afterAttempt(open, failure, at(second));
     expect(late).toMatchObject({ failures: 6, openUntil: open.openUntil, openings: 1, lastFailureAt: at(second) });
   });
 
-  it('closes the circuit after any successful attempt, also one that began before the circuit opened', () => {
+  it('closes the circuit after a successful attempt, even if the attempt began before the circuit opened', () => {
     for (const sign of [success, { ...success, probe: true }]) {
       expect(afterAttempt(failing(9), sign, at(second))).toEqual({
         ...healthy,
@@ -97,7 +97,7 @@ describe('circuit breaker', () => {
 });
 
 describe('automatic pause', () => {
-  it('pauses a subscription after a 410, even for an attempt that began before the circuit opened', () => {
+  it('pauses a subscription after a 410 response, even if the attempt began before the circuit opened', () => {
     const reason = 'The endpoint returned 410 Gone.';
     for (const before of [healthy, failing(5)]) {
       const paused = afterAttempt(before, gone, at(second));
@@ -164,7 +164,7 @@ describe('presentHealth', () => {
     expect(presented(held, at(day), { held: true })).toMatchObject(byOwner);
   });
 
-  it('reports the reason QUOTA for PAUSED before other reasons, and refers to the change feed', () => {
+  it('reports QUOTA as the reason of a pause even if there are other reasons, and refers to the change feed', () => {
     const quota = { health: 'PAUSED', pausedAt: at(minute), pausedReason: 'QUOTA' };
     const row = { quotaReachedAt: at(minute) };
     const alone = presented(healthy, at(hour), row);

@@ -18,7 +18,7 @@ const day = 24 * hour;
 useSender();
 
 describe('cancellation of deliveries', () => {
-  it('cancels the pending deliveries of a deleted subscription, also those that a worker is sending', async () => {
+  it('cancels the pending deliveries of a deleted subscription, also while a worker sends one of them', async () => {
     const test = await start({ worker: false });
     const { api, workspace, settled } = test;
     let answer = () => {};
@@ -93,7 +93,7 @@ describe('cancellation of deliveries', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
-  it('stops cancelling the deliveries of a subscription when it is active again', async () => {
+  it('stops cancelling the deliveries of a subscription after its reactivation', async () => {
     const test = await start({ worker: false });
     await test.emit(3);
     await test.workspace.call('DELETE', `/webhooks/${test.id}`);
@@ -108,7 +108,7 @@ describe('cancellation of deliveries', () => {
     const { api, workspace } = test;
     await test.emit(1);
     const claimed = await claim(test);
-    // Records the result between the update and the commit of the DELETE request.
+    // The trigger delays the commit of the DELETE request. Meanwhile, the test records a result.
     const lingering = 'AFTER UPDATE OF active ON webhook_subscriptions';
     await withTrigger(lingering, 'PERFORM pg_sleep(3); RETURN NULL', async () => {
       let deleted: number | undefined;
@@ -144,7 +144,7 @@ describe('cancellation of deliveries', () => {
     expect(await test.settled(test.id)).toMatchObject([{ state: 'CANCELLED' }]);
   });
 
-  it('leaves no delivery pending that was emitted concurrently with the DELETE of its webhook', async () => {
+  it('leaves no pending deliveries if events are emitted while their webhook is deleted', async () => {
     const test = await start();
     const { api, workspace, receiver } = test;
     test.endpoint.status = 200;
@@ -162,7 +162,7 @@ describe('cancellation of deliveries', () => {
     expect(receiver.received).toHaveLength(sent);
   });
 
-  it('holds the deliveries of an inactive tenant until the tenant is active again', async () => {
+  it('sends the deliveries of an inactive tenant only after the tenant is active again', async () => {
     const test = await start();
     const { api, workspace, endpoint, receiver, requestsAfter } = test;
     await test.emitOneByOne(1);
@@ -186,13 +186,14 @@ it('records an attempt while an uncommitted transaction adds an event to the sam
   const claimed = await claim(test);
   await transaction(test.workspace.context, async (context) => {
     await emit(context, 'ticket.created', { payload });
-    // If these transactions waited for each other, a ticket could not be created while its webhooks are delivered.
+    // Recording an attempt must not wait for the transaction that adds an event. Otherwise, deliveries and the creation
+    // of tickets would delay each other.
     const settling = settleAs(test, [[200, ...claimed]]).then(() => 'settled');
     expect(await Promise.race([settling, sleep(3 * second, 'waiting')])).toBe('settled');
   });
 });
 
-it('keeps a subscription active after the key that created it is revoked', async () => {
+it('delivers to a subscription after the API key that created the subscription was revoked', async () => {
   const test = await start();
   const { api, workspace } = test;
   test.endpoint.status = 200;

@@ -8,8 +8,8 @@ import { execute } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
- * Tests how workers claim deliveries and record results, without a running worker. health.test.ts tests
- * this in a running service.
+ * Tests how workers claim deliveries and record results, without a running worker. health.test.ts tests the same with a
+ * running worker.
  */
 const second = 1000;
 const lease = 30 * second;
@@ -21,7 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Creates a workspace with one subscription and `due` due deliveries, the oldest first. */
+/**
+ * Creates a workspace with a subscription and `due` due deliveries. The deliveries are due in the order of their ids.
+ */
 async function subscribe(due: number) {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createWebhook();
@@ -59,7 +61,7 @@ function toResult(delivery: ClaimedDelivery, status: number, retryAfter?: number
 }
 
 describe('claimDue', () => {
-  it('claims the longest due deliveries, up to the free slots of each subscription', async () => {
+  it('claims the deliveries that have been due longest, up to the free slots of each subscription', async () => {
     const [first, second] = [await subscribe(3), await subscribe(3)];
     const claimed = await claimDue(api.prisma, [
       { ...first.ref, slots: 2 },
@@ -84,7 +86,7 @@ describe('claimDue', () => {
     expect(await first.claim()).toEqual([]);
   });
 
-  it('claims no deliveries of inactive tenants, inactive subscriptions and open circuits', async () => {
+  it('claims no deliveries of inactive tenants, inactive subscriptions or open circuits', async () => {
     const [open, inactive, gone] = [await subscribe(1), await subscribe(1), await subscribe(1)];
     await open.change(openFor('1 minute'));
     await inactive.change('active = false');
@@ -92,7 +94,7 @@ describe('claimDue', () => {
     for (const test of [open, inactive, gone]) expect(await test.claim()).toEqual([]);
   });
 
-  it('claims one delivery as the probe of a half-open circuit, and opens the circuit in the meantime', async () => {
+  it('claims one delivery of a half-open circuit as a probe, and opens the circuit for the lease', async () => {
     const [closed, halfOpen, idle] = [await subscribe(2), await subscribe(2), await subscribe(0)];
     for (const test of [halfOpen, idle]) await test.change(openFor('-1 minute'));
     const [before, idleBefore] = [await halfOpen.row(), await idle.row()];
@@ -105,11 +107,11 @@ describe('claimDue', () => {
     expect([closed, halfOpen, idle].map(probes)).toEqual([[false, false], [true], []]);
     expect(Number((await halfOpen.row()).openUntil) - Number(before.openUntil)).toBeGreaterThanOrEqual(60_000 + lease);
     expect(await halfOpen.claim()).toEqual([]);
-    // A circuit without a due delivery gets no probe, so the circuit must not stay open for the next delivery.
+    // Without a due delivery, there is no probe, so claiming must not open the circuit.
     expect(await idle.row()).toEqual(idleBefore);
   });
 
-  it('records attempts as lost only after their claims expire', async () => {
+  it('records an attempt as lost only after its claim expires', async () => {
     const test = await subscribe(2);
     const [lost] = await test.claim(1);
     await test.inDatabase(`UPDATE deliveries SET next_attempt_at = now() - interval '1 second' WHERE id = ${lost?.id}`);
@@ -119,7 +121,7 @@ describe('claimDue', () => {
     expect((await test.deliveries()).map(({ history }) => history)).toMatchObject([[error], []]);
   });
 
-  it('counts no lost attempts against the maximum attempts of a delivery', async () => {
+  it('does not count lost attempts toward the maximum attempts of a delivery', async () => {
     const test = await subscribe(1);
     await test.change('first_succeeded_at = now()');
     const makeDue = () => test.inDatabase("UPDATE deliveries SET next_attempt_at = now() - interval '1 second'");
@@ -138,7 +140,8 @@ describe('claimDue', () => {
     }
     const [first, ...others] = states;
     expect(first?.[0]).toBe('PENDING');
-    // The first retry is due after 5 s ± 20 %, the second retry after minutes.
+    // The first retry is due after 5 s ± 20 %, although 12 attempts were lost. The second retry would be due after
+    // minutes.
     expect(first?.[1]).toBeLessThanOrEqual(6);
     expect(others.map(([state]) => state)).toEqual([...Array(8).fill('PENDING'), 'EXHAUSTED']);
     expect(await test.deliveries()).toMatchObject([{ attempts: 22, lost: 12, history: { length: 22 } }]);
@@ -146,7 +149,7 @@ describe('claimDue', () => {
 });
 
 describe('recordResults', () => {
-  it('records and returns the result of delivered, failed and exhausted deliveries', async () => {
+  it('records and returns the results of delivered, failed and exhausted deliveries', async () => {
     const test = await subscribe(4);
     const [first, second, third, last] = (await test.claim()) as [
       ClaimedDelivery,
@@ -194,7 +197,7 @@ describe('recordResults', () => {
     expect({ deliveries: await test.deliveries(), row: await test.row() }).toEqual(before);
   });
 
-  it('records the attempt of a delivery that was cancelled, but does not change webhook health', async () => {
+  it('records the attempt of a cancelled delivery, but does not change the webhook health', async () => {
     const test = await subscribe(1);
     const [delivery] = (await test.claim()) as [ClaimedDelivery];
     await test.inDatabase(
@@ -238,7 +241,7 @@ describe('recordResults', () => {
     ]);
   });
 
-  it('returns health changes of locked subscriptions, and records the changes the next time', async () => {
+  it('returns the health changes of a locked subscription, and records these changes in a later call', async () => {
     const [held, free] = [await subscribe(2), await subscribe(1)];
     const [first, second] = (await held.claim()) as [ClaimedDelivery, ClaimedDelivery];
     const [other] = (await free.claim()) as [ClaimedDelivery];
@@ -268,7 +271,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
   const setAge = (interval: string) =>
     `trial_attempts = ARRAY(SELECT now() - interval '${interval}' FROM unnest(trial_attempts))`;
 
-  it('limits deliveries to an unverified URL to 10 per minute over all workers', async () => {
+  it('claims at most 10 deliveries per minute to an unverified URL, over all workers', async () => {
     const { claim, change } = await subscribe(13);
     const claims = await Promise.all([claim(8), claim(8)]);
     expect(claims.flat().length).toBeLessThanOrEqual(10);
@@ -280,7 +283,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
     expect(await claim()).toHaveLength(3);
   });
 
-  it('claims no further deliveries for an unverified URL while its circuit is half-open', async () => {
+  it('claims a probe of an unverified URL only within the limit of 10 deliveries per minute', async () => {
     const { claim, change } = await subscribe(12);
     expect(await claim()).toHaveLength(10);
     await change(`open_until = now() - interval '1 second'`);

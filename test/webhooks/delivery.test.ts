@@ -52,7 +52,7 @@ describe('delivery', () => {
         'x-service-attempt': '1',
       });
 
-      // Verifies the signature with the same five lines as the guide verify-signatures.
+      // Verifies the signature like the example in the guide verify-signatures.
       const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
       const right = createHmac('sha256', secret).update(body).digest();
       expect(given.length === right.length && timingSafeEqual(given, right)).toBe(true);
@@ -119,7 +119,7 @@ it('sends the same body and id in every attempt of a delivery, with a new attemp
 });
 
 it('delivers to healthy receivers while other receivers are unreachable or send bytes slowly', async () => {
-  // A receiver that has responded with 2xx can have more concurrent deliveries.
+  // A receiver gets more concurrent deliveries after its first 2xx response, so the first response succeeds.
   const drip: Respond = (_, response, received) => {
     if (received.length === 1) return response.end();
     const timer = setInterval(() => response.write('.'), 1000);
@@ -142,7 +142,7 @@ it('delivers to healthy receivers while other receivers are unreachable or send 
       await owner.createWebhook({ url: healthy.url });
       others.push(owner);
     }
-    // Each failing receiver has exactly the maximum number of concurrent deliveries of a subscription.
+    // Each failing receiver has the maximum number of concurrent deliveries: 2 before the first success, 16 afterwards.
     await eventually(() => expect([hanging.received.length, dripping.received.length]).toEqual([2, 1 + 16]));
 
     const rounds = 5;
@@ -181,7 +181,7 @@ it('sends each delivery once with two concurrent workers', { timeout: 60_000 }, 
 });
 
 it('sends each delivery once when the clock of one worker is a minute ahead', async () => {
-  // Longer than a sweep, so that both workers see the deliveries in flight.
+  // The receiver responds more slowly than the sweep interval, so both workers see deliveries in flight.
   const slow = await startReceiver((_, response) => setTimeout(() => response.end(), 1500));
   const refusing = await startReceiver((_, response) => response.writeHead(500).end());
   const sender = await startSender();
@@ -199,7 +199,7 @@ it('sends each delivery once when the clock of one worker is a minute ahead', as
 
     const times = Map.groupBy(slow.received, ({ headers }) => headers['webhook-id']);
     expect([...times.values()].map(({ length }) => length)).toEqual(Array(events).fill(1));
-    // Workers take due times and stored times from the clock of the database.
+    // Workers use the clock of the database for due times and stored times.
     const now = Date.now();
     const failed = await api.prisma.delivery.findMany({ where: { state: 'PENDING' }, include: { history: true } });
     expect(failed).toHaveLength(events);
@@ -253,7 +253,7 @@ it('logs a warning with the id of the delivery and no secrets when an attempt fa
     });
     expect(JSON.stringify(lines)).not.toMatch(/hidden|what the log/);
 
-    // Makes the next attempt the last one, because its log line has no time of a next attempt.
+    // Makes the next attempt the last attempt, whose log line contains no time of a next attempt.
     await sender.api.prisma.delivery.updateMany({ where: { subscriptionId: id }, data: { attempts: 9 } });
     await sender.advance(60_000);
     await eventually(() =>

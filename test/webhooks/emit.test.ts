@@ -5,8 +5,8 @@ import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that a committed subscription gets all later changes, also from requests that waited for a lock at
- * that time.
+ * Tests that a new subscription gets all later changes, even changes of requests that waited for a lock while the
+ * subscription was created.
  */
 let api: Api;
 let lock: pg.Client;
@@ -21,7 +21,10 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Locks a row, sends the given requests, and creates a subscription while each request waits for the lock. */
+/**
+ * Locks a row, sends requests, and creates a subscription while all requests wait for the lock. Returns the types of
+ * the delivered events.
+ */
 async function subscribeWhileWaiting(
   workspace: Workspace,
   locked: string,
@@ -44,7 +47,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('delivers tickets to a subscription that was created while the transaction of the tickets waited for the lock on the sequence', async () => {
+it('delivers tickets to a subscription that is created while the tickets wait for the ticket sequence', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
@@ -55,7 +58,7 @@ it('delivers tickets to a subscription that was created while the transaction of
   expect(events).toEqual(['ticket.created', 'ticket.created']);
 });
 
-it('delivers a change to a subscription that was created while the transaction of the change waited for a row lock', async () => {
+it('delivers a change to a subscription that is created while the change waits for the lock on a ticket', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
@@ -67,7 +70,7 @@ it('delivers a change to a subscription that was created while the transaction o
 /** Selects the counter row of a tenant. Every ticket change locks this row after it writes the ticket. */
 const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
 
-it('delivers a new ticket to a subscription that was created while the ticket waited for its counter', async () => {
+it('delivers a ticket to a subscription that is created while the ticket waits for the lock on a counter', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
@@ -76,7 +79,7 @@ it('delivers a new ticket to a subscription that was created while the ticket wa
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('delivers a change to a subscription that was created while the transaction of the change waited for the lock on a counter', async () => {
+it('delivers a change to a subscription that is created while the change waits for the lock on a counter', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [
@@ -85,7 +88,7 @@ it('delivers a change to a subscription that was created while the transaction o
   expect(events).toEqual(['ticket.updated']);
 });
 
-it('sets increasing timestamps in the events of a ticket, even if the clock of a writer was ahead', async () => {
+it('sets increasing timestamps in the events of a ticket or task, even if an earlier clock was ahead', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createWebhook({ events: ['ticket.updated', 'task.updated'] });
   const { id } = await workspace.createTicket();

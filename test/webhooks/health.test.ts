@@ -10,7 +10,7 @@ const day = 24 * hour;
 useSender();
 
 describe('failing endpoint', { timeout: 60_000 }, () => {
-  it('opens the circuit after five consecutive failures, longer each time, and then sends one probe', async () => {
+  it('opens the circuit after five consecutive failures, and for longer after each failed probe', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;
     // A successful attempt between the failures resets the failure count.
@@ -28,7 +28,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
       expect(await requestsAfter(0), `in the ${opening} s`).toBe(0);
       expect(await requestsAfter(minute), `after the ${opening} s`).toBe(1);
     }
-    // Pending deliveries use attempts only for probes: ten attempts before the circuit opens, then one per opening.
+    // Deliveries had ten attempts before the circuit opened, and one probe after each open time.
     const deliveries = await settled(id);
     const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
     expect(attempts).toBe(10 + 8);
@@ -39,7 +39,8 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     expect(await requestsAfter(0)).toBe(0);
     expect(await requestsAfter(minute)).toBeGreaterThanOrEqual(1);
     expect(await test.row()).toMatchObject({ failures: 0, failingSince: null, openUntil: null, openings: 0 });
-    // Deliveries without an attempt are sent immediately. An hour later, an attempt in progress would count as lost.
+    // Waits for the first attempts of all deliveries. Otherwise, moving the time by an hour would make an attempt in
+    // progress count as lost.
     await eventually(async () => expect((await settled(id)).filter(({ attempts }) => attempts === 0)).toEqual([]));
     await test.advance(hour);
     await expectAllDelivered(test, 10 + waiting);
@@ -51,20 +52,20 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     expect(receiver.received).toHaveLength(10 + 8 + 24 - 1 + 5);
   });
 
-  it('uses no attempts of other pending deliveries when the endpoint begins to fail', async () => {
+  it('attempts at most 32 of 150 pending deliveries before the circuit of a failing endpoint opens', async () => {
     const test = await start({ worker: false });
     await test.emit(150);
     await test.startWorker();
     await eventually(async () => expect((await test.row()).openUntil).not.toBeNull());
     await test.holdOpen(minute);
     const deliveries = await test.settled(test.id);
-    // At most 16 deliveries run concurrently. Until the worker records five failures, it starts new ones for each that
-    // ends.
+    // The worker sends at most 16 deliveries concurrently. Until it records five failures, it starts a new delivery for
+    // each one that ends.
     expect(deliveries.filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2 * 16);
     expect(await test.requestsAfter(0)).toBe(0);
   });
 
-  it('sends one probe for a half-open circuit, even with two workers', async () => {
+  it('claims one probe for a half-open circuit, even in three concurrent claims', async () => {
     const test = await start({ worker: false });
     await test.emit(20);
     for (let round = 0; round < 5; round++) {
@@ -105,7 +106,8 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
 
 describe('paused subscription', () => {
   /**
-   * Checks that the subscription is paused: events queue, one probe is sent per hour, and a success resumes delivery.
+   * Checks that the subscription is paused: its events wait, the worker sends one probe per hour, and a success resumes
+   * the deliveries.
    */
   async function expectPaused(test: Started, pausedReason: string): Promise<void> {
     const { settled, id, endpoint, requestsAfter, health } = test;
@@ -176,8 +178,8 @@ describe('recovered receiver', () => {
   const longAgo = '2026-11-20T10:00:00Z';
 
   /**
-   * Creates a subscription whose circuit is open for an hour. Some of its deliveries have failed, others were never
-   * tried.
+   * Creates a subscription whose circuit is open for an hour. Five of its deliveries have failed, and three have no
+   * attempt yet.
    */
   async function startOpen() {
     const test = await start();
@@ -194,7 +196,7 @@ describe('recovered receiver', () => {
     expect(await health(id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt, pausedAt: null });
   });
 
-  it('sends one delivery after a replay with an open circuit, and closes the circuit on success', async () => {
+  it('delivers a replay during an open circuit if the endpoint has recovered, and closes the circuit', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });
@@ -203,7 +205,7 @@ describe('recovered receiver', () => {
     expect(await test.health(test.id)).toMatchObject({ health: 'HEALTHY', nextAttemptAt: null });
   });
 
-  it('sends only one delivery after a replay with an open circuit if the endpoint still fails', async () => {
+  it('sends only one delivery of a replay during an open circuit if the endpoint still fails', async () => {
     const test = await startOpen();
     await test.call(`/webhooks/${test.id}/replay`, { since: longAgo });
     await eventually(() => expect(test.receiver.received).toHaveLength(test.before + 1));
@@ -221,7 +223,7 @@ describe('recovered receiver', () => {
     expect(test.receiver.received[test.before]?.headers['x-service-delivery']).toBe(String(last?.id));
   });
 
-  it('sends a test event before all pending deliveries, and closes the circuit if it succeeds', async () => {
+  it('sends a test event before all pending deliveries, and closes the circuit after a success', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const { body } = await test.call(`/webhooks/${test.id}/test`);
@@ -230,7 +232,7 @@ describe('recovered receiver', () => {
     await eventually(async () => expect(await test.row()).toMatchObject({ failures: 0, openUntil: null }));
   });
 
-  it('sends no deliveries while a user has paused the subscription, and reports the pause in the replay', async () => {
+  it('sends nothing for a subscription that a user paused, and reports the pause in the replay response', async () => {
     const test = await startOpen();
     await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });

@@ -50,7 +50,7 @@ describe('lost worker', () => {
     await expectAllDelivered(test, 3);
   });
 
-  it('ignores the result of a worker that returns after its lease expired', async () => {
+  it('ignores the results of a worker whose lease has expired', async () => {
     const test = await start({ worker: false });
     const { api, id, row } = test;
     await test.emit(2);
@@ -116,7 +116,7 @@ describe('lost dispatch job', () => {
     await age(test);
     await api.boss.supervise();
     expect((await jobs()).filter(({ state }) => state === 'created')).toEqual([]);
-    // The test emits no event and doesn't move the time, so only the sweep can find the deliveries.
+    // The test emits no event and doesn't move the time, so only the sweep of the worker can find the deliveries.
     await test.startWorker();
     await expectAllDelivered(test, 3);
     expect(test.receiver.received).toHaveLength(3);

@@ -15,7 +15,7 @@ import {
 } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests changes of subscriptions by the deliveries that a receiver gets. */
+/* Tests how changes of a webhook affect the deliveries to its receiver. */
 let sender: Sender;
 let owner: Workspace;
 const receivers: Receiver[] = [];
@@ -58,16 +58,14 @@ async function patched(id: number, body: object): Promise<Webhook> {
   return response.data;
 }
 
-/**
- * Waits for `count` requests, and a little longer to detect extra requests. Returns the ticket titles in the requests.
- */
+/** Waits for at least `count` requests. Returns the ticket titles of all requests so far. */
 async function titlesOf({ received }: Receiver, count: number): Promise<string[]> {
   await eventually(() => expect(received.length).toBeGreaterThanOrEqual(count));
   return received.map(({ body }) => JSON.parse(body).ticket.title);
 }
 
 describe('PATCH /webhooks/:id', () => {
-  it('updates and returns the given fields of a webhook, and changes nothing if all values are the same', async () => {
+  it('updates the sent fields of a webhook, and leaves the webhook unchanged if all values are the same', async () => {
     const { id } = await subscribe();
     const [before] = (await owner.call('GET', '/webhooks')).body.data;
     expect(await patched(id, { events: before.events, url: before.url, paused: false, filter: null })).toEqual(before);
@@ -119,14 +117,14 @@ describe('PATCH /webhooks/:id', () => {
 });
 
 describe('paused webhook', () => {
-  it('queues events of a paused webhook and sends them after it resumes', async () => {
+  it('keeps the deliveries of a paused webhook pending, and sends them after the webhook resumes', async () => {
     const { id, receiver } = await subscribe();
     const paused = await patched(id, { paused: true });
     expect(paused).toMatchObject({ active: true, pausedAt: expect.any(String), pausedReason: 'Paused by its owner.' });
     await owner.createTicket({ title: 'first' });
     const test = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
     expect(test.state).toBe('PENDING');
-    // A circuit would stay open for a shorter time after a failure.
+    // A circuit would be half-open after this time, but the pause continues.
     await sender.advance(24 * 60 * 60 * 1000);
     await sender.advance(0);
     expect((await deliveries(id)).map(({ state, attemptCount }) => [state, attemptCount])).toEqual([
@@ -139,7 +137,7 @@ describe('paused webhook', () => {
     expect(await titlesOf(receiver, 2)).toContain('first');
   });
 
-  it('keeps a webhook paused when an attempt ends that began before the pause', async () => {
+  it('keeps a webhook paused after the success of an attempt that began before the pause', async () => {
     let finish = () => {};
     const { id, receiver } = await subscribe({}, (_, response) => {
       finish = () => response.end();
@@ -158,7 +156,7 @@ describe('paused webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('resumes a webhook that the circuit breaker paused, and resets its failure count', async () => {
+  it('lets a client resume a webhook that was paused automatically, and resets its failure count', async () => {
     let status = 410;
     const { id, receiver } = await subscribe({}, (request, response) => answer(status)(request, response, []));
     await owner.createTicket({ title: 'waits' });
@@ -273,7 +271,7 @@ describe('POST /webhooks/:id/test', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('sends the requested test event even if the webhook is updated before the delivery', async () => {
+  it('creates the requested test event even if a concurrent request changes the events of the webhook', async () => {
     const { id } = await subscribe({ events: ['ticket.created'] });
     const { prisma } = sender.api;
     const waiting = () => prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
@@ -292,7 +290,7 @@ describe('POST /webhooks/:id/test', () => {
     expect(test?.body.data).toMatchObject({ event: 'ticket.created' });
   });
 
-  it('reports failures of a test delivery without the response of a private network', async () => {
+  it('reports a failed test delivery without the response body from a private network', async () => {
     const { id } = await subscribe({}, answer(500));
     const delivery = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
     const text = await eventually(async () => {
@@ -318,7 +316,7 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
-  it('skips changes by a key that replaced the key of the webhook, and delivers changes by the earlier key', async () => {
+  it('skips events of the webhook key and its replacement with skipOwn, but not of the replaced key', async () => {
     const { api } = sender;
     owner = await createWorkspace(api);
     const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];
@@ -389,7 +387,7 @@ describe('webhook filter', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['me', 'nobody']);
   });
 
-  it('filters bulk changes of large tickets without comparing texts longer than the filter values', async () => {
+  it('applies the filters of 100 webhooks to a bulk change of 100 large tickets', async () => {
     const longest = 'x'.repeat(255);
     const { id: one } = await subscribe({ events: ['ticket.updated'], filter: { categoryConfigId: [longest] } });
     const filter = { description: ['a', 'b'], resolution: ['c', null], categoryConfigId: ['d'], priority: ['LOW'] };
@@ -414,7 +412,7 @@ describe('webhook filter', () => {
     expect(await titlesOf(receiver, 1)).toEqual(['delivered']);
   });
 
-  it('returns a webhook filter value in its canonical form', async () => {
+  it('rejects a webhook filter value that is not in canonical form, but keeps a stored value', async () => {
     const filter = { purchaseCost: ['1499', '1499.00'] };
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const rejected = errorOf(await owner.call('POST', '/webhooks', body));

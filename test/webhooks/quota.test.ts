@@ -4,14 +4,16 @@ import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 import { start, useSender } from '../support/sending.ts';
 
-/* Tests the limit of pending deliveries per workspace. Workers stop the subscription with most of them. */
+/*
+ * Tests the limit of pending deliveries per workspace. Workers stop the subscription with the most pending deliveries.
+ */
 useSender();
 
 const limit = 10;
 
 /**
- * Creates a workspace with two subscriptions, the first of which gets every event. Returns functions that count
- * the pending deliveries as a worker does.
+ * Creates a workspace with two subscriptions. The first gets every event, the second only events of tickets with the
+ * priority HIGH.
  */
 async function startTwo() {
   const test = await start({ worker: false });
@@ -26,7 +28,7 @@ async function startTwo() {
     other,
     warnings,
     read,
-    /** Moves the time past the interval between two checks, then checks the number of pending deliveries. */
+    /** Skips the interval between two checks, and checks the number of pending deliveries like a worker. */
     async count() {
       await test.age(10_000);
       await enforceQuota({ prisma: test.api.databases.system.prisma, logger, maxPendingDeliveries: limit });
@@ -43,7 +45,7 @@ async function startTwo() {
   };
 }
 
-it('stops only the subscription with the most pending deliveries if the workspace exceeds its limit', async () => {
+it('stops only the subscription with the most pending deliveries if the workspace reaches its limit', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, warnings, read, id, other, workspace } = await startTwo();
   await emit(7);
   await emitHigh(1);
@@ -60,7 +62,7 @@ it('stops only the subscription with the most pending deliveries if the workspac
   expect([await pendingOf(id), await pendingOf(other)]).toEqual([9, 2]);
 });
 
-it('stops a further subscription only if the pending count has grown since the last check', async () => {
+it('stops a second subscription only if the number of pending deliveries grows further', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, api, id } = await startTwo();
   await emit(9);
   await emitHigh(1);
@@ -104,7 +106,7 @@ it('resumes a stopped subscription when its pending deliveries are below half of
   expect(await pendingOf(id)).toBe(1);
 });
 
-it('applies the limit of pending deliveries in a running worker, and still sends test events', async () => {
+it('applies the limit of pending deliveries in a running worker, and still accepts test events', async () => {
   const test = await start({ worker: false });
   await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
   await test.emit(3);

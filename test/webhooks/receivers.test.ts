@@ -35,7 +35,7 @@ beforeAll(async () => {
   await sender.startWorker();
 });
 afterAll(async () => {
-  // Creates the subscription before a worker can pick it up.
+  // Closes the receivers first, which ends the open connections of the worker.
   await Promise.all([canary, ...receivers].map((receiver) => receiver.close()));
   await new Promise((resolve) => silent.close(resolve));
   await sender.close();
@@ -51,7 +51,10 @@ const lookup: LookupFunction = (hostname, options, callback) => {
 
 const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** Creates certificates: valid for hooks.example.com, for another host, expired and self-signed, and their CA. */
+/**
+ * Creates a CA and certificates: a valid one for hooks.example.com, one for another host, an expired one and a
+ * self-signed one.
+ */
 function makeCertificates() {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -158,7 +161,7 @@ const answer = (
   return (_, response) => response.writeHead(status, headers).end(body);
 };
 
-/** Responds with raw bytes that no HTTP server would send. Closes the connection unless `stay` is set. */
+/** Responds with raw bytes that an HTTP server wouldn't send, and then closes the connection. */
 const raw = (text: string): Respond => {
   return (_, response) => response.socket?.end(text);
 };
@@ -184,7 +187,7 @@ describe.concurrent('delivery timeouts', () => {
     const stalls: Respond[] = [
       // The receiver never responds.
       () => undefined,
-      // The first receiver sends one byte of the body per second, the second one byte of the headers.
+      // One receiver sends one byte of the body per second. Another receiver sends one byte of the headers per second.
       (_, response) => drip(response.writeHead(200)),
       (_, { socket }) => {
         socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
@@ -211,7 +214,7 @@ describe.concurrent('response status of a receiver', () => {
     await expectOf(answer(status), { delivered: true, status });
   });
 
-  it('treats 200 after an early hint as a success, and ignores Retry-After in the early hint', async () => {
+  it('treats 200 after an early hint as a success, and ignores the Retry-After of this success', async () => {
     await expectOf(
       (_, response) => {
         response.writeEarlyHints({ link: '</style.css>; rel=preload' });
@@ -277,12 +280,12 @@ describe.concurrent('response body of a receiver', () => {
     ['more than 4 KiB', 'x'.repeat(5000), 'x'.repeat(4096)],
     ['a character across the limit of 4 KiB', '€'.repeat(2000), expect.stringMatching(/^€{1365}\ufffd?$/)],
     ['JSON that looks like internal data', '{"state":"\\u0000","claim":null}', '{"state":"\\u0000","claim":null}'],
-  ])('stores the response body of a delivery attempt: %s', async (_, body, kept) => {
+  ])('stores the response body of a delivery attempt that contains %s', async (_, body, kept) => {
     await expectOf(answer(200, {}, body), { delivered: true, status: 200, answer: kept });
     await expectOf(answer(500, {}, body), { status: 500, answer: kept });
   });
 
-  it('reads at most 16 KiB of a webhook response body, even if the receiver sends a gigabyte', async () => {
+  it('closes the connection early if a receiver sends a response body of a gigabyte', async () => {
     let written = 0;
     let closedAfter = Number.POSITIVE_INFINITY;
     const receiver = await startReceiver((_, response) => {
@@ -308,13 +311,13 @@ describe.concurrent('response body of a receiver', () => {
     expect(written).toBeLessThan(16 * 1024 ** 2);
   });
 
-  it('ends a delivery attempt after 16 KiB of the response without waiting for the rest', async () => {
+  it('ends a delivery attempt after 16 KiB of a response body that has no end', async () => {
     const endless: Respond = (_, response) => response.writeHead(200).write('x'.repeat(20_000));
     await expectOf(endless, { delivered: true, status: 200, answer: 'x'.repeat(4096), duration: [0, 2 * second] });
   });
 });
 
-/** Sends `head`, then repeats `piece` without end, without an HTTP server. `connections` collects the sockets. */
+/** Writes `head` to the socket, and then repeats `piece` endlessly. Adds the socket to `connections`. */
 const flood =
   (head: string, piece: string, connections: Socket[]): Respond =>
   (_, { socket }) => {
@@ -442,7 +445,7 @@ describe.concurrent('connection to a receiver', () => {
 });
 
 describe.concurrent('certificate of a receiver', () => {
-  /** Starts an HTTPS receiver with `certificate`. Its URL has the host name of the valid certificate. */
+  /** Starts an HTTPS receiver with `certificate`. The URL contains the host name of the valid certificate. */
   async function startTls(certificate: string, maxVersion: 'TLSv1.2' | 'TLSv1.3') {
     const tls = { key: pem(`${certificate}.key`), cert: pem(`${certificate}.crt`), maxVersion };
     const receiver = await startReceiver((_, response) => response.end('ok'), { tls });
@@ -463,7 +466,7 @@ describe.concurrent('certificate of a receiver', () => {
     ['self-signed', /self-signed/],
     ['wrong-host', /does not match certificate/],
   ])(
-    'sends no data to a receiver whose certificate is %s, not even on a second connection',
+    'sends no data to a receiver with an invalid certificate (%s), not even on a second connection',
     async (certificate, error) => {
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const { receiver, url } = await startTls(certificate, version);

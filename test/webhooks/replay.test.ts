@@ -20,7 +20,7 @@ afterAll(() => sender.close());
 
 const states = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 
-/** Creates a workspace with a subscription that has `each` stored deliveries of every status. */
+/** Creates a workspace with a subscription that has `each` stored deliveries in every state. */
 async function start(each: number) {
   const { api } = sender;
   const workspace = await createWorkspace(api);
@@ -67,7 +67,7 @@ describe('replayDeliveries', () => {
     expect((await due()).map((row) => row.id)).toEqual(delivered.map((row) => row.id));
   });
 
-  it('skips deliveries in a replay that a worker is sending or whose subscription is deactivated', async () => {
+  it('replays no deliveries that a worker is sending or whose subscription is deactivated', async () => {
     const { context, id, workspace, due, rows } = await start(1);
     const claim = '00000000-0000-4000-8000-000000000000';
     const inFlight = (await rows()).find(({ state }) => state === 'PENDING');
@@ -78,7 +78,7 @@ describe('replayDeliveries', () => {
     expect(await replayDeliveries(context, { subscription: id })).toBe(0);
   });
 
-  it('stores the time of a replay request from the clock of the database', async () => {
+  it('stores the time of a replay request by the clock of the database', async () => {
     const { context, id } = await start(1);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     const replay = await replayWebhook(context, id, { since: '2026-01-01T00:00:00Z' }).finally(() =>
@@ -88,7 +88,7 @@ describe('replayDeliveries', () => {
     expect(Math.abs(Date.parse(requestedAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('replays more deliveries than a statement allows parameters, in separately committed batches', {
+  it('commits each batch of a replay separately, and replays 36,000 deliveries', {
     timeout: 60_000,
   }, async () => {
     const each = 12_000;
@@ -184,7 +184,7 @@ describe('POST /webhooks/:id/replay', () => {
     await expect(progress()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('sends no more deliveries of a replay if its subscription is deactivated', async () => {
+  it('replays no deliveries of a subscription that was deactivated after the replay request', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     await workspace.call('DELETE', `/webhooks/${id}`);
@@ -206,7 +206,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('sends pending retries immediately, and each delivery once, if a replay includes PENDING', async () => {
+  it('makes pending deliveries due if a replay includes PENDING, except a delivery in progress', async () => {
     const { workspace, id, rows, due } = await start(3);
     const before = await rows();
     const claim = '00000000-0000-4000-8000-000000000000';
@@ -236,7 +236,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workOff();
   });
 
-  it('alternates between replays after each batch', { timeout: 60_000 }, async () => {
+  it('alternates between the replays of two workspaces after each batch', { timeout: 60_000 }, async () => {
     const [large, small] = [await start(3000), await start(1)];
     for (const { workspace, id } of [large, small]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -249,7 +249,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
-  it('gives each workspace an equal share of replay batches, however many replays another one has', {
+  it('gives each workspace an equal share of replay batches, however many replays another workspace has', {
     timeout: 60_000,
   }, async () => {
     const [many, one] = [await start(2000), await start(2000)];
@@ -286,7 +286,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await failing.due()).toHaveLength(1);
   });
 
-  it('replays all deliveries even if the request reports fewer because counting stops at a maximum', async () => {
+  it('replays all matching deliveries even if counting stopped at a maximum', async () => {
     const { workspace, context, id, due } = await start(5);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'CANCELLED'] });
     await replaySome(sender.api.prisma, { maxCounted: 3 });
@@ -296,7 +296,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(10);
   });
 
-  it('holds the replay of an inactive workspace until the workspace is active again', async () => {
+  it('continues the replay of an inactive workspace only after the workspace is active again', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const setActive = (active: boolean) =>
@@ -356,7 +356,7 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
   });
 
-  it('replays a delivery after another transaction has locked it and rolled back', async () => {
+  it('replays a locked delivery after the other transaction rolls back', async () => {
     const { workspace, id, rows, due } = await start(3);
     const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -376,7 +376,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(3);
   });
 
-  it('claims deliveries of a large replay without reading other rows', { timeout: 60_000 }, async () => {
+  it('claims deliveries of a large replay without sequential scans', { timeout: 60_000 }, async () => {
     const { workspace, id } = await start(5000);
     const { prisma, databaseUrl } = sender.api;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });

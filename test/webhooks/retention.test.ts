@@ -81,7 +81,7 @@ describe('pruning of deliveries', () => {
     expect(await pruneSettled(api.prisma)).toBe(0);
   });
 
-  it('schedules the pruning of deliveries, which a worker then runs', async () => {
+  it('schedules a job that prunes deliveries, and runs the job in a worker', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);

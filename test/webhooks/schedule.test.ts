@@ -87,7 +87,7 @@ describe('parseRetryAfter', () => {
     ['a date without the day of the week', '20 Nov 2026 10:01:30 GMT', undefined],
     ['a date with one letter as the day of the week', 'F, 20 Nov 2026 10:01:30 GMT', undefined],
     ["an ISO date, which HTTP doesn't allow", '2026-11-20T10:01:30Z', undefined],
-  ])('parses a Retry-After header that is %s', (_, header, wait) => {
+  ])('parses a Retry-After header (%s)', (_, header, wait) => {
     expect(parseRetryAfter(header, at)).toBe(wait);
   });
 

@@ -52,9 +52,9 @@ const loopback = [
   '[0:0:0:0:0:ffff:7f00:0001]',
 ];
 
-/** Addresses that are not public unicast addresses, from the IANA registries and from common use. */
+/** Addresses that are not public unicast addresses, according to the IANA registries or common use. */
 const special = [
-  // Private networks, carrier-grade NAT, and link-local with the metadata services of cloud providers.
+  // Private networks, carrier-grade NAT, and link-local addresses, including metadata services of cloud providers.
   '10.0.0.1',
   '0xa000001',
   '012.1',
@@ -98,7 +98,7 @@ const special = [
   '[2002:a9fe:a9fe::1]',
   '[2001::1]',
   '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
-  // Link-local, site-local, unique local with a metadata service, multicast, discard, documentation, benchmarks,
+  // Link-local, site-local, unique local including a metadata service, multicast, discard, documentation, benchmarks,
   // ORCHID.
   '[fe80::1]',
   '[febf::1]',
@@ -128,7 +128,10 @@ const names = [
   'metadata.google.internal',
 ];
 
-/** The addresses that the test resolver returns for each name, one entry per lookup. The last entry repeats. */
+/**
+ * The addresses that the test resolver returns for each name, one entry per lookup. Later lookups return the last
+ * entry.
+ */
 const addresses: Record<string, string[][]> = {
   'loopback.example.com': [['127.0.0.1']],
   'loopback6.example.com': [['::1']],
@@ -211,7 +214,7 @@ describe('private webhook target', () => {
     },
   );
 
-  it('fails the delivery if the stored webhook URL has a private address', async () => {
+  it('fails the delivery if the stored webhook URL is private or invalid', async () => {
     const ids: number[] = [];
     for (const host of [...loopback, ...special, ...names])
       ids.push(await store(`https://${host}:${canary.port}/hook`));
@@ -242,7 +245,7 @@ describe('private webhook target', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('rejects a host name that later resolves to a private address, by a check at each lookup', async () => {
+  it('checks the address at each lookup, and rejects a name that later resolves to a private address', async () => {
     const host = 'rebinding.example.com';
     const id = await store(`https://${host}:${canary.port}/hook`);
     // The worker resolves the host name once and connects to the address that it checked.
@@ -335,7 +338,7 @@ it.each([
   ['2002:a9fe:a9fe::', '6to4'],
   ['2001:0:a9fe:a9fe::', 'a Teredo server'],
   ['2001:0:808:808:0:0:5601:5601', 'a Teredo client'],
-])('blocks the metadata service of cloud providers as %s: %s', (address) => {
+])('blocks the address %s of a metadata service (%s)', (address) => {
   const policy = createTargetPolicy({ allowPrivate: true, blockedNetworks: [] });
   expect(policy.findBlockReason(address)).toBe('is blocked for webhooks');
 });
@@ -343,7 +346,7 @@ it.each([
 describe('WEBHOOK_BLOCKED_NETWORKS', () => {
   const networks = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
 
-  it('blocks addresses in WEBHOOK_BLOCKED_NETWORKS, also as NAT64, but not adjacent addresses', () => {
+  it('blocks addresses in WEBHOOK_BLOCKED_NETWORKS and their NAT64 forms, but not adjacent addresses', () => {
     const policy = createTargetPolicy({ allowPrivate: false, blockedNetworks: networks });
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
     const why = 'has a host that this server blocks for webhooks. Use another host.';
@@ -359,7 +362,7 @@ describe('WEBHOOK_BLOCKED_NETWORKS', () => {
     );
   });
 
-  it('blocks IPv4-in-IPv6 forms of addresses in WEBHOOK_BLOCKED_NETWORKS', () => {
+  it('blocks IPv4 addresses whose IPv4-mapped IPv6 form is in WEBHOOK_BLOCKED_NETWORKS', () => {
     const policy = createTargetPolicy({
       allowPrivate: true,
       blockedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
@@ -370,7 +373,7 @@ describe('WEBHOOK_BLOCKED_NETWORKS', () => {
     expect(policy.findBlockReason('10.2.0.1')).toBeUndefined();
   });
 
-  it('blocks names that resolve to WEBHOOK_BLOCKED_NETWORKS, and connections to these networks', async () => {
+  it('blocks connections to WEBHOOK_BLOCKED_NETWORKS, and host names that resolve to these networks', async () => {
     const targets = createTargetPolicy({ allowPrivate: true, blockedNetworks: ['127.0.0.0/8'] });
     const attempt = async (url: string, policy = targets) => {
       const agent = createAgent({ targets: policy, lookup });
@@ -414,7 +417,7 @@ describe('readTargetPolicy', () => {
       true,
     ],
     ['blocks them if WEBHOOK_ALLOW_PRIVATE_TARGETS is false', { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' }, false],
-  ])('reads the setting of private webhook targets: %s', (_, env, allowed) => {
+  ])('reads the policy for private webhook targets: %s', (_, env, allowed) => {
     expect(readTargetPolicy(readSettings(env)).allowPrivate).toBe(allowed);
   });
 });

@@ -6,11 +6,14 @@ import { describe, expect, it } from 'vitest';
 
 const limits = { total: 4, tenant: 4, subscription: 4, doubtful: 2 };
 
-/** Returns subscriptions of a tenant, each with more due deliveries than the test sends. */
+/** Returns references to `count` subscriptions of a tenant. */
 const subscriptionsOf = (tenantId: TenantId, count: number): SubscriptionRef[] =>
   Array.from({ length: count }, (_, index) => ({ tenantId, subscriptionId: tenantId * 1000n + BigInt(index) }));
 
-/** Sends `times` deliveries, one at a time. Returns the tenant of each delivery. */
+/**
+ * Completes `times` deliveries, one at a time, and starts new deliveries in the free slots. Every subscription always
+ * has due deliveries. Returns the tenant of each started delivery.
+ */
 function send(waiting: RoundRobin, times: number): bigint[] {
   const inFlight = new InFlight(limits, { maxConcurrent: 64, maxPerSecond: 1000 });
   const sent: Parameters<InFlight['end']>[0][] = [];
@@ -29,7 +32,7 @@ function send(waiting: RoundRobin, times: number): bigint[] {
 }
 
 describe('round robin of due deliveries', () => {
-  it('claims due deliveries of tenants alternately, however many subscriptions one tenant has', () => {
+  it('assigns delivery slots to tenants alternately, even if one tenant has many more subscriptions', () => {
     const waiting = new RoundRobin();
     for (const ref of [...subscriptionsOf(toTenantId(1), 200), ...subscriptionsOf(toTenantId(2), 1)]) waiting.add(ref);
     const tenants = send(waiting, 40);
@@ -37,7 +40,7 @@ describe('round robin of due deliveries', () => {
     expect(tenants.filter((tenantId) => tenantId === 2n).length).toBeGreaterThanOrEqual(15);
   });
 
-  it('claims due deliveries of the subscriptions of a tenant alternately', () => {
+  it('rotates the subscriptions of a tenant, and removes subscriptions without due deliveries', () => {
     const waiting = new RoundRobin();
     const refs = subscriptionsOf(toTenantId(1), 3);
     for (const ref of [...refs, ...refs]) waiting.add(ref);
