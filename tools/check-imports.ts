@@ -3,8 +3,9 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Checks the direction of imports that ARCHITECTURE.md describes: `node tools/check-imports.ts`. Type imports count as
- * imports. Biome checks for circular imports (noImportCycles).
+ * Checks imports between the layers that ARCHITECTURE.md describes. Type imports count as imports. Biome checks for
+ * circular imports (noImportCycles).
+ * Usage: `node tools/check-imports.ts`
  */
 
 interface Layer {
@@ -40,7 +41,7 @@ const layers: Record<string, Layer> = {
     files: /^server\/src\/resources\/(index|handler-type|[\w-]+\/handlers)\.ts$/,
     imports: ['contract', 'shared', ...queries],
   },
-  // No request uses these modules: they manage tenants, or contain nightly jobs.
+  // No request uses these modules. They manage tenants or contain nightly jobs.
   'queries over all tenants': {
     files: /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|idempotency\/idempotency-retention)\.ts$/,
     imports: ['contract', 'shared', 'database', 'all tenants', 'webhooks', ...queries],
@@ -97,7 +98,10 @@ const layers: Record<string, Layer> = {
   tests: { files: /^test\//, imports: ['everything'] },
 };
 
-/** Code that only certain files may contain: its pattern, the pattern of these files, and the reason. */
+/**
+ * Code that only certain files may contain: a pattern of the code, a pattern of the paths of these files, and the
+ * reason.
+ */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /from '@ts-rest\//,

@@ -1,9 +1,7 @@
 import { glob } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/*
- * Checks the layout that ARCHITECTURE.md describes: `node tools/check-layout.ts`
- */
+/* Checks the file layout that ARCHITECTURE.md describes. Usage: `node tools/check-layout.ts` */
 
 const maxFilesPerFolder = 20;
 

@@ -7,10 +7,14 @@ import { concurrentMarker, readMigrations } from '../server/src/database/migrati
 
 /*
  * Checks that migrations support rolling upgrades (docs/decisions/schema-migrations.md): the previous release must run
- * on the new schema, and no migration may hold a lock for long. `node tools/check-migrations.ts`
+ * on the new schema, and no migration may hold a lock for long.
+ * Usage: `node tools/check-migrations.ts`
  */
 
-/** The comment that allows a migration to remove objects, because the named release no longer uses them. */
+/**
+ * Matches the comment that allows a migration to remove objects. The release in the comment no longer uses these
+ * objects.
+ */
 const marker = /^-- contract: unused since (\S+)[^\S\n]*$/m;
 
 /** The nodes of PostgreSQL's syntax tree that this check reads. */
@@ -65,7 +69,7 @@ interface Constraint {
  * @param releases the released versions, from docs/changelog.md
  */
 export async function faultsOf(name: string, script: string, releases: string[]) {
-  // The parser rejects an empty script, so a semicolon is appended.
+  // Appends a semicolon, because the parser rejects an empty script.
   const { stmts = [] } = await parse(`${script};`);
   const statements = stmts.map(({ stmt }) => stmt as Statement);
   // Tables and functions that the migration creates need no check, because no other session uses them yet.
@@ -96,8 +100,8 @@ function contractFaults(breaks: string[], script: string, releases: string[]): s
 }
 
 /**
- * The types of objects whose removal breaks programs, because statements name such objects. Statements don't name
- * indexes, triggers, policies and constraints.
+ * The types of objects whose removal breaks programs, because SQL statements name such objects. SQL statements don't
+ * name indexes, triggers, policies and constraints.
  */
 const named = ['TABLE', 'COLUMN', 'VIEW', 'MATVIEW', 'TYPE', 'DOMAIN', 'ATTRIBUTE', 'SEQUENCE', 'SCHEMA', 'FUNCTION'];
 

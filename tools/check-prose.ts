@@ -11,8 +11,8 @@ import { maskCode } from './prose/mask.ts';
 import { terms } from './prose/terms.ts';
 
 /*
- * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes: `node tools/check-prose.ts [folder
- * or file …]`.
+ * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes.
+ * Usage: `node tools/check-prose.ts [folder or file …]`
  */
 
 const root = join(import.meta.dirname, '..');

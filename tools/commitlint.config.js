@@ -1,4 +1,4 @@
-/** The rules for commit messages of docs/STYLE.md. */
+/** The rules of docs/STYLE.md for commit messages. */
 export default {
   extends: ['@commitlint/config-conventional'],
   rules: { 'header-max-length': [2, 'always', 72] },

@@ -10,7 +10,7 @@ import { clientFolder, prismaClient } from './prisma-client.ts';
 
 /**
  * Writes the generated files: `node tools/generate.ts`.
- * With `--check`, it writes nothing and reports each stale file as an error.
+ * With the option `--check`, the program writes nothing, and reports each stale file as an error.
  */
 const isCheck = process.argv.includes('--check');
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -58,7 +58,7 @@ function reportStale(name: string): void {
 }
 
 /**
- * Returns the content of a Markdown page, with the rules of the retry schedule as a list between the two marker
+ * Reads a Markdown page. Returns its content with the rules of the retry schedule as a list between the two marker
  * comments.
  */
 async function withSchedule(name: string, rules: string[]): Promise<string> {

@@ -7,13 +7,16 @@ import { promisify } from 'node:util';
 
 const root = dirname(import.meta.dirname);
 
-/** The output folder of the Prisma client. It must be the same as in schema.prisma. */
+/** The output folder of the Prisma client. schema.prisma must contain the same folder. */
 export const clientFolder = 'server/generated/prisma';
 
-/** Generates the Prisma client from prisma/schema.prisma. Returns its files by their paths below the root. */
+/**
+ * Generates the Prisma client from prisma/schema.prisma. Returns the content of each generated file by its path,
+ * relative to the root.
+ */
 export async function prismaClient(): Promise<Record<string, string>> {
-  // Prisma generates the client in a temporary folder, so that `--check` can compare the files. The output folder is
-  // relative to the schema.
+  // Generates the client in a temporary folder, so that `--check` can compare the files. Copies the schema, because the
+  // output folder is relative to the schema.
   const folder = await mkdtemp(join(tmpdir(), 'prisma-client-'));
   try {
     const schema = join(folder, 'prisma/schema.prisma');
@@ -34,8 +37,8 @@ async function generate(schema: string, cwd: string): Promise<void> {
   const prisma = dirname(createRequire(import.meta.url).resolve('prisma/package.json'));
   await promisify(execFile)(process.execPath, [join(prisma, 'build/index.js'), 'generate', '--schema', schema], {
     cwd,
-    // Prisma downloads its schema engine before it generates, although it doesn't use it. If the download fails, Prisma
-    // fails. With this variable, Prisma downloads nothing.
+    // Before Prisma generates the client, it downloads its schema engine, although it doesn't use the engine. A failed
+    // download ends Prisma with an error. With the variable PRISMA_SCHEMA_ENGINE_BINARY, Prisma downloads nothing.
     env: {
       ...process.env,
       PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

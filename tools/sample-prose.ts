@@ -6,8 +6,8 @@ import jsTokens from 'js-tokens';
 import { errors } from '../contract/src/errors.ts';
 
 /*
- * Prints random prose for a reader who judges it as plain, awkward or unclear (docs/STYLE.md):
- * `node tools/sample-prose.ts [--seed 1] [--count 100]`
+ * Prints random prose. A reader judges the prose as plain, awkward or unclear (docs/STYLE.md).
+ * Usage: `node tools/sample-prose.ts [--seed 1] [--count 100]`
  */
 
 const root = join(import.meta.dirname, '..');

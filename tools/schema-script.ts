@@ -3,9 +3,10 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 
 /**
- * Returns the SQL that migrates one schema.prisma, or an empty database, to another. Doesn't use Prisma's command line,
- * which would download the same engine as a program, from a host that some machines can't reach.
- * @param databaseUrl a PostgreSQL database, from which the engine reads the version
+ * Returns the SQL that migrates a database from one schema.prisma, or from no schema, to another schema.prisma. Runs
+ * Prisma's schema engine as WebAssembly. Prisma's command line would download this engine as a program, from a host
+ * that some machines can't reach.
+ * @param databaseUrl a PostgreSQL database, from which the engine reads the PostgreSQL version
  */
 export async function schemaScript(databaseUrl: string, from: string | undefined, to: string): Promise<string> {
   const model = (content: string) => {

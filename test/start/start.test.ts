@@ -270,7 +270,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('prints the maximum number of database connections, and opens no more', { timeout: 60_000 }, async () => {
+  it('opens at most the number of database connections that the server prints', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);

@@ -18,17 +18,20 @@ import type { Logger } from 'pino';
 import { cloneDatabase, workerDatabaseUrl } from './database.ts';
 
 export interface ApiOptions {
-  /** The environment variables of the server. By default, its limits are too high to reach. */
+  /** The environment variables of the server. By default, the rate limits are too high for tests to reach. */
   env?: Record<string, string>;
   databaseUrl?: string;
-  /** Uses a separate database. Tests with a worker need one, because a worker runs all due work of its database. */
+  /**
+   * Uses a separate database. Tests with a worker need a separate database, because a worker runs all due work
+   * of its database.
+   */
   ownDatabase?: boolean;
   /** The encryption keys of webhook secrets, by default one random key. */
   secretKeys?: string[];
   now?: () => Date;
   /** The clock of the rate limits, in milliseconds. */
   clock?: () => number;
-  /** The logger of the server. By default, log lines are discarded. */
+  /** The logger of the server. By default, the server discards its log lines. */
   logger?: Logger;
   /** The metrics that the server updates. */
   metrics?: Metrics;
@@ -40,7 +43,7 @@ export interface Call {
   path: string;
   key?: string | undefined;
   headers?: Record<string, string>;
-  /** The body of the request. Objects are sent as JSON, strings and bytes unchanged. */
+  /** The body of the request. `call` sends objects as JSON, and strings and bytes unchanged. */
   body?: unknown;
 }
 
@@ -49,11 +52,11 @@ export interface Answer {
   headers: Record<string, string>;
   text: string;
   /** The body parsed as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the fields that they expect, and fail if a field is missing
   body: any;
 }
 
-/** An API on the database of this Vitest worker. Tests send requests to it without a network connection. */
+/** A started API. Tests send requests to the API without a network connection. */
 export interface Api {
   databaseUrl: string;
   boss: PgBoss;
@@ -68,7 +71,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Starts an API like `pnpm start`, on the database of this Vitest worker. */
+/** Starts an API like `pnpm start`, by default on the database of this Vitest worker. */
 export async function startApi({
   env = {},
   databaseUrl,
@@ -177,7 +180,10 @@ export async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
-/** Returns the `error` of a response. Fails if the response has none. */
+/**
+ * Returns the `error` of a response.
+ * @throws if the response has no error
+ */
 export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
   if (body?.success !== false) throw new Error(`Not an error: ${JSON.stringify(body)}`);
   return body.error;

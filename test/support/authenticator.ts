@@ -13,7 +13,7 @@ export interface Authenticator {
 interface Signing {
   /** The origin of the page. */
   origin?: string;
-  /** Whether the authenticator verifies its user, for example by a PIN. */
+  /** True if the authenticator verifies its user, for example by a PIN. True by default. */
   verifies?: boolean;
 }
 

@@ -7,7 +7,10 @@ export interface BareAnswer {
   body: string;
 }
 
-/** Sends text over a TCP connection. Reads until the server closes the connection or sent the whole body. */
+/**
+ * Sends text over a TCP connection and returns the response. Rejects if the server closes the connection before the end
+ * of the body.
+ */
 export function sendBare(port: number, text: string): Promise<BareAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** Launches the installed Chromium, or the one from npm, without background requests to other servers. */
+/** Launches the installed Chromium, or the Chromium from npm, without background requests to other servers. */
 export async function launchBrowser(): Promise<Browser> {
   const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
@@ -12,7 +12,10 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Unpacks Chromium with the libraries that minimal machines lack. The package unpacks them only on AWS Lambda. */
+/**
+ * Unpacks Chromium and the libraries that minimal machines lack. The package unpacks the libraries only on AWS Lambda,
+ * which the environment variable simulates.
+ */
 async function unpackBrowser(): Promise<string> {
   process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs22.x';
   const { default: packed } = await import('@sparticuz/chromium');
@@ -40,12 +43,14 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** The axe rules that depend on colors and positions. Other rules have the same result in every theme and width. */
+/**
+ * The axe rules that depend on colors and positions. Other rules have the same result in every theme and window width.
+ */
 export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /**
- * Returns the violations that axe finds on a page. Runs axe in an isolated world, since the policy of the page blocks
- * added scripts. Caches the source of axe, because loading it takes as long as the checks.
+ * Returns the violations that axe finds on a page. Runs axe in an isolated world, because the content security policy
+ * of the page blocks added scripts. Loads axe only once per page, because loading takes as long as the checks.
  * @param rules the rules to check, all by default
  */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {

@@ -1,20 +1,21 @@
 import { query } from './database.ts';
 
 /*
- * Lists the objects of a database. Object ids, positions of columns, names of NOT NULL constraints and versions of
- * PostgreSQL are left out: two databases with the same list behave the same.
+ * Lists the objects of a database. Excludes object ids, column positions, names of NOT NULL constraints and PostgreSQL
+ * versions, because they don't change the behavior of a database.
  */
 
 const ours = "'public'::regnamespace";
 /**
- * The schemas whose rights are listed. pg-boss creates the tables of its own schema, but our migrations set the rights.
+ * The schemas whose rights the list contains. pg-boss creates the tables of its own schema, but our migrations set the
+ * rights.
  */
 const granted = "('public'::regnamespace, 'pgboss'::regnamespace)";
 const isTable = "relkind NOT IN ('i', 'I', 'S', 't', 'c')";
 /** Excludes the partitions that pg-boss creates per day. */
 const isNoDay = "relname !~ '_\\d{8}$'";
 
-/** SQL queries by kind of object. Each returns one column, with one line per object. */
+/** SQL queries by kind of object. Each query returns one column, with one line per object. */
 const kinds: Record<string, string> = {
   Extensions: "SELECT concat_ws(' ', extname, 'in', extnamespace::regnamespace) FROM pg_extension",
   Roles: `

@@ -4,7 +4,10 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The PostgreSQL of this test run, with a role that can create databases, and the migrated template database. */
+    /**
+     * The PostgreSQL server of this test run: the URL of a role that can create databases, and the name of the migrated
+     * template database.
+     */
     postgres: { adminUrl: string; template: string };
   }
 }
@@ -12,8 +15,8 @@ declare module 'vitest' {
 let workerDatabase: Promise<string> | undefined;
 
 /**
- * Returns the URL of this worker's clone of the migrated template. All test files of the worker share it: each test
- * creates its own tenant and must not count rows of others.
+ * Returns the URL of this worker's clone of the migrated template. All test files of the worker share the clone, so
+ * each test creates its own tenant and must not count rows of other tenants.
  */
 export function workerDatabaseUrl(): Promise<string> {
   workerDatabase ??= clone(`worker_${process.env.VITEST_POOL_ID}`);

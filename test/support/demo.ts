@@ -1,7 +1,9 @@
 import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from './api.ts';
 
-/** An API with the demo workspace of the first start, and the ids that documentation examples use. */
+/**
+ * An API with the demo workspace of the first start. Examples in the documentation contain the ids of this workspace.
+ */
 export interface Demo {
   api: Api;
   /** An API key with every scope. */

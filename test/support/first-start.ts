@@ -23,7 +23,7 @@ const main = join(import.meta.dirname, '../../server/src/main.ts');
 /** Starts a server in a new folder, like a user who has cloned the repository. */
 export async function firstStart(): Promise<FirstStart> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-first-'));
-  // As root, PostgreSQL runs as another user, which needs access to the folder.
+  // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
   await chmod(folder, 0o755);
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, ...compiled, PORT: '0', DATA_DIR: folder, DRAIN_SECONDS: '0' },
@@ -43,7 +43,10 @@ export async function firstStart(): Promise<FirstStart> {
   };
 }
 
-/** Waits for the log line about the demo workspace. @throws if the process exits before it logs the line */
+/**
+ * Waits for the log line about the demo workspace.
+ * @throws if the process exits before it logs the line
+ */
 function greetingOf(output: Readable): Promise<{ key: string; area: string }> {
   return new Promise((resolve, reject) => {
     const lines = createInterface(output);

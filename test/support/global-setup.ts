@@ -15,15 +15,18 @@ interface Server {
 
 const IMAGE = process.env.TEST_POSTGRES_IMAGE || 'postgres:18-alpine';
 
-/** The maximum time to pull the Docker image, in milliseconds. After that, embedded PostgreSQL starts faster. */
+/**
+ * The maximum milliseconds to pull and start the Docker image. After this time, the test run uses the embedded
+ * PostgreSQL.
+ */
 const IMAGE_PATIENCE = 120_000;
 
 /**
- * Starts the PostgreSQL of the test run, logs which one it is, and creates the migrated template that every worker
- * clones.
+ * Starts the PostgreSQL server of the test run, logs its version, and creates the migrated template database that every
+ * worker clones.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // On these signals, Vitest exits without cleanup. process.exit() runs the handler that stops PostgreSQL.
+  // On these signals, Vitest exits without cleanup. `process.exit` runs the exit handler that stops PostgreSQL.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;

@@ -2,8 +2,8 @@
 export const keys = (count: number, from = 0) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i + from}`, 1]));
 
-/** Returns custom fields with `size` bytes of JSON, with euro signs of three bytes each. */
+/** Returns custom fields whose JSON has `size` bytes. The text contains euro signs, which have three bytes each. */
 export const bytes = (size: number) => ({ k: '€'.repeat(5000) + 'x'.repeat(size - 15_000 - '{"k":""}'.length) });
 
-/** Characters that PostgreSQL or UTF-8 can't store. */
+/** Texts with characters that PostgreSQL or UTF-8 can't store. */
 export const unstorable = ['a\0b', '\0', 'half \ud83d', '\ude00 half', '\ude00\ud83d'];

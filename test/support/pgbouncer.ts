@@ -10,7 +10,10 @@ import { canTest, pathOf } from './programs.ts';
 
 const programs = ['pgbouncer'];
 
-/** Returns whether PgBouncer is installed. Logs skipped tests. @throws in CI */
+/**
+ * Returns true if PgBouncer is installed. Otherwise, logs that the tests are skipped.
+ * @throws in CI if PgBouncer is not installed
+ */
 export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);
 
 /** The user `nobody` on Unix systems. PgBouncer does not run as root. */

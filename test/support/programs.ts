@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Returns whether one of the programs that a test needs is installed. Logs skipped tests.
+ * Returns true if one of the programs is installed. Otherwise, logs that the tests are skipped.
  * @param subject what the tests cover, in the plural
- * @throws in CI, where no test is skipped
+ * @throws in CI if no program is installed
  */
 export function canTest(subject: string, programs: string[]): boolean {
   if (find(programs) !== undefined) return true;
@@ -13,7 +13,10 @@ export function canTest(subject: string, programs: string[]): boolean {
   return false;
 }
 
-/** Returns the path of the first installed program. @throws if none is installed */
+/**
+ * Returns the path of the first installed program.
+ * @throws if no program is installed
+ */
 export function pathOf(programs: string[]): string {
   const path = find(programs);
   if (path === undefined) throw new Error(`There is ${missing(programs)}.`);

@@ -6,15 +6,15 @@ export interface DatabaseProxy {
   /** The URL of the database through the proxy. */
   url: string;
   /**
-   * Stops forwarding on the open connections without closing them. New connections work. Returns the number of silent
-   * connections.
+   * Stops forwarding on the open connections, but keeps the connections open. New connections still work. Returns the
+   * number of silent connections.
    */
   silence(): number;
   close(): Promise<void>;
 }
 
 interface ProxyOptions {
-  /** Drops notifications, like a pooler in transaction mode. */
+  /** Drops notifications, like a pooler in transaction mode. A function decides for each notification. */
   swallowsNotifications?: boolean | (() => boolean);
 }
 
@@ -60,8 +60,8 @@ export async function startProxy(
 }
 
 /**
- * Forwards messages of PostgreSQL (type, length including itself, body). Drops messages of type `A` (notifications) if
- * requested.
+ * Returns a function that forwards messages of PostgreSQL. Each message has a type, a length and a body, and the length
+ * counts its own bytes. Drops notifications (messages of type `A`) if `swallows` returns true.
  */
 function withoutNotifications(forward: (data: Buffer) => void, swallows: () => boolean): (data: Buffer) => void {
   let rest = Buffer.alloc(0);

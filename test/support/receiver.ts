@@ -31,13 +31,13 @@ export interface Receiver {
 export type Respond = (request: IncomingMessage, response: ServerResponse, received: Received[]) => void;
 
 interface ReceiverOptions {
-  /** The address to listen on, by default the IPv4 loopback. */
+  /** The address to listen on, by default the IPv4 loopback address. */
   host?: string;
   /** The private key and the certificate for HTTPS. */
   tls?: ServerOptions;
 }
 
-/** Starts a webhook receiver on a loopback port that records its requests. */
+/** Starts a webhook receiver on a free port. The receiver records its requests. */
 export async function startReceiver(
   respond: Respond = (_, response) => response.end(),
   { host = '127.0.0.1', tls }: ReceiverOptions = {},
@@ -72,22 +72,22 @@ export async function startReceiver(
   };
 }
 
-/** A delivery with its attempts, oldest first. */
+/** A delivery with its attempts, the oldest first. */
 type SentDelivery = Prisma.DeliveryGetPayload<{ include: { history: true } }>;
 
 /** An API with its own database and workers. Tests can move the stored times back to simulate elapsed time. */
 export interface Sender {
   api: Api;
   workspace: Workspace;
-  /** Starts a worker, optionally with another clock or logger. */
+  /** Starts a worker, optionally with another clock, logger or limit of pending deliveries. */
   startWorker(options?: { now?: () => Date; logger?: Logger; maxPendingDeliveries?: number }): Promise<void>;
   /** Stops the workers after all attempts in progress have ended. */
   stopWorkers(): Promise<void>;
-  /** Moves all stored times of webhooks back to simulate elapsed time. */
+  /** Moves the stored times of subscriptions, events and deliveries back to simulate elapsed time. */
   age(milliseconds: number): Promise<void>;
   /**
-   * Moves the times back, queues every subscription like the next sweep, and waits until workers have processed the
-   * jobs.
+   * Moves the stored times back, adds a dispatch job for every subscription, and waits until the workers have processed
+   * the jobs.
    */
   advance(milliseconds: number): Promise<void>;
   /** Waits until no attempt is in progress. Returns the deliveries of a subscription in the order of their events. */
@@ -98,7 +98,7 @@ export interface Sender {
 }
 
 interface SenderOptions {
-  /** Whether private targets are allowed. True by default, because test receivers use loopback addresses. */
+  /** Allows private targets. True by default, because test receivers use loopback addresses. */
   allowPrivateTargets?: boolean;
   connection?: WebhooksOptions['connection'];
   /** Additional environment variables of the server. */
@@ -169,7 +169,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
   };
 }
 
-/** The timestamp columns by table, which `age` moves back. */
+/** The timestamp columns that `age` moves back, by table. */
 const moments = {
   webhook_subscriptions: [
     'last_success_at',

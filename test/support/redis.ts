@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import { steadyPort } from '../faults/postgres.ts';
 import { canTest, pathOf } from './programs.ts';
 
-/** A Redis server for one test, without persistence. It keeps its port when it restarts. */
+/** A Redis server for one test, without persistence. The server keeps its port when it restarts. */
 export interface TestRedis {
   url: string;
-  /** Starts Redis with options of `redis-server` if it is not running. Resolves when Redis responds. */
+  /** Starts Redis with options of `redis-server`, unless Redis is already running. Resolves when Redis responds. */
   start(...options: string[]): Promise<void>;
   kill(): Promise<void>;
-  /** Pauses Redis: it accepts connections and commands but does not respond. */
+  /** Pauses Redis. A paused Redis accepts connections and commands, but doesn't respond. */
   silence(): void;
   wake(): void;
   /** Sends a command, like `redis-cli`. */
@@ -22,7 +22,10 @@ export interface TestRedis {
 
 const programs = ['redis-server', 'valkey-server'];
 
-/** Returns whether Redis is installed. Logs skipped tests. @throws in CI */
+/**
+ * Returns true if Redis is installed. Otherwise, logs that the tests are skipped.
+ * @throws in CI if Redis is not installed
+ */
 export const hasRedis = () => canTest('Rate limits that processes share', programs);
 
 export async function openRedis(): Promise<TestRedis> {

@@ -2,7 +2,7 @@ import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/co
 import type { Call } from './api.ts';
 import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts';
 
-/** The ids in the path and the body of a valid request to an endpoint. */
+/** A valid request to an endpoint: the ids in its path, and its body. */
 export interface Sample {
   params?: Record<string, number>;
   body?: Record<string, unknown>;
@@ -101,7 +101,7 @@ export interface SampledEndpoint {
   sample(workspace: Workspace): Promise<Sample>;
 }
 
-/** Every endpoint of the contract, for tests that cover all of them. */
+/** Every endpoint of the contract. */
 export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([resource, routes]) =>
   Object.entries(routes as Record<string, Endpoint>).map(([name, route]) => ({
     title: `${route.method} ${route.path.slice(pathPrefix.length)}`,
@@ -113,10 +113,13 @@ export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([r
   })),
 );
 
-/** The endpoints that require an API key, with any scope. */
+/** The endpoints that require an API key. */
 export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.scope !== null);
 
-/** Returns the request of a sample. @param query the query string without a question mark */
+/**
+ * Returns the request of a sample.
+ * @param query the query string without a question mark
+ */
 export function callOf({ route }: SampledEndpoint, { params = {}, body }: Sample, query = ''): Call {
   const path = route.path.replace(/:(\w+)/g, (_, name) => String(params[name]));
   return { method: route.method, path: query === '' ? path : `${path}?${query}`, body };

@@ -21,7 +21,8 @@ async function empty(): Promise<void> {
   // Closes the receivers first. Otherwise, the workers would wait for their responses.
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
   await sender.stopWorkers();
-  // pg-boss maintains its queues at most once a minute. Without these times, it maintains them for the next test.
+  // pg-boss maintains its queues at most once a minute. Clearing the times of the last maintenance lets pg-boss
+  // maintain the queues in the next test.
   await execute(
     sender.api.databaseUrl,
     `TRUNCATE delivery_attempts, deliveries, events, webhook_replays, webhook_subscriptions, pgboss.job;
@@ -35,7 +36,10 @@ export async function receive(respond?: Respond): Promise<Receiver> {
   return receiver;
 }
 
-/** Creates a workspace with a subscription to tickets and a receiver whose response status can be changed. */
+/**
+ * Creates a workspace with a subscription to tickets and a receiver. Tests set the response status in
+ * `endpoint.status`.
+ */
 export async function start({ worker = true }: { worker?: boolean } = {}) {
   if (worker) await sender.startWorker();
   const workspace = await createWorkspace(sender.api);
@@ -70,14 +74,14 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
       await sender.settled(id);
       return receiver.received.length - before;
     },
-    /** Keeps the circuit open for `milliseconds` from now on. */
+    /** Sets the time until which the circuit is open, in milliseconds from now. */
     async holdOpen(milliseconds: number) {
       const ends = `now() + interval '${milliseconds} milliseconds'`;
       await execute(sender.api.databaseUrl, `UPDATE webhook_subscriptions SET open_until = ${ends} WHERE id = ${id}`);
     },
     health: (subscriptionId: number) => sender.health(subscriptionId, workspace),
     row: () => sender.api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } }),
-    /** Returns how long the circuit opened after the last failure. */
+    /** Returns the open time of the circuit after the last failure, in milliseconds. */
     async opening() {
       const { openUntil, lastFailureAt } = await sender.api.prisma.webhookSubscription.findFirstOrThrow({
         where: { id },
@@ -106,7 +110,7 @@ export async function settleAs(
   await recordResults(api.prisma, settlements);
 }
 
-/** Creates a trigger that runs statements, runs `work`, and drops the trigger. */
+/** Creates a trigger that runs `statements`, calls `work`, and then drops the trigger. */
 export async function withTrigger<Result>(
   event: string,
   statements: string,
@@ -125,7 +129,7 @@ export async function withTrigger<Result>(
   }
 }
 
-/** Waits until all deliveries are DELIVERED. */
+/** Waits until the subscription has exactly `count` deliveries, all in the state DELIVERED. */
 export async function expectAllDelivered({ settled, id }: Started, count: number): Promise<void> {
   await eventually(async () => {
     const deliveries = await settled(id);

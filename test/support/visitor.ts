@@ -6,18 +6,16 @@ import type { Answer, Api } from './api.ts';
 /** The fields of a form. A list contains the values of fields with the same name. */
 export type Fields = Record<string, string | number | readonly (string | number)[]>;
 
-/** A browser without scripts: keeps cookies, reads pages, and submits their forms. */
+/** A simulated browser without scripts, which keeps cookies, reads pages and submits forms. */
 export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /**
-   * Submits a form of a page, with the token of the page unless one is given. Returns the response, usually a redirect.
-   */
+  /** Submits a form of a page, by default with the CSRF token of the page. Returns the response, usually a redirect. */
   submit(path: string, form: string, fields?: Fields, token?: string): Promise<Answer>;
   /** Submits a form, follows the redirect and returns the page. */
   submitAndFollow(path: string, form: string, fields?: Fields): Promise<Answer>;
   /** Returns the CSRF token of a page. */
   tokenOf(path: string): Promise<string>;
-  /** Sends a body of any type with the cookies and the Origin of the developer area. */
+  /** Sends a POST request with any body, the cookies and the Origin of the developer area. */
   post(path: string, body: string | Buffer, headers: Record<string, string>): Promise<Answer>;
   readonly cookies: Map<string, string>;
 }

@@ -30,7 +30,7 @@ import type { Answer, Api } from './api.ts';
 /** A tenant for one test, with a user, an API key with all scopes, and functions that create rows. */
 export interface Workspace {
   tenantId: TenantId;
-  /** The id of the user who created the API key. */
+  /** The id of the user to whom the API key belongs. */
   userId: number;
   key: string;
   context: UserContext;

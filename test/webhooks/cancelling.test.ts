@@ -108,7 +108,7 @@ describe('cancellation of deliveries', () => {
     const { api, workspace } = test;
     await test.emit(1);
     const claimed = await claim(test);
-    // The trigger delays the commit of the DELETE request. Meanwhile, the test records a result.
+    // The trigger delays the commit of the DELETE request. During the delay, the test records a result.
     const lingering = 'AFTER UPDATE OF active ON webhook_subscriptions';
     await withTrigger(lingering, 'PERFORM pg_sleep(3); RETURN NULL', async () => {
       let deleted: number | undefined;

@@ -1,4 +1,4 @@
-/** A rejected term that is correct in one file. */
+/** An exception for a rejected term that is correct in one file. */
 interface Exception {
   file: string;
   term: string;

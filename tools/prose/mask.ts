@@ -1,8 +1,8 @@
 import jsTokens, { type Token } from 'js-tokens';
 
 /**
- * Replaces everything except the prose of a source file by spaces, so that lines and columns don't change. Prose is the
- * text of comments and of strings with at least two words. Code between backticks isn't prose.
+ * Replaces everything except the prose of a source file with spaces, so that the lines and columns of the prose don't
+ * change. Prose is the text of comments and of strings with at least two words. Code between backticks isn't prose.
  */
 export function maskCode(source: string, extension: string): string {
   return extension === '.ts' || extension === '.js' ? maskScript(source) : maskExcept(source, commentsIn(source));
@@ -25,7 +25,7 @@ const strings = new Set<Token['type']>([
 
 const isProse = ({ type, value }: Token) => comments.has(type) || (strings.has(type) && /\w\s+\w/.test(value));
 
-/** Finds the comments in a source file in SQL, CSS, YAML or shell. */
+/** Finds the comments in a SQL, CSS, YAML or shell file. */
 const commentsIn = (source: string) => source.matchAll(/--[^\n]*|\/\*[\s\S]*?\*\/|(?<=^|\s)#[^\n]*/g);
 
 function maskExcept(source: string, kept: Iterable<RegExpExecArray>): string {
@@ -34,7 +34,7 @@ function maskExcept(source: string, kept: Iterable<RegExpExecArray>): string {
   return masked + blank(source.slice(masked.length));
 }
 
-/** Replaces comment marks, quotes and code between backticks by spaces. */
+/** Replaces comment marks, quotes and code between backticks with spaces. */
 function withoutMarks(text: string): string {
   return text.replace(/^\s*(?:\/\/|\/\*\*?|\*\/|\*|--|#)|\*\/$|^[`'"]|[`'"]$|`[^`\n]*`|\$\{$|^\}/gm, blank);
 }
