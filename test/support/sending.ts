@@ -129,7 +129,7 @@ export async function withTrigger<Result>(
   }
 }
 
-/** Waits until the subscription has exactly `count` deliveries, all in the state DELIVERED. */
+/** Waits until the subscription has exactly `count` deliveries, all with the status DELIVERED. */
 export async function expectAllDelivered({ settled, id }: Started, count: number): Promise<void> {
   await eventually(async () => {
     const deliveries = await settled(id);

@@ -20,7 +20,7 @@ afterAll(() => sender.close());
 
 const states = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 
-/** Creates a workspace with a subscription that has `each` stored deliveries in every state. */
+/** Creates a workspace with a subscription that has `each` stored deliveries of every status. */
 async function start(each: number) {
   const { api } = sender;
   const workspace = await createWorkspace(api);
