@@ -273,7 +273,7 @@ describe('secret options', { timeout: 60_000 }, () => {
 });
 
 describe('webhooks', { timeout: 180_000 }, () => {
-  it('creates, updates, pauses, deactivates and reactivates a webhook in commands', async () => {
+  it('creates, updates, pauses, deactivates and reactivates a webhook with itsm commands', async () => {
     await createTenant('Stark');
     const create =
       'webhooks create --tenant Stark --url https://hooks.example.com/itsm --filter priority=HIGH,CRITICAL';

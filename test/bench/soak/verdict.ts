@@ -24,7 +24,7 @@ interface Allowed {
   always: number;
 }
 
-/** The limits by the end of the metric's name. Metrics without a limit grow with the stored data. */
+/** The limits by the suffix of the metric name. Metrics without a limit grow with the stored data. */
 const allowed: [unit: string, allowed: Allowed][] = [
   ['memory MB', { share: 0.05, always: 5 }],
   ['heap MB', { share: 0.05, always: 3 }],
