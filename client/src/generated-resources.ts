@@ -49,7 +49,7 @@ export interface Ping {
   /**
    * Check that the service is available.
    *
-   * Requires no API key. Ignores query parameters and keys.
+   * Requires no API key. Ignores query parameters and API keys.
    *
    * @example
    * const pong = await client.ping.get();
@@ -75,7 +75,7 @@ export interface Tickets {
   /**
    * List tickets.
    *
-   * Returns the newest first, unless `sort` is `id`. Different filters combine with AND. Several values of one filter combine with OR.
+   * Returns the newest tickets first, unless `sort` is `id`. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -89,7 +89,7 @@ export interface Tickets {
   /**
    * List changed tickets.
    *
-   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -152,9 +152,9 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item, with what a single request would return. Emits `ticket.created` for each created ticket.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the status, and the ticket or the error. Emits `ticket.created` for each created ticket.
    *
-   * The client accepts any number of items, sends 100 per request, and returns a result for each. It throws an error only if no item got a result.
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *
@@ -176,9 +176,9 @@ export interface Tickets {
   /**
    * Update many tickets.
    *
-   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item, with what a single request would return. Emits `ticket.updated` for each changed ticket.
+   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the status, and the ticket or the error. Emits `ticket.updated` for each changed ticket.
    *
-   * The client accepts any number of items, sends 100 per request, and returns a result for each. It throws an error only if no item got a result.
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *
@@ -194,7 +194,7 @@ export interface Comments {
   /**
    * List a ticket's comments.
    *
-   * Returns the newest first, both PUBLIC and INTERNAL.
+   * Returns PUBLIC and INTERNAL comments, newest first.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -208,7 +208,7 @@ export interface Comments {
   /**
    * Comment on a ticket.
    *
-   * Adds a comment to a ticket of any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
+   * Adds a comment to a ticket with any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *
@@ -224,7 +224,7 @@ export interface Assets {
   /**
    * List assets.
    *
-   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
+   * Returns the newest assets first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -238,7 +238,7 @@ export interface Assets {
   /**
    * List changed assets.
    *
-   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -298,7 +298,7 @@ export interface Activities {
   /**
    * List the activity of a ticket.
    *
-   * Returns the newest first. The server did not always record activity. Earlier actions are not included.
+   * Returns the newest actions first. Actions from before the server recorded activity are not included.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -312,7 +312,7 @@ export interface Activities {
   /**
    * List the activity of an asset.
    *
-   * Returns the newest first. The server did not always record activity. Earlier actions are not included.
+   * Returns the newest actions first. Actions from before the server recorded activity are not included.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -328,7 +328,7 @@ export interface Projects {
   /**
    * List projects.
    *
-   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
+   * Returns the newest projects first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -342,7 +342,7 @@ export interface Projects {
   /**
    * List changed projects.
    *
-   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -370,7 +370,7 @@ export interface Tasks {
   /**
    * List a project's tasks.
    *
-   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
+   * Returns the newest tasks first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -384,7 +384,7 @@ export interface Tasks {
   /**
    * List changed tasks.
    *
-   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -438,7 +438,7 @@ export interface Users {
   /**
    * List users.
    *
-   * Returns the newest first. Different filters combine with AND. Several values of one filter combine with OR.
+   * Returns the newest users first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Requires the scope `users:read`: list and read users.
    *
@@ -452,7 +452,7 @@ export interface Users {
   /**
    * List changed users.
    *
-   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
    * Requires the scope `users:read`: list and read users.
    *
@@ -480,7 +480,7 @@ export interface Webhooks {
   /**
    * List active webhook subscriptions.
    *
-   * Returns the newest first.
+   * Returns the newest subscriptions first.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -494,7 +494,7 @@ export interface Webhooks {
   /**
    * Get a webhook subscription.
    *
-   * Returns active and deactivated subscriptions.
+   * Returns the subscription even if it is deactivated.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -508,7 +508,7 @@ export interface Webhooks {
   /**
    * Register a webhook subscription.
    *
-   * If `secret` is absent, the server generates a signing secret. Only this response contains the secret. If you repeat the request with the same `Idempotency-Key`, you get it again. A workspace can have at most 100 active subscriptions.
+   * If `secret` is absent, the server generates a signing secret. Only this response contains the secret. If you repeat the request with the same `Idempotency-Key`, you get the secret again. A workspace can have at most 100 active subscriptions.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -526,7 +526,7 @@ export interface Webhooks {
   /**
    * Change, pause or resume a webhook subscription.
    *
-   * Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL resets the count of failures. For a deactivated subscription, returns `NOT_FOUND`.
+   * Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL resets the count of failures. If the subscription is deactivated, the server returns `NOT_FOUND`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -540,7 +540,7 @@ export interface Webhooks {
   /**
    * Send a test event to a subscription.
    *
-   * Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. The event is sent even if the circuit breaker is open, and a 2xx response closes it. If the subscription has `paused: true`, the event waits for `paused: false`.
+   * Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. The server sends the event even if the circuit breaker is open. A 2xx response closes the circuit breaker. If the subscription has `paused: true`, the event waits for `paused: false`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -554,7 +554,7 @@ export interface Webhooks {
   /**
    * Send the deliveries of a subscription again.
    *
-   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. Of the deliveries that match, it sends only those that finished, or were pending, when you sent the request. If the circuit breaker is open, one delivery is sent immediately as a test, and a success closes it. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have at most 10 replays in progress.
+   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. The replay includes the matching deliveries that were finished or pending when you sent the request. If the circuit breaker is open, the server immediately sends one delivery as a test. A success closes the circuit breaker. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have at most 10 replays in progress.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -568,7 +568,7 @@ export interface Webhooks {
   /**
    * Deactivate a webhook subscription.
    *
-   * Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect. You can reactivate the subscription in the developer area or on the command line, but not with the API.
+   * Returns the deactivated subscription. The server cancels pending deliveries. If you repeat the request, it has no further effect. You can reactivate the subscription in the developer area or on the command line, but not with the API.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -584,7 +584,7 @@ export interface Deliveries {
   /**
    * List a subscription's deliveries.
    *
-   * Returns the newest first. Also works for deactivated subscriptions. Finished deliveries are kept for 30 days.
+   * Returns the newest deliveries first, for active and deactivated subscriptions. The server deletes deliveries 30 days after they finish.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -610,7 +610,7 @@ export interface Deliveries {
   /**
    * Send a delivery again.
    *
-   * Sends a delivery of any status again, immediately, with the same `webhook-id`. Attempts start at 1 again. If the delivery is being sent now, nothing happens. If the circuit breaker is open, this delivery is sent as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.
+   * Immediately sends a delivery with any status again, with the same `webhook-id`. Attempt numbers start at 1 again. If an attempt is in progress, the request has no effect. If the circuit breaker is open, the server sends this delivery as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -636,7 +636,7 @@ export interface Resources {
   readonly assets: Assets;
   /** The history of actions on tickets and assets. */
   readonly activities: Activities;
-  /** Projects, which have tasks. */
+  /** Projects, which contain tasks. */
   readonly projects: Projects;
   /** The tasks of projects. */
   readonly tasks: Tasks;

@@ -23,8 +23,8 @@ export declare enum Unknown {
 }
 
 /**
- * One of the known values, or `Unknown` from a newer server. A `switch` needs a `default`, and a `case` with an
- * unknown value is a type error. You can send back a value that you received.
+ * One of the known values, or `Unknown` from a newer server. A `switch` over the values needs a `default`. A
+ * `case` with a string that is not a known value is a type error. You can send a received value back to the API.
  */
 export type Open<Known extends string> = Known | Unknown;
 
@@ -33,7 +33,7 @@ export type AtLeastOne<Fields> = {
   [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
 }[keyof Fields];
 
-/** The service is available. */
+/** The status of the service. */
 export interface Pong {
   /** Always `ok`. */
   status: 'ok';
@@ -55,11 +55,11 @@ export type Scope =
 
 /** An API key, without its secret part. */
 export interface Key {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The name of the API key. */
   name: string;
-  /** The last four characters of the API key. The server does not store the rest. */
+  /** The last four characters of the API key. The server does not store the complete key. */
   lastFour: string;
   /** The scopes of the API key. */
   scopes: Open<Scope>[];
@@ -67,24 +67,24 @@ export interface Key {
   createdAt: string;
   /** When the API key expires, or null if it never expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   expiresAt: string | null;
-  /** When the API key was last used before this request, accurate to one minute. Null if it was never used before. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the API key was last used before this request, accurate to one minute. Null if this is the first use. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastUsedAt: string | null;
 }
 
-/** The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do. */
+/** The role of the user in the workspace. The scopes of an API key determine what the key can do, not this role. */
 export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 
 /** A user of the workspace. */
 export interface User {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The full name of the user. 1 to 255 characters. */
   name: string;
-  /** The email address, in lower case, unique in the workspace. 1 to 254 characters. */
+  /** The email address in lower case, unique in the workspace. 1 to 254 characters. */
   email: string;
-  /** The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do. */
+  /** The role of the user in the workspace. The scopes of an API key determine what the key can do, not this role. */
   role: Open<UserRole>;
-  /** Whether the user is active. Inactive users can't be assigned, and their API keys are rejected. */
+  /** Whether the user is active. You can't assign inactive users, and their API keys are invalid. */
   active: boolean;
   /** The job title, or null if not set. 1 to 255 characters. */
   jobTitle: string | null;
@@ -92,7 +92,7 @@ export interface User {
   department: string | null;
   /** The phone number, as entered, or null if not set. 1 to 255 characters. */
   phone: string | null;
-  /** An IANA time zone such as `Europe/Berlin`, or null if not set. 1 to 255 characters. */
+  /** The IANA time zone, such as `Europe/Berlin`, or null if not set. 1 to 255 characters. */
   timeZone: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -100,7 +100,7 @@ export interface User {
   updatedAt: string;
 }
 
-/** The workspace of the API key. The key can access only its data. */
+/** The workspace of the API key. The key can access only this workspace. */
 export interface Workspace {
   /** The name of the workspace. */
   name: string;
@@ -124,9 +124,9 @@ export interface Limit {
 export interface Identity {
   /** An API key, without its secret part. */
   key: Key;
-  /** The user that the API key acts as: the person who created the key, or the person for whom it was created. */
+  /** The user of the API key: the person who created the key, or the person for whom the key was created. */
   user: User;
-  /** The workspace of the API key. The key can access only its data. */
+  /** The workspace of the API key. The key can access only this workspace. */
   workspace: Workspace;
   /** The rate limits of the API key: `global`, then each endpoint group. */
   limits: Limit[];
@@ -141,7 +141,7 @@ export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
 /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
 export type TicketStatus = 'OPEN' | 'IN_PROGRESS' | 'PENDING' | 'RESOLVED' | 'CLOSED' | 'CANCELLED';
 
-/** The priority. */
+/** The priority of a ticket, project or task. */
 export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 
 /** The area of IT that the ticket concerns. */
@@ -153,16 +153,16 @@ export type CustomFieldScalar = string | number | boolean | null;
 /** The value of a custom field: one value or an array. A number is 0, or its absolute value is from 1e-9 to 1e15. */
 export type CustomFieldValue = string | number | boolean | null | readonly CustomFieldScalar[];
 
-/** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
+/** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
 export type CustomFields = Record<string, CustomFieldValue>;
 
 /** An incident, problem, change or service request. */
 export interface Ticket {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** One of the prefixes INC-, PRB-, CHG- and REQ-, and a number. Numbers start at 1 for each ticket type in the workspace. They are never reused. */
+  /** A prefix (INC-, PRB-, CHG- or REQ-) and a number. Each ticket type of the workspace has its own numbers, which start at 1. The server never reuses a number. */
   ticketNumber: Open<TicketNumber>;
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
@@ -170,21 +170,21 @@ export interface Ticket {
   type: Open<TicketType>;
   /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
   status: Open<TicketStatus>;
-  /** The priority. */
+  /** The priority of a ticket, project or task. */
   priority: Open<Priority>;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId: string | null;
-  /** The user who requested the ticket, by default the user of the API key. It never changes. */
+  /** The user who requested the ticket. The default is the user of the API key. Never changes. */
   requesterId: number;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId: number | null;
-  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
+  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
   watcherUserIds: number[];
   /** The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor. */
   parentId: number | null;
-  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
+  /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution: string | null;
@@ -192,7 +192,7 @@ export interface Ticket {
   resolvedAt: string | null;
   /** When the status became CLOSED, or null if it is not closed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
-  /** The number of comments, PUBLIC and INTERNAL. */
+  /** The number of PUBLIC and INTERNAL comments. */
   commentCount: number;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -200,17 +200,17 @@ export interface Ticket {
   updatedAt: string;
 }
 
-/** A user id, `me` for the user of the API key, or `none` for unassigned. */
+/** A user id, `me` for the user of the API key, or `none` for no assignee. */
 export type TicketAssignee = number | 'me' | 'none';
 
-/** A ticket, by id or ticket number. */
+/** A reference to a ticket: an id or a ticket number. */
 export type TicketReference = number | Open<TicketNumber>;
 
 /** The page and the filters of a list of tickets. */
 export interface TicketQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
   /** 1 to 100 items. */
   status?: Open<TicketStatus> | readonly Open<TicketStatus>[] | undefined;
@@ -234,17 +234,17 @@ export interface TicketQuery {
   createdBefore?: string | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
-  /** The order: `-id` is newest first, `id` is oldest first. "-id" by default. */
+  /** The sort order: newest first (`-id`) or oldest first (`id`). Default: "-id". */
   sort?: '-id' | 'id' | undefined;
 }
 
 /** The start of the change feed and the size of its pages. */
 export interface ChangesQuery {
-  /** Only changes since this time. May include slightly earlier ones. Do not combine it with `cursor`. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Returns the changes since this time, and possibly a few slightly earlier changes. Do not combine `since` with `cursor`. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since?: string | undefined;
-  /** The `nextCursor` of the previous page. Returns changes after that page. */
+  /** The `nextCursor` of the previous page. Returns the changes after that page. */
   cursor?: string | undefined;
-  /** The number of items per page. 1 to 100. 100 by default. */
+  /** The number of items per page. 1 to 100. Default: 100. */
   perPage?: number | string | undefined;
 }
 
@@ -252,10 +252,10 @@ export interface ChangesQuery {
 export type NewTicket = AtLeastOne<{
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId: string | null;
 }> & {
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
@@ -265,40 +265,40 @@ export type NewTicket = AtLeastOne<{
   priority?: Open<Priority> | null | undefined;
   /** The user who requests the ticket. The default is the user of the API key. */
   requesterId?: number | null | undefined;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
-  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
+  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | null | undefined;
-  /** The parent ticket, by id or number such as `INC-17`, or null for none. */
+  /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
-  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
+  /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 };
 
-/** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
+/** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
 export type CustomFieldsPatch = Record<string, CustomFieldValue>;
 
 /** Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change. */
 export interface TicketPatch {
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
   /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
-  /** The priority. */
+  /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
-  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
+  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | undefined;
-  /** The parent ticket, by id or number such as `INC-17`, or null for none. */
+  /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
-  /** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
+  /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
@@ -308,44 +308,44 @@ export interface TicketPatch {
 export interface TicketPatchItem {
   /** The ticket, by id or number such as `INC-17`. */
   id: TicketReference;
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
   /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
-  /** The priority. */
+  /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** The id of a category that your workspace defines. The server stores it unchanged and doesn't check that it exists. 1 to 255 characters. */
+  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
-  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
+  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | undefined;
-  /** The parent ticket, by id or number such as `INC-17`, or null for none. */
+  /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
-  /** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
+  /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
 }
 
-/** The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read the ticket can read both. */
+/** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
 export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
 
 /** A comment on a ticket. */
 export interface Comment {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The ticket of the comment. */
+  /** The ticket to which the comment belongs. */
   ticketId: number;
   /** The author: the user of the API key that created the comment. */
   authorId: number;
   /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  /** The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read the ticket can read both. */
+  /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
   /** When the comment was created. Comments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -353,9 +353,9 @@ export interface Comment {
 
 /** The page and the filters of a list of comments. */
 export interface CommentQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
 }
 
@@ -363,14 +363,14 @@ export interface CommentQuery {
 export interface NewComment {
   /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  /** The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read the ticket can read both. */
+  /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
 }
 
 /** The type of the asset. */
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
-/** The status of the asset. DISPOSED is final. Every other transition is allowed. */
+/** The status of the asset. DISPOSED is final. All other transitions are allowed. */
 export type AssetStatus =
   | 'ON_ORDER'
   | 'IN_STOCK'
@@ -383,7 +383,7 @@ export type AssetStatus =
 
 /** A device, a license or another item that the workspace manages. */
 export interface Asset {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The name of the asset. 1 to 255 characters. */
   name: string;
@@ -393,7 +393,7 @@ export interface Asset {
   serialNumber: string | null;
   /** The type of the asset. */
   type: Open<AssetType>;
-  /** The status of the asset. DISPOSED is final. Every other transition is allowed. */
+  /** The status of the asset. DISPOSED is final. All other transitions are allowed. */
   status: Open<AssetStatus>;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer: string | null;
@@ -401,7 +401,7 @@ export interface Asset {
   model: string | null;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location: string | null;
-  /** The user who has the asset, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assignedToId: number | null;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate: string | null;
@@ -411,7 +411,7 @@ export interface Asset {
   warrantyExpiresAt: string | null;
   /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes: string | null;
-  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
+  /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -421,9 +421,9 @@ export interface Asset {
 
 /** The page and the filters of a list of assets. */
 export interface AssetQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
   /** 1 to 100 items. */
   status?: Open<AssetStatus> | readonly Open<AssetStatus>[] | undefined;
@@ -453,7 +453,7 @@ export interface NewAsset {
   model?: string | null | undefined;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
-  /** The user who has the asset, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assignedToId?: number | null | undefined;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
@@ -463,11 +463,11 @@ export interface NewAsset {
   warrantyExpiresAt?: string | null | undefined;
   /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
-  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
+  /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 }
 
-/** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign the asset without a status, it becomes IN_USE. If you unassign an asset that is IN_USE, it becomes IN_STOCK. `assetTag` can't change. */
+/** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change. */
 export interface AssetPatch {
   /** The name of the asset. 1 to 255 characters. */
   name?: string | undefined;
@@ -475,7 +475,7 @@ export interface AssetPatch {
   serialNumber?: string | null | undefined;
   /** The type of the asset. */
   type?: Open<AssetType> | undefined;
-  /** The status of the asset. DISPOSED is final. Every other transition is allowed. */
+  /** The status of the asset. DISPOSED is final. All other transitions are allowed. */
   status?: Open<AssetStatus> | undefined;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
@@ -483,7 +483,7 @@ export interface AssetPatch {
   model?: string | null | undefined;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
-  /** The user who has the asset, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assignedToId?: number | null | undefined;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
@@ -493,18 +493,18 @@ export interface AssetPatch {
   warrantyExpiresAt?: string | null | undefined;
   /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
-  /** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
+  /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
 }
 
 /** The action on the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
-/** Who performed the action, or null if it was performed on the command line. */
+/** The user and the API key that performed the action, or null for an action on the command line. */
 export type Actor = {
   /** The user of the API key, or the user who was signed in to the developer area. */
   userId: number;
-  /** The API key, or null if the action did not use one. */
+  /** The API key, or null if the action used no API key. */
   keyId: number | null;
 } | null;
 
@@ -515,98 +515,98 @@ export type TicketChanges = Record<string, {
   /** The value after the change. */
   to: unknown;
 }> & {
-  /** The change of `title`. Absent if it did not change. */
+  /** The change of `title`. Absent if unchanged. */
   title?: {
     /** The value before the change. 1 to 255 characters. */
     from: string;
     /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** The change of `description`. Absent if it did not change. */
+  /** The change of `description`. Absent if unchanged. */
   description?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string;
     /** The value after the change. 1 to 65535 characters. */
     to: string;
   } | undefined;
-  /** The change of `status`. Absent if it did not change. */
+  /** The change of `status`. Absent if unchanged. */
   status?: {
     /** The value before the change. */
     from: Open<TicketStatus>;
     /** The value after the change. */
     to: Open<TicketStatus>;
   } | undefined;
-  /** The change of `priority`. Absent if it did not change. */
+  /** The change of `priority`. Absent if unchanged. */
   priority?: {
     /** The value before the change. */
     from: Open<Priority>;
     /** The value after the change. */
     to: Open<Priority>;
   } | undefined;
-  /** The change of `category`. Absent if it did not change. */
+  /** The change of `category`. Absent if unchanged. */
   category?: {
     /** The value before the change. */
     from: Open<TicketCategory> | null;
     /** The value after the change. */
     to: Open<TicketCategory> | null;
   } | undefined;
-  /** The change of `categoryConfigId`. Absent if it did not change. */
+  /** The change of `categoryConfigId`. Absent if unchanged. */
   categoryConfigId?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `assigneeId`. Absent if it did not change. */
+  /** The change of `assigneeId`. Absent if unchanged. */
   assigneeId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `watcherUserIds`. Absent if it did not change. */
+  /** The change of `watcherUserIds`. Absent if unchanged. */
   watcherUserIds?: {
     /** The value before the change. */
     from: number[];
     /** The value after the change. */
     to: number[];
   } | undefined;
-  /** The change of `parentId`. Absent if it did not change. */
+  /** The change of `parentId`. Absent if unchanged. */
   parentId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `customFields`. Absent if it did not change. */
+  /** The change of `customFields`. Absent if unchanged. */
   customFields?: {
     /** The value before the change. */
     from: CustomFields;
     /** The value after the change. */
     to: CustomFields;
   } | undefined;
-  /** The change of `resolution`. Absent if it did not change. */
+  /** The change of `resolution`. Absent if unchanged. */
   resolution?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `resolvedAt`. Absent if it did not change. */
+  /** The change of `resolvedAt`. Absent if unchanged. */
   resolvedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** The change of `closedAt`. Absent if it did not change. */
+  /** The change of `closedAt`. Absent if unchanged. */
   closedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** The change of `commentCount`. Absent if it did not change. */
+  /** The change of `commentCount`. Absent if unchanged. */
   commentCount?: {
     /** The value before the change. */
     from: number;
@@ -617,23 +617,23 @@ export type TicketChanges = Record<string, {
 
 /** An action on a ticket. */
 export interface TicketActivity {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** When the action occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
   /** The action on the resource. */
   action: Open<ActivityAction>;
-  /** Who performed the action, or null if it was performed on the command line. */
+  /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
-  /** The changed fields, in the same form as in events. Empty for CREATED. Text over 1000 characters is cut to 1000 and ends with `…`. `customFields` has only the changed keys, limited to 1000 characters in total. A list that is too long becomes a string: the start of its JSON. */
+  /** The changed fields, in the same form as in events. Empty for the action CREATED. Text with more than 1000 characters is cut and ends with `…`. `customFields` has only the changed keys, with at most 1000 characters in total. If a list is too long, the value is a string with the start of the list as JSON. */
   changes: TicketChanges;
 }
 
 /** The page and the filters of a list of activities. */
 export interface TicketActivityQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
 }
 
@@ -644,91 +644,91 @@ export type AssetChanges = Record<string, {
   /** The value after the change. */
   to: unknown;
 }> & {
-  /** The change of `name`. Absent if it did not change. */
+  /** The change of `name`. Absent if unchanged. */
   name?: {
     /** The value before the change. 1 to 255 characters. */
     from: string;
     /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** The change of `serialNumber`. Absent if it did not change. */
+  /** The change of `serialNumber`. Absent if unchanged. */
   serialNumber?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `type`. Absent if it did not change. */
+  /** The change of `type`. Absent if unchanged. */
   type?: {
     /** The value before the change. */
     from: Open<AssetType>;
     /** The value after the change. */
     to: Open<AssetType>;
   } | undefined;
-  /** The change of `status`. Absent if it did not change. */
+  /** The change of `status`. Absent if unchanged. */
   status?: {
     /** The value before the change. */
     from: Open<AssetStatus>;
     /** The value after the change. */
     to: Open<AssetStatus>;
   } | undefined;
-  /** The change of `manufacturer`. Absent if it did not change. */
+  /** The change of `manufacturer`. Absent if unchanged. */
   manufacturer?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `model`. Absent if it did not change. */
+  /** The change of `model`. Absent if unchanged. */
   model?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `location`. Absent if it did not change. */
+  /** The change of `location`. Absent if unchanged. */
   location?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `assignedToId`. Absent if it did not change. */
+  /** The change of `assignedToId`. Absent if unchanged. */
   assignedToId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `purchaseDate`. Absent if it did not change. */
+  /** The change of `purchaseDate`. Absent if unchanged. */
   purchaseDate?: {
     /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
     /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** The change of `purchaseCost`. Absent if it did not change. */
+  /** The change of `purchaseCost`. Absent if unchanged. */
   purchaseCost?: {
     /** The value before the change. */
     from: string | null;
     /** The value after the change. */
     to: string | null;
   } | undefined;
-  /** The change of `warrantyExpiresAt`. Absent if it did not change. */
+  /** The change of `warrantyExpiresAt`. Absent if unchanged. */
   warrantyExpiresAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** The change of `notes`. Absent if it did not change. */
+  /** The change of `notes`. Absent if unchanged. */
   notes?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `customFields`. Absent if it did not change. */
+  /** The change of `customFields`. Absent if unchanged. */
   customFields?: {
     /** The value before the change. */
     from: CustomFields;
@@ -739,23 +739,23 @@ export type AssetChanges = Record<string, {
 
 /** An action on an asset. */
 export interface AssetActivity {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** When the action occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
   /** The action on the resource. */
   action: Open<ActivityAction>;
-  /** Who performed the action, or null if it was performed on the command line. */
+  /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
-  /** The changed fields, in the same form as in events. Empty for CREATED. Text over 1000 characters is cut to 1000 and ends with `…`. `customFields` has only the changed keys, limited to 1000 characters in total. A list that is too long becomes a string: the start of its JSON. */
+  /** The changed fields, in the same form as in events. Empty for the action CREATED. Text with more than 1000 characters is cut and ends with `…`. `customFields` has only the changed keys, with at most 1000 characters in total. If a list is too long, the value is a string with the start of the list as JSON. */
   changes: AssetChanges;
 }
 
 /** The page and the filters of a list of activities. */
 export interface AssetActivityQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
 }
 
@@ -764,7 +764,7 @@ export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CA
 
 /** A project. List its tasks with `GET /projects/{id}/tasks`. */
 export interface Project {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The short name of the project, unique in the workspace. */
   key: string;
@@ -774,7 +774,7 @@ export interface Project {
   description: string | null;
   /** The status of the project. */
   status: Open<ProjectStatus>;
-  /** The priority. */
+  /** The priority of a ticket, project or task. */
   priority: Open<Priority>;
   /** The user who leads the project, or null if there is none. */
   managerId: number | null;
@@ -790,9 +790,9 @@ export interface Project {
 
 /** The page and the filters of a list of projects. */
 export interface ProjectQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
   /** 1 to 100 items. */
   status?: Open<ProjectStatus> | readonly Open<ProjectStatus>[] | undefined;
@@ -805,19 +805,19 @@ export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLE
 
 /** A task of a project. */
 export interface Task {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The project of the task. It never changes. */
+  /** The project of the task. A task never moves to another project. */
   projectId: number;
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string | null;
   /** The status of the task. New tasks are TODO. Every transition is allowed. */
   status: Open<TaskStatus>;
-  /** The priority. */
+  /** The priority of a ticket, project or task. */
   priority: Open<Priority>;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId: number | null;
   /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate: string | null;
@@ -833,9 +833,9 @@ export interface Task {
 
 /** The page and the filters of a list of tasks. */
 export interface TaskQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
   /** 1 to 100 items. */
   status?: Open<TaskStatus> | readonly Open<TaskStatus>[] | undefined;
@@ -849,13 +849,13 @@ export interface TaskQuery {
 
 /** A new task in a project. */
 export interface NewTask {
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
   /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
   /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
@@ -865,15 +865,15 @@ export interface NewTask {
 
 /** Changes to a task. Absent fields stay unchanged, and null clears a field. */
 export interface TaskPatch {
-  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
+  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
   /** The status of the task. New tasks are TODO. Every transition is allowed. */
   status?: Open<TaskStatus> | undefined;
-  /** The priority. */
+  /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
-  /** The assigned user, or null if unassigned. A user that you assign must be active. */
+  /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
   /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
@@ -883,9 +883,9 @@ export interface TaskPatch {
 
 /** The page and the filters of a list of users. */
 export interface UserQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
   /** 1 to 100 items. */
   role?: Open<UserRole> | readonly Open<UserRole>[] | undefined;
@@ -900,37 +900,37 @@ export interface UserQuery {
 /** The type of an event. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
-/** A value that a field of the resource can have. */
+/** A value to compare with a field of the resource. */
 export type WebhookFilterValue = string | number | boolean | null;
 
-/** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+/** The health of a subscription. HEALTHY: the last attempt succeeded, or there was no attempt. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: several consecutive attempts failed, and the server sends nothing until `nextAttemptAt`. PAUSED: the subscription is paused, and `pausedReason` describes why. INACTIVE: the subscription was deactivated. */
 export type WebhookHealth = 'HEALTHY' | 'RETRYING' | 'CIRCUIT_OPEN' | 'PAUSED' | 'INACTIVE';
 
 /** A webhook subscription, without its signing secret. */
 export interface Webhook {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
+  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
   skipOwn: boolean;
   /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
-  /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+  /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was no attempt. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: several consecutive attempts failed, and the server sends nothing until `nextAttemptAt`. PAUSED: the subscription is paused, and `pausedReason` describes why. INACTIVE: the subscription was deactivated. */
   health: Open<WebhookHealth>;
-  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed or half-open, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the circuit breaker allows the next attempt. Null if the circuit breaker is closed or half-open, or if `paused: true` stops deliveries. Replays and test events do not wait for this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When a delivery last succeeded, or null if no delivery has succeeded yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
   /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused: by `paused`, after failed deliveries, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why the subscription is paused, or null if not paused: `QUOTA`, or a sentence for people. `QUOTA`: the workspace has too many pending deliveries. New events are not queued for this subscription; pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the allowed number are pending. */
+  /** Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. `QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, but queues no new events for this subscription. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when the number of pending deliveries is below half of the limit. */
   pausedReason: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -940,43 +940,43 @@ export interface Webhook {
 
 /** The page and the filters of a list of webhooks. */
 export interface WebhookQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
 }
 
 /** A new subscription, with its signing secret if the server generated it. No other endpoint returns the secret. */
 export interface CreatedWebhook {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
+  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
   skipOwn: boolean;
   /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
-  /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+  /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was no attempt. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: several consecutive attempts failed, and the server sends nothing until `nextAttemptAt`. PAUSED: the subscription is paused, and `pausedReason` describes why. INACTIVE: the subscription was deactivated. */
   health: Open<WebhookHealth>;
-  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed or half-open, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the circuit breaker allows the next attempt. Null if the circuit breaker is closed or half-open, or if `paused: true` stops deliveries. Replays and test events do not wait for this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When a delivery last succeeded, or null if no delivery has succeeded yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
   /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused: by `paused`, after failed deliveries, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why the subscription is paused, or null if not paused: `QUOTA`, or a sentence for people. `QUOTA`: the workspace has too many pending deliveries. New events are not queued for this subscription; pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the allowed number are pending. */
+  /** Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. `QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, but queues no new events for this subscription. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when the number of pending deliveries is below half of the limit. */
   pausedReason: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
-  /** The generated signing secret. Absent if the request contained a secret. Store it. */
+  /** The generated signing secret. Store it safely. Absent if the request contained a secret. */
   secret?: string | undefined;
 }
 
@@ -988,9 +988,9 @@ export interface NewWebhook {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events: readonly Open<EventType>[];
-  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
+  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
 }
 
@@ -1002,36 +1002,36 @@ export interface WebhookPatch {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events?: readonly Open<EventType>[] | undefined;
-  /** Delivers only events that match, or all events if null. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether to skip events caused by the API key that created the subscription, or by a key that replaced this key through rotation. */
+  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
-  /** Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, for every pause reason, and resets the count of failures. */
+  /** Whether deliveries are paused. With `true`, the server queues events and sends nothing. With `false`, the server resumes deliveries and resets the count of failures. A pause with the reason `QUOTA` continues until fewer deliveries are pending. */
   paused?: boolean | undefined;
 }
 
-/** The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
+/** The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 
 /** The delivery of one event to one subscription. */
 export interface Delivery {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The subscription that receives the event. */
   webhookId: number;
-  /** The `webhook-id` header of the delivery, the same on every attempt. */
+  /** The `webhook-id` header, which is the same on every attempt. */
   eventId: string;
   /** The type of an event. */
   event: Open<EventType>;
-  /** The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
+  /** The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
   state: Open<DeliveryState>;
   /** The number of attempts since the delivery was created or last replayed. */
   attemptCount: number;
-  /** The earliest time of the next attempt, or null if not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The earliest time of the next attempt, or null if the status is not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When the event occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When the delivery was delivered, exhausted or cancelled, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the status became DELIVERED, EXHAUSTED or CANCELLED, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
 }
 
@@ -1039,9 +1039,9 @@ export interface Delivery {
 export interface WebhookReplayStarted {
   /** The subscription of the deliveries. */
   webhookId: number;
-  /** Only deliveries created at or after this time are sent. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The replay sends only deliveries created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Only deliveries with one of these statuses are sent. */
+  /** The replay sends deliveries with one of these statuses. */
   states: Open<DeliveryState>[];
   /** The number of matching deliveries. Counting stops at 10000. */
   matching: number;
@@ -1051,17 +1051,17 @@ export interface WebhookReplayStarted {
 
 /** The deliveries to send again. */
 export interface WebhookReplay {
-  /** Only deliveries created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The replay sends only deliveries created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, deliveries that wait for a retry are sent immediately. 1 to 4 items. */
+  /** The replay sends only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, the server immediately sends the deliveries that wait for a retry. 1 to 4 items. */
   states?: readonly Open<DeliveryState>[] | undefined;
 }
 
 /** The page and the filters of a list of deliveries. */
 export interface DeliveryQuery {
-  /** The page number, from 1. A page past the end is empty. 1 by default. */
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
-  /** The number of items per page. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
   /** 1 to 100 items. */
   state?: Open<DeliveryState> | readonly Open<DeliveryState>[] | undefined;
@@ -1069,7 +1069,7 @@ export interface DeliveryQuery {
 
 /** One attempt of a delivery and its result. */
 export interface DeliveryAttempt {
-  /** The number of the attempt, from 1. A replay starts at 1 again. */
+  /** The number of the attempt. Starts at 1, and again after a replay. */
   number: number;
   /** When the attempt started. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   startedAt: string;
@@ -1079,31 +1079,31 @@ export interface DeliveryAttempt {
   status: number | null;
   /** Why the attempt failed, or null if a response arrived. */
   error: string | null;
-  /** The start of the response body. Null if the body is empty or might come from a private network. */
+  /** The start of the response body, or null if the body is empty or may come from a private network. */
   answer: string | null;
 }
 
 /** A delivery and its attempts. */
 export interface DeliveryDetail {
-  /** Identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
   /** The subscription that receives the event. */
   webhookId: number;
-  /** The `webhook-id` header of the delivery, the same on every attempt. */
+  /** The `webhook-id` header, which is the same on every attempt. */
   eventId: string;
   /** The type of an event. */
   event: Open<EventType>;
-  /** The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
+  /** The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
   state: Open<DeliveryState>;
   /** The number of attempts since the delivery was created or last replayed. */
   attemptCount: number;
-  /** The earliest time of the next attempt, or null if not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The earliest time of the next attempt, or null if the status is not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When the event occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When the delivery was delivered, exhausted or cancelled, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the status became DELIVERED, EXHAUSTED or CANCELLED, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
-  /** The exact body that is sent. */
+  /** The exact body that the server sends. */
   body: string;
   /** The last 100 attempts, oldest first. */
   attempts: DeliveryAttempt[];
@@ -1111,13 +1111,13 @@ export interface DeliveryDetail {
 
 /** A ticket is created. */
 export interface TicketCreatedEvent {
-  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
   id: string;
   /** The type of the event. */
   type: 'ticket.created';
-  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Sort the events of a resource by this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who performed the action, or null if it was performed on the command line. */
+  /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
   /** The ticket at the time of the event. */
   ticket: Ticket;
@@ -1125,13 +1125,13 @@ export interface TicketCreatedEvent {
 
 /** A ticket is updated. */
 export interface TicketUpdatedEvent {
-  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
   id: string;
   /** The type of the event. */
   type: 'ticket.updated';
-  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Sort the events of a resource by this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who performed the action, or null if it was performed on the command line. */
+  /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
   /** The ticket at the time of the event. */
   ticket: Ticket;
@@ -1141,13 +1141,13 @@ export interface TicketUpdatedEvent {
 
 /** An asset is created. */
 export interface AssetCreatedEvent {
-  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
   id: string;
   /** The type of the event. */
   type: 'asset.created';
-  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Sort the events of a resource by this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who performed the action, or null if it was performed on the command line. */
+  /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
   /** The asset at the time of the event. */
   asset: Asset;
@@ -1160,56 +1160,56 @@ export type TaskChanges = Record<string, {
   /** The value after the change. */
   to: unknown;
 }> & {
-  /** The change of `title`. Absent if it did not change. */
+  /** The change of `title`. Absent if unchanged. */
   title?: {
     /** The value before the change. 1 to 255 characters. */
     from: string;
     /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** The change of `description`. Absent if it did not change. */
+  /** The change of `description`. Absent if unchanged. */
   description?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `status`. Absent if it did not change. */
+  /** The change of `status`. Absent if unchanged. */
   status?: {
     /** The value before the change. */
     from: Open<TaskStatus>;
     /** The value after the change. */
     to: Open<TaskStatus>;
   } | undefined;
-  /** The change of `priority`. Absent if it did not change. */
+  /** The change of `priority`. Absent if unchanged. */
   priority?: {
     /** The value before the change. */
     from: Open<Priority>;
     /** The value after the change. */
     to: Open<Priority>;
   } | undefined;
-  /** The change of `assigneeId`. Absent if it did not change. */
+  /** The change of `assigneeId`. Absent if unchanged. */
   assigneeId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `startDate`. Absent if it did not change. */
+  /** The change of `startDate`. Absent if unchanged. */
   startDate?: {
     /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
     /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** The change of `dueDate`. Absent if it did not change. */
+  /** The change of `dueDate`. Absent if unchanged. */
   dueDate?: {
     /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
     /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** The change of `completedAt`. Absent if it did not change. */
+  /** The change of `completedAt`. Absent if unchanged. */
   completedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
@@ -1220,13 +1220,13 @@ export type TaskChanges = Record<string, {
 
 /** A project task is updated. */
 export interface TaskUpdatedEvent {
-  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
   id: string;
   /** The type of the event. */
   type: 'task.updated';
-  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Sort the events of a resource by this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who performed the action, or null if it was performed on the command line. */
+  /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
   /** The task at the time of the event. */
   task: Task;
@@ -1240,7 +1240,7 @@ export interface PageMeta {
   page: number;
   /** The number of items per page. */
   perPage: number;
-  /** The number of items on all pages. Exact unless `totalCountCapped` is present. */
+  /** The number of items on all pages. It is exact unless `totalCountCapped` is present. */
   totalCount: number;
   /** Present if more items match than `totalCount`. You can page through only the first `totalCount` items. */
   totalCountCapped?: true | undefined;
@@ -1264,9 +1264,9 @@ export type Changes = Record<string, {
 
 /** One invalid field or parameter of the request. */
 export interface ErrorDetail {
-  /** The field or parameter. Dots separate the parts of a nested path. */
+  /** The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`. */
   path: string;
-  /** What is wrong with the field or parameter. To form a sentence, put `path` before it. */
+  /** What is wrong with the field or parameter. For a sentence, put `path` before this text. */
   message: string;
 }
 
@@ -1297,9 +1297,9 @@ export const eventTypes: readonly string[] = ['ticket.created', 'ticket.updated'
 
 /** An event from a newer server. */
 export interface UnknownEvent {
-  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
   id: string;
-  /** The type of every event that this version of the client doesn't know. */
+  /** The value for every event type that this version of the client doesn't know. */
   type: 'unknown';
   /** When the event occurred. */
   timestamp: string;
@@ -1311,8 +1311,9 @@ export interface UnknownEvent {
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /**
- * The method and path of every operation. Then its scope, whose first word is its rate limit, or the rate limit alone.
- * Then its arguments after the path ids: `items=` is the body field with the items of a bulk request.
+ * The routes of the client methods. Each route has the HTTP method, the path, the scope and the argument.
+ * The first part of the scope is the rate limit group. An endpoint for any scope has only the rate limit group.
+ * The argument is `query`, `changes`, `body`, or `items=` and the body field with the items of a bulk request.
  *
  * @internal
  */

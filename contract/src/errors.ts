@@ -155,11 +155,15 @@ export const ErrorEnvelope = z
       .object({
         code: ErrorCode,
         message: ErrorMessage,
-        retryAfterSeconds: z.int().min(1).optional().meta({
-          description:
-            'The number of seconds to wait before you retry. ' +
-            'Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE.',
-        }),
+        retryAfterSeconds: z
+          .int()
+          .min(1)
+          .optional()
+          .meta({
+            description:
+              'The number of seconds to wait before you retry. ' +
+              'Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE.',
+          }),
         details: ErrorDetails.optional(),
         docs: ErrorDocs,
         requestId: z.string().meta({

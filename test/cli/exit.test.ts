@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { unique } from '../support/workspace.ts';
-import { secretKey, spawnCommand } from './itsm.ts';
+import { commandLine, processCommandLine, secretKey, spawnCommand } from './itsm.ts';
 
 let database: TestDatabase;
 let api: Api;
@@ -95,4 +95,18 @@ describe('a command that wakes the workers', { timeout: 60_000 }, () => {
     expect(performance.now() - lastOutputAt).toBeLessThan(1000);
     await woken;
   });
+});
+
+// Most other tests run commands in their own process, so this test runs a command of each other noun in a process.
+describe('a command in a separate process', { timeout: 60_000 }, () => {
+  it.each(['tenants list', 'users list', 'keys list', 'projects list', 'deliveries list', 'tickets export -'])(
+    'prints the same output for `%s` as in a test process',
+    async (command) => {
+      const { name } = await createSubscribedTenant();
+      const args = command === 'tenants list' ? ['--json'] : ['--tenant', name, '--json'];
+      const outcome = await processCommandLine(database.url)(command, ...args);
+      expect(outcome).toEqual(await commandLine(database.url)(command, ...args));
+      expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
 });

@@ -11,7 +11,7 @@ export const program = join(import.meta.dirname, '../../itsm');
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 
 /** The exit code and the output of a command. */
-export interface Outcome {
+interface Outcome {
   code: number | null;
   stdout: string;
   stderr: string;

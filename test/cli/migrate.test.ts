@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
-import { commandLine, spawnCommand } from './itsm.ts';
+import { commandLine, processCommandLine, spawnCommand } from './itsm.ts';
 
 const newest = '20261125000000_baseline';
 let database: TestDatabase;
@@ -124,14 +124,14 @@ describe('every other command', { timeout: 60_000 }, () => {
       // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
       await chmod(folder, 0o755);
       const DATA_DIR = join(folder, '.data');
-      const { code, stderr } = await commandLine('', { DATA_DIR })('tenants list');
+      const { code, stderr } = await processCommandLine('', { DATA_DIR })('tenants list');
       expect(code).toBe(1);
       expect(stderr).toContain(`error: There is no database in DATA_DIR, ${DATA_DIR}.`);
       expect(await readdir(folder)).toEqual([]);
 
-      const migrated = await commandLine('', { DATA_DIR })('migrate');
+      const migrated = await processCommandLine('', { DATA_DIR })('migrate');
       expect(migrated.stdout).toContain(`The database ${DATA_DIR} is up to date. Applied `);
-      expect(await commandLine('', { DATA_DIR })('tenants list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
+      expect(await processCommandLine('', { DATA_DIR })('tenants list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { canTest } from '../support/programs.ts';
-import { commandLine, program, secretKey } from './itsm.ts';
+import { commandLine, processCommandLine, program, secretKey } from './itsm.ts';
 
 /*
  * Tests the command line in a terminal, in a folder without a database, and with shell completion.
@@ -103,7 +103,7 @@ describe('relativeTime', () => {
 describe('in the wrong folder', { timeout: 60_000 }, () => {
   it('reports a DATA_DIR without a database, explains how to create it, and creates no files', async () => {
     const away = join(folder, 'nothing-here');
-    const { code, stdout, stderr } = await commandLine('', { DATA_DIR: away })('tenants list');
+    const { code, stdout, stderr } = await processCommandLine('', { DATA_DIR: away })('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`There is no database in DATA_DIR, ${away}.`);
     expect(stderr).toContain('DATA_DIR');

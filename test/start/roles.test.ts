@@ -77,7 +77,9 @@ describe('the roles', { timeout: 60_000 }, () => {
     const refused = await migrateDatabase(url).catch((error) => error);
     expect(refused).toBeInstanceOf(RolesError);
     const [sentence, ...statements] = refused.message.split('\n');
-    expect(sentence).toMatch(/^The role of DATABASE_URL lacks the permission to .* Ask a PostgreSQL administrator to run:$/);
+    expect(sentence).toMatch(
+      /^The role of DATABASE_URL lacks the permission to .* Ask a PostgreSQL administrator to run:$/,
+    );
     expect(statements).toHaveLength(4);
 
     // If only the CREATE statements have run, the error lists the remaining GRANT statements.

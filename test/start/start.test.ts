@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { openEmbedded } from '../../server/src/embedded-postgres/embedded.ts';
-import { commandLine } from '../cli/itsm.ts';
+import { commandLine, processCommandLine } from '../cli/itsm.ts';
 import { startApi } from '../support/api.ts';
 import { compiled } from '../support/compiled.ts';
 import { cloneDatabase, execute, query, withDatabase } from '../support/database.ts';
@@ -189,7 +189,7 @@ describe('start', () => {
       status: 'degraded',
       checks: { database: { ok: false, error: message } },
     });
-    const { stdout } = await commandLine('', { DATA_DIR })('doctor --json');
+    const { stdout } = await processCommandLine('', { DATA_DIR })('doctor --json');
     expect(JSON.parse(stdout).findings).toContainEqual(
       expect.objectContaining({ check: 'data files', level: 'wrong', message }),
     );

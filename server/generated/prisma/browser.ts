@@ -19,7 +19,8 @@ export * as $Enums from './enums.ts'
 export * from './enums.ts';
 /**
  * Model Tenant
- * Types text columns by the comment above them, so that a value that isn't in the contract doesn't compile.
+ * Sets the TypeScript type of a column to the type in the comment above it. A value that isn't in the contract then
+ * doesn't compile.
  */
 export type Tenant = Prisma.TenantModel
 /**

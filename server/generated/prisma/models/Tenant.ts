@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Tenant
- * Types text columns by the comment above them, so that a value that isn't in the contract doesn't compile.
+ * Sets the TypeScript type of a column to the type in the comment above it. A value that isn't in the contract then
+ * doesn't compile.
  */
 export type TenantModel = runtime.Types.Result.DefaultSelection<Prisma.$TenantPayload>
 
