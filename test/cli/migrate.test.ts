@@ -131,7 +131,10 @@ describe('every other command', { timeout: 60_000 }, () => {
 
       const migrated = await processCommandLine('', { DATA_DIR })('migrate');
       expect(migrated.stdout).toContain(`The database ${DATA_DIR} is up to date. Applied `);
-      expect(await processCommandLine('', { DATA_DIR })('tenants list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
+      expect(await processCommandLine('', { DATA_DIR })('tenants list --json')).toMatchObject({
+        code: 0,
+        stdout: '[]\n',
+      });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
