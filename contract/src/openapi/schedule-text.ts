@@ -32,11 +32,11 @@ export const scheduleForReceivers = {
 
 /** All rules of the delivery schedule as list items, for docs/decisions/webhook-deliveries.md. */
 export const scheduleRules = [
-  `An attempt succeeds with a 2xx within ${inWords(attemptTimeout)}, including the body. The connection timeout is ${inWords(connectTimeout)}.`,
-  `The server retries after ${waits.map(inWords).join(', ')}, with ±${100 * jitter} % jitter: ${attempts} attempts in all. The server respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
-  `After ${breaker.failures} consecutive failures, the circuit of the subscription opens for ${inWords(breaker.firstOpening)}. Each time the circuit opens again, this time doubles, up to ${inWords(breaker.maxOpening)}. Then the circuit is half-open, and the server sends one delivery. A success closes the circuit, and a failure opens it again.`,
-  `The server pauses a subscription after a 410, or if every attempt failed for ${inWords(pauseAfter)}. Then the server sends one delivery ${everyHour}. A success resumes all deliveries.`,
-  `Until the URL of a subscription first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
+  `An attempt succeeds if the receiver responds with a 2xx and the complete body within ${inWords(attemptTimeout)}. The connection timeout is ${inWords(connectTimeout)}.`,
+  `A delivery has up to ${attempts} attempts. The delays between them are ${waits.map(inWords).join(', ')}, with a jitter of ±${100 * jitter} %. The server respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
+  `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}. With each further opening, this time doubles, up to ${inWords(breaker.maxOpening)}. Then the circuit is half-open, and a worker sends one delivery. A success closes the circuit, and a failure opens it again.`,
+  `The server pauses a subscription after a 410, or if every attempt failed for ${inWords(pauseAfter)} since the last success. During the pause, a worker sends one delivery ${everyHour}. A success resumes all deliveries.`,
+  `Until the URL of a subscription first responds with 2xx, the URL receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 ];
 
 /** Formats a duration in whole days, rounded down. */
