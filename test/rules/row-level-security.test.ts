@@ -70,7 +70,7 @@ describe('without the filter of the tenant client', () => {
   });
 
   it('rejects a database query without a tenant', async () => {
-    await expect(api.databases.requests.prisma.ticket.findMany()).rejects.toThrow('run without a tenant');
+    await expect(api.databases.requests.prisma.ticket.findMany()).rejects.toThrow('ran without a tenant');
   });
 });
 

@@ -340,15 +340,19 @@ describe('POST /webhooks/:id/replay', () => {
         if (left === undefined && (await countUnderWay()) === 0) return;
       }
     };
+    let isWorking = true;
     const cut = async () => {
-      for (let times = 0; times < 10; times++) {
-        await new Promise((resolve) => setTimeout(resolve, 15));
+      while (isWorking && failures < 5) {
         await api.prisma.$queryRaw`
           SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
-          WHERE datname = current_database() AND state LIKE 'idle in transaction' AND pid <> pg_backend_pid()`;
+          WHERE datname = current_database() AND state <> 'idle' AND application_name = 'itsm-api system'`;
+        await new Promise((resolve) => setTimeout(resolve, 15));
       }
     };
-    await Promise.all([work(), work(), cut()]);
+    const working = Promise.all([work(), work()]).finally(() => {
+      isWorking = false;
+    });
+    await Promise.all([working, cut()]);
     expect(failures).toBeGreaterThan(0);
     const [taken] = await api.prisma.$queryRaw<[{ all: number; different: number }]>`
       SELECT count(*)::int AS all, count(DISTINCT id)::int AS different FROM taken`;
