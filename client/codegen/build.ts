@@ -5,8 +5,12 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** Maximum size in bytes of the client without its webhook module, after bundling, minification and gzip. */
-const sizeLimit = 8000;
+/**
+ * Maximum sizes in bytes of the client without its webhook module, after bundling, minification and gzip: of the code
+ * that all endpoints share, and of each endpoint.
+ */
+const maxCoreBytes = 7700;
+const maxEndpointBytes = 60;
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -21,13 +25,33 @@ for await (const file of glob(join(dist, '*.d.ts'))) {
   await writeFile(file, declarations.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
 }
 
-const { outputFiles } = await build({
-  entryPoints: [join(dist, 'index.js')],
-  bundle: true,
-  minify: true,
-  format: 'esm',
-  write: false,
-});
-const size = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
-process.stdout.write(`Client size: ${size} of ${sizeLimit} bytes, gzipped.\n`);
-if (size > sizeLimit) process.exitCode = 1;
+const routes = /(export const routes = )(\{.*?\n\})/s;
+const generated = await readFile(join(dist, 'generated.js'), 'utf8');
+const endpoints = routes.exec(generated)?.[2]?.match(/: '[A-Z]+ \//g)?.length ?? 0;
+const core = await measureBundle(generated.replace(routes, '$1{}'));
+const perEndpoint = ((await measureBundle(generated)) - core) / endpoints;
+process.stdout.write(
+  `Client size, gzipped: ${core} of ${maxCoreBytes} bytes of shared code, and for each of ${endpoints} endpoints ` +
+    `${perEndpoint.toFixed(1)} of ${maxEndpointBytes} bytes.\n`,
+);
+if (core > maxCoreBytes || !(perEndpoint <= maxEndpointBytes)) process.exitCode = 1;
+
+/** Returns the size of the client in bytes if `generated.js` has the given content. */
+async function measureBundle(generatedSource: string): Promise<number> {
+  const { outputFiles } = await build({
+    entryPoints: [join(dist, 'index.js')],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+    plugins: [
+      {
+        name: 'generated source',
+        setup({ onLoad }) {
+          onLoad({ filter: /[/\\]generated\.js$/ }, () => ({ contents: generatedSource }));
+        },
+      },
+    ],
+  });
+  return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
+}
