@@ -95,6 +95,7 @@ describe('start', () => {
       `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
     );
     expect(first.output()).toContain(`"docs":"${address}/"`);
+    expect(first.output()).not.toContain('The embedded PostgreSQL is for trials and tests');
     // Without a terminal, the server prints JSON log lines.
     const lines = first
       .output()
@@ -207,9 +208,10 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
-  it('prints no API key at startup if other hosts can reach the server', { timeout: 60_000 }, async () => {
-    const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0' });
+  it('prints no API key, and warns about the embedded PostgreSQL, if other hosts can reach the server', { timeout: 60_000 }, async () => {
+    const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0', PUBLIC_URL: 'https://itsm.example.com' });
     await server.ready;
+    expect(server.output()).toContain('The embedded PostgreSQL is for trials and tests');
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });

@@ -9,6 +9,8 @@ export interface ServerInfo {
   versionNumber: number;
   /** Whether search ignores the case of non-ASCII letters. False for a database with LC_CTYPE C. */
   ignoresCase: boolean;
+  /** The size of the database in bytes. */
+  databaseBytes: number;
   /**
    * Milliseconds by which the clock of this process is ahead of the clock of the PostgreSQL server. The measurement
    * error is at most half of the round trip time.
@@ -45,9 +47,10 @@ export function readServerInfo(options: Databases['options']): Promise<ServerInf
     const { rows } = await connection.query(
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
          to_tsvector('pg_catalog.simple', 'É') = to_tsvector('pg_catalog.simple', 'é') AS "ignoresCase",
+         pg_database_size(current_database())::float8 AS "databaseBytes",
          extract(epoch FROM clock_timestamp())::float8 * 1000 AS now`,
     );
-    const [{ version, number, ignoresCase, now }] = rows;
-    return { version, versionNumber: number, ignoresCase, clockAheadMs: (sentAt + Date.now()) / 2 - now };
+    const [{ version, number, now, ...info }] = rows;
+    return { ...info, version, versionNumber: number, clockAheadMs: (sentAt + Date.now()) / 2 - now };
   });
 }

@@ -151,14 +151,27 @@ async function openServices(
   const { requests, system } = runtime.databases;
   checks.unshift({ name: 'database', run: () => checkDatabase(system.pool, runtime.databases.options.outages) });
   await requests.pool.lend(assertTenantIsolation);
-  const { ignoresCase } = await readServerInfo(runtime.databases.options);
+  const { ignoresCase, databaseBytes } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
+  if (isOverTrialUse(settings, databaseBytes)) logger.warn(trialAdvice);
   // Prisma loads its query compiler on the first query. This query loads the compiler before the first request, so that
   // the first request is fast.
   if (settings.ROLES.includes('api'))
     await tenantClient(requests, toTenantId(0)).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
   return runtime;
+}
+
+/** The size in bytes from which a database is too large for a trial. */
+const maxTrialBytes = 1e9;
+
+const trialAdvice =
+  'The embedded PostgreSQL is for trials and tests: it has no backups, replicas or upgrades. ' +
+  'Use your own database (README.md, "Use your own database").';
+
+/** Returns whether the embedded PostgreSQL contains much data, or serves users at a public address. */
+function isOverTrialUse({ DATABASE_URL, PUBLIC_URL }: Settings, databaseBytes: number): boolean {
+  return DATABASE_URL === undefined && (PUBLIC_URL !== undefined || databaseBytes > maxTrialBytes);
 }
 
 /** The dependencies of the roles `api` and `worker`. */
