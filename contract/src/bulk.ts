@@ -28,7 +28,9 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .min(1)
     .max(bulkItems)
     .superRefine((given, context) => rejectRepeatedIds(given as { id?: unknown }[], context))
-    .meta({ description: 'The items, in the order of their processing. Each item succeeds or fails independently.' });
+    .meta({
+      description: 'The items. The server processes them in this order. Each item succeeds or fails independently.',
+    });
   // One item above the limit is enough to reject the request. Without this cut, zod would validate every item.
   const truncate = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
   return z.preprocess(truncate, items) as unknown as Items;

@@ -3,8 +3,8 @@ import { type EndpointMeta, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
 
 /**
- * The query parameters of a change feed (docs/decisions/change-feed.md). Without `since` and `cursor`, it starts at the
- * first row.
+ * The query parameters of a change feed (docs/decisions/change-feed.md). Without `since` and `cursor`, the feed starts
+ * with the oldest change.
  */
 export const ChangesQuery = z
   .strictObject({
@@ -22,7 +22,7 @@ export const ChangesQuery = z
   })
   .refine(({ since, cursor }) => since === undefined || cursor === undefined, {
     path: ['cursor'],
-    message: 'must not be combined with since',
+    message: 'must not be combined with `since`. To continue a sync, send only `cursor`',
   });
 export type ChangesQuery = z.output<typeof ChangesQuery>;
 
@@ -51,16 +51,17 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
     path: `${path}/changes`,
     summary: `List changed ${path.slice(1)}`,
     description:
-      'Returns the current version of each changed row, ordered by the last change, for incremental sync. ' +
+      'Returns the current version of each changed resource, ordered by the last change, for incremental sync. ' +
       'To get the next page, send `nextCursor` as `cursor`. ' +
-      'The feed never omits a change, but a row can appear more than once. ' +
-      'Without `since` and `cursor`, the feed starts with the first row.',
+      'The feed never omits a changed resource, but it returns only the current version, ' +
+      'and a resource can appear more than once. ' +
+      'Without `since` and `cursor`, the feed starts with the oldest change.',
     metadata,
     query: ChangesQuery,
     responses: {
       200: z.object({
         success,
-        data: z.array(row).meta({ description: 'The changed rows, ordered by their last change.' }),
+        data: z.array(row).meta({ description: 'The changed resources, ordered by their last change.' }),
         meta: ChangesMeta,
       }),
     },

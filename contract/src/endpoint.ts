@@ -83,7 +83,7 @@ export const openEnum = new WeakMap<z.ZodType, z.ZodType>();
 /** The path parameter `:id` with a numeric id. */
 export const IdParam = z.object({ id: integerFromText() });
 
-const pageError = 'must be a whole number of at least 1';
+const pageError = 'must be a whole number from 1 to 9007199254740991';
 const perPageError = 'must be a whole number from 1 to 100';
 
 const Page = z

@@ -10,7 +10,7 @@ export const errors = {
     when: 'The request is invalid. `details` lists each invalid field or parameter.',
     remedy:
       'Correct the problems that the message and `details` describe, then send the request again. ' +
-      'An unchanged request fails again.',
+      'Unless the message says to retry, an unchanged request fails again.',
   },
   INVALID_JSON: {
     status: 400,
@@ -29,8 +29,12 @@ export const errors = {
   },
   INVALID_TRANSITION: {
     status: 400,
-    when: "The status can't change to the requested value. The message lists the allowed values.",
-    remedy: 'Get the resource again, and choose a status that is allowed after its current status.',
+    when:
+      "The status can't change to the requested value. " +
+      'The message lists the allowed values, or says that the current status is final.',
+    remedy:
+      'Get the resource again, and choose a status that is allowed after its current status. ' +
+      'If the current status is final, create a new resource.',
   },
   INVALID_REFERENCE: {
     status: 400,
@@ -104,9 +108,11 @@ interface ErrorEntry {
 
 export type ErrorCode = keyof typeof errors;
 
-export const ErrorCode = z
-  .enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[]])
-  .meta({ id: 'ErrorCode', description: 'The kind of error, for programs.', example: 'VALIDATION_ERROR' });
+export const ErrorCode = z.enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[]]).meta({
+  id: 'ErrorCode',
+  description: 'The kind of error. Use this code, not the message, in programs.',
+  example: 'VALIDATION_ERROR',
+});
 
 /** The path of the documentation page of all error codes. The anchor is the code: `/docs/errors#NOT_FOUND`. */
 export const errorDocsPath = '/docs/errors';
@@ -130,9 +136,9 @@ export const ErrorDetail = z
     path: z.string().meta({
       description: 'The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`.',
     }),
-    message: z
-      .string()
-      .meta({ description: 'What is wrong with the field or parameter. For a sentence, put `path` before this text.' }),
+    message: z.string().meta({
+      description: 'What is wrong with the field or parameter. To form a sentence, put `path` before this text.',
+    }),
   })
   .meta({
     id: 'ErrorDetail',
@@ -141,7 +147,7 @@ export const ErrorDetail = z
   });
 export type ErrorDetail = z.output<typeof ErrorDetail>;
 
-export const ErrorMessage = z.string().meta({ description: 'What is wrong and how to correct it, for people.' });
+export const ErrorMessage = z.string().meta({ description: 'Text for people: what is wrong and how to correct it.' });
 
 export const ErrorDetails = z.array(ErrorDetail).max(20).meta({
   description: 'The invalid fields and parameters, at most 20. Absent if the error concerns no field or parameter.',

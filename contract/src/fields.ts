@@ -148,7 +148,8 @@ const FieldNumber = z
   // Converts -0 to 0, because PostgreSQL doesn't store the sign.
   .overwrite((value) => value + 0);
 
-const fieldFault = `must be a string, number, boolean, null or an array of these; a string ${unclean}; a number ${fieldNumbers}`;
+const scalarTypes = 'must be a string, number, boolean or null';
+const fieldTypes = `${scalarTypes}, or an array of these`;
 
 /** Returns the schema of the value of a custom field. */
 function fieldValue(text: z.ZodString, number: z.ZodNumber) {
@@ -157,7 +158,7 @@ function fieldValue(text: z.ZodString, number: z.ZodNumber) {
     id: 'CustomFieldScalar',
     description: 'A single value of a custom field. A number is 0, or its absolute value is from 1e-9 to 1e15.',
   });
-  return z.union([...scalars, z.array(scalar)], { error: fieldFault }).meta({
+  return z.union([...scalars, z.array(scalar)], { error: fieldTypes }).meta({
     id: 'CustomFieldValue',
     description:
       'The value of a custom field: one value or an array. A number is 0, or its absolute value is from 1e-9 to 1e15.',
@@ -166,10 +167,14 @@ function fieldValue(text: z.ZodString, number: z.ZodNumber) {
 
 const GivenValue = fieldValue(FieldText, FieldNumber);
 
-function isScalar(value: unknown): boolean {
-  if (typeof value === 'string') return FieldText.safeParse(value).success;
-  if (typeof value === 'number') return FieldNumber.safeParse(value).success;
-  return typeof value === 'boolean' || value === null;
+/**
+ * Returns the validation message for an invalid single value, or undefined if the value is valid.
+ * @param types the message for a value of the wrong type
+ */
+function faultOf(value: unknown, types: string): string | undefined {
+  if (typeof value === 'string') return FieldText.safeParse(value).error?.issues[0]?.message;
+  if (typeof value === 'number') return FieldNumber.safeParse(value).success ? undefined : fieldNumbers;
+  return typeof value === 'boolean' || value === null ? undefined : types;
 }
 
 /**
@@ -177,10 +182,14 @@ function isScalar(value: unknown): boolean {
  * thousands of array elements, and collect every error.
  */
 const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
-  const index = Array.isArray(value) ? value.findIndex((each) => !isScalar(each)) : -1;
-  if (Array.isArray(value) ? index === -1 : isScalar(value)) return value;
-  addIssue({ code: 'custom', message: fieldFault, path: index === -1 ? [] : [index] });
-  return z.NEVER;
+  const isList = Array.isArray(value);
+  for (const [index, each] of (isList ? value : [value]).entries()) {
+    const message = faultOf(each, isList ? scalarTypes : fieldTypes);
+    if (message === undefined) continue;
+    addIssue({ code: 'custom', message, path: isList ? [index] : [] });
+    return z.NEVER;
+  }
+  return value;
 }, GivenValue);
 
 const GivenMap = z.record(FieldName, CheckedValue);

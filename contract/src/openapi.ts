@@ -31,7 +31,7 @@ export function openApiDocument(): OpenApi {
       contact: { name: 'The administrators of your workspace' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: pathPrefix, description: 'The URL of the workspace' }],
+    servers: [{ url: pathPrefix, description: 'The base path of the API on your server' }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: Object.entries({ ...tags, events: deliveriesDescription }).map(([name, description]) => ({
       name,

@@ -164,7 +164,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     ]);
     expect(columns.code).toBe(1);
     expect(columns.stderr.replaceAll(header, 'FILE')).toMatch(
-      /^error: FILE: the column "Asset Tag" is unknown. Use name, assetTag, .*\nerror: FILE: the column assetTag is missing. Add it\nerror: FILE: the column type occurs twice. Remove one\nerror: FILE, line 3: type must be one of .*\nerror: FILE: nothing was imported\n$/,
+      /^error: FILE: the column "Asset Tag" is unknown. Remove it, or use one of: name, assetTag, .*\nerror: FILE: the column assetTag is missing. Add it\nerror: FILE: the column type occurs twice. Remove one\nerror: FILE, line 3: type must be one of .*\nerror: FILE: nothing was imported\n$/,
     );
     expect(await db.asset.count()).toBe(1);
     expect(await db.event.count()).toBe(0);

@@ -57,7 +57,7 @@ describe('/developer/assets', () => {
     });
     // After the first change, the form contains an outdated ETag.
     const late = await admin.submit(here, 'change', { ...change, name: 'Late' });
-    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('was changed since you opened the page') });
+    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('changed since you opened the page') });
     expect(late.text).toContain('value="Late"');
   });
 

@@ -99,7 +99,9 @@ describe('/developer/projects/import', () => {
       ['6', ''],
     ]);
     expect(wrong).toContain('P2 is already on line 3');
-    expect(await preview(visitor, path, 'key,name,customFields.a\nP1,A,1')).toContain('is unknown. Use key');
+    expect(await preview(visitor, path, 'key,name,customFields.a\nP1,A,1')).toContain(
+      'is unknown. Remove it, or use one of: key',
+    );
 
     await preview(visitor, path, 'key,name\nP1,A\nP2,B\n');
     await own.createProject({ key: 'P2' });

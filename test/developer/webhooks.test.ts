@@ -156,7 +156,7 @@ describe('/developer/webhooks/:id', () => {
     });
     const late = await admin.submit(path, 'change', { ...fields, filter: '' });
     expect(late.status).toBe(412);
-    expect(late.text).toContain('was changed since you opened the page');
+    expect(late.text).toContain('changed since you opened the page');
   });
 
   it('shows a rotated signing secret once, and signs with the new and the previous secret', async () => {

@@ -169,7 +169,9 @@ describe('a database that is down', () => {
       error: {
         code: 'INTERNAL_ERROR',
         message:
-          'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.',
+          'An unexpected error occurred on the server. ' +
+          'You can retry a read, or a write with the same `Idempotency-Key`. ' +
+          'If it happens again, report the request id to the operator of the server.',
         docs: '/docs/errors#INTERNAL_ERROR',
         requestId: answer.headers['x-request-id'],
       },

@@ -195,8 +195,8 @@ describe('the rate limits of a key', () => {
     await get('/users', 'reader');
     clock.now = 30_000;
     for (let i = 0; i < 2; i++) await get('/tickets', 'reader');
-    const group = 'This API key has reached its limit of 2 requests per 60 seconds on tickets endpoints.';
-    const all = 'This API key has reached its limit of 4 requests per 60 seconds on all endpoints.';
+    const group = 'This API key has reached its limit of 2 requests per 60 seconds for the endpoint group `tickets`.';
+    const all = 'This API key has reached its limit of 4 requests per 60 seconds in total.';
     const rejection = async (path: string) => (await get(path, 'reader')).body;
     expect(await rejection('/tickets')).toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',

@@ -220,7 +220,7 @@ describe('private webhook target', () => {
       ids.push(await store(`https://${host}:${canary.port}/hook`));
     expect(ids.length).toBeGreaterThanOrEqual(40);
     expect(new Set(await emitTo(ids))).toEqual(
-      new Set(['url must have a public host: not localhost, a private address or an internal name']),
+      new Set(['url must have a public host. Localhost, private addresses and internal names are not allowed.']),
     );
     await remove(ids);
 
@@ -358,7 +358,7 @@ describe('WEBHOOK_BLOCKED_NETWORKS', () => {
     }
     // The NAT64 prefix 64:ff9b:1::/48 is for local use and never public.
     expect(check('[64:ff9b:1::808:808]')).toThrow(
-      'must have a public host: not localhost, a private address or an internal name',
+      'must have a public host. Localhost, private addresses and internal names are not allowed.',
     );
   });
 

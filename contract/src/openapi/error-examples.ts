@@ -46,12 +46,15 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
   },
   RATE_LIMIT_EXCEEDED: {
     message:
-      `This API key has reached its limit of ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on ` +
-      'tickets endpoints. Retry in 17 seconds.',
+      `This API key has reached its limit of ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds ` +
+      'for the endpoint group `tickets`. Retry in 17 seconds.',
     retryAfterSeconds: 17,
   },
   INTERNAL_ERROR: {
-    message: 'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.',
+    message:
+      'An unexpected error occurred on the server. ' +
+      'You can retry a read, or a write with the same `Idempotency-Key`. ' +
+      'If it happens again, report the request id to the operator of the server.',
   },
   SERVICE_UNAVAILABLE: { message: 'The server is starting. Retry in 5 seconds.', retryAfterSeconds: 5 },
 };

@@ -13,12 +13,12 @@ const rateLimitHeaders: Record<string, Header> = {
     example: group,
   },
   'X-RateLimit-Remaining': {
-    description: 'The number of requests left in the rate limit that `X-RateLimit-Limit` describes.',
+    description: 'The number of requests left in the window of the limit in `X-RateLimit-Limit`.',
     schema: seconds,
     example: group - 3,
   },
   'X-RateLimit-Reset': {
-    description: 'Seconds until the rate limit that `X-RateLimit-Limit` describes resets.',
+    description: 'The number of seconds until the window of the limit in `X-RateLimit-Limit` ends.',
     schema: seconds,
     example: 31,
   },
@@ -48,7 +48,7 @@ export const headers: Record<string, Header> = {
   },
   ...rateLimitHeaders,
   'Retry-After': {
-    description: 'The number of seconds to wait before you retry. Equals `retryAfterSeconds` in the body.',
+    description: 'The number of seconds to wait before you retry. Equals `retryAfterSeconds` in the body, if present.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 17,

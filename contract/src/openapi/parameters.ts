@@ -41,7 +41,8 @@ function named(
 ): [string, Parameter] {
   if (where === 'path') {
     const owner = ownerOf(path, name);
-    const words = `The \`id\` of the ${owner.toLowerCase()}${owner === 'Ticket' ? ', or its number such as `INC-17`' : ''}.`;
+    const noun = owner === 'Webhook' ? 'webhook subscription' : owner.toLowerCase();
+    const words = `The \`id\` of the ${noun}${owner === 'Ticket' ? ', or its number such as `INC-17`' : ''}.`;
     const { examples: _, ...type } = schema;
     const described = { ...type, description, examples: [exampleIdOf(path, name)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];

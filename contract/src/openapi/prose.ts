@@ -14,8 +14,8 @@ export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
-Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
-All URLs start with the URL of the workspace and \`${pathPrefix}\`. Requests and responses are JSON.
+Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace. Every URL is the URL of
+the server, then \`${pathPrefix}\` and the path of the endpoint. Requests and responses are JSON.
 
 For additions and their dates, see [the changelog](${changelogPath}).
 
@@ -53,10 +53,10 @@ sequence of letters and digits.
 
 # Incremental sync
 
-\`GET …/changes\` is a change feed: it returns the current version of changed rows, ordered by their last change. While
-\`hasMore\` is true, request the next page with \`nextCursor\`. When \`hasMore\` is false, store \`nextCursor\` and start your
-next sync with this cursor. The feed contains every change that is committed after the server issued the cursor. A row
-can appear more than once.
+\`GET …/changes\` is a change feed: it returns the current version of each changed resource, ordered by the last
+change. While \`hasMore\` is true, request the next page with \`nextCursor\`. When \`hasMore\` is false, store \`nextCursor\`
+and start your next sync with this cursor. The feed contains every resource with a change that is committed after the
+server issued the cursor. A resource can appear more than once.
 
 # Updates
 
@@ -84,9 +84,9 @@ the server changes nothing and returns 412. Changes to the watchers or comments 
 
 # Limits
 
-Unknown query parameters and unknown fields are errors. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, ${requestLimits.jsonDepth} nested levels and
-${requestLimits.jsonValues} values (each object and array counts as a value). Text can't contain control characters except tab, line feed and
-carriage return. Descriptions, notes, resolutions and comments have at most 65535 bytes in UTF-8.
+Unknown query parameters and unknown fields in a request are errors. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB,
+${requestLimits.jsonDepth} nested levels and ${requestLimits.jsonValues} values (each object and array counts as a value). Text can't contain control
+characters except tab, line feed and carriage return. Descriptions, notes, resolutions and comments have at most 65535 bytes in UTF-8.
 
 # Rate limits
 
@@ -118,7 +118,7 @@ export const tags: Record<string, string> = {
   projects: 'Projects, which contain tasks.',
   tasks: 'The tasks of projects.',
   users: 'The users of the workspace.',
-  webhooks: 'Webhook subscriptions. For their deliveries, see the section `events`.',
+  webhooks: 'Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events.',
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };
 
@@ -159,7 +159,7 @@ function describeMoves(table: Readonly<Record<string, readonly string[]>> | unde
   const open = states.filter((from) => !final.includes(from));
   const free = open.every((from) => table[from]?.length === states.length - 1);
   const moves = free
-    ? ['- any other status → every status']
+    ? [`- every status except ${final.join(', ')} → any status`]
     : open.map((from) => `- ${from} → ${table[from]?.join(', ')}`);
   return [
     '`status` can change as follows. For any other change, the server returns `INVALID_TRANSITION`. You can set the current status again, which changes nothing.',

@@ -1,4 +1,5 @@
 import { deliveryBody, type EventType, events } from '../events.ts';
+import { secretOverlapHours } from '../resources/webhooks.ts';
 import { scheduleForReceivers } from './schedule-text.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
@@ -64,9 +65,12 @@ export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
     header('webhook-timestamp', 'When the attempt was sent, in Unix seconds.', vector.timestamp),
     header(
       'webhook-signature',
-      '`v1,` and the HMAC-SHA256 of `id.timestamp.body` with the signing secret, in base64. ' +
-        'If the secret is `whsec_` followed by base64, the header has a second signature after a space. ' +
-        'The key of the second signature is the decoded base64.',
+      'Signatures, separated by spaces. ' +
+        'Each is `v1,` and a base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`. ' +
+        'The key of the first signature is the text of the signing secret. ' +
+        'If the secret is `whsec_` followed by base64, the key of a second signature is the decoded base64. ' +
+        `For ${secretOverlapHours} hours after a change of the secret, ` +
+        'the header also has the signatures with the previous secret.',
       vector.standard,
     ),
   ].map((parameter) => [`Event-${parameter.name}`, parameter]),

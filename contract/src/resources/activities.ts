@@ -25,8 +25,9 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
         description:
           'The changed fields, in the same form as in events. Empty for the action CREATED. ' +
           `Text with more than ${activityTextLength} characters is cut and ends with \`…\`. ` +
-          `\`customFields\` has only the changed keys, with at most ${activityTextLength} characters in total. ` +
-          'If a list is too long, the value is a string with the start of the list as JSON.',
+          '`customFields` has only the changed keys, ' +
+          `and the ${activityTextLength} characters are divided equally among them. ` +
+          'A list in `customFields` that exceeds its share becomes a string: the start of its JSON, then `…`.',
       }),
     })
     .meta({

@@ -37,7 +37,7 @@ export const AssetStatus = z
   .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])
   .meta({
     id: 'AssetStatus',
-    description: 'The status of the asset. DISPOSED is final. All other transitions are allowed.',
+    description: 'The status of the asset. Every transition is allowed, except from DISPOSED, which is final.',
   });
 export type AssetStatus = z.output<typeof AssetStatus>;
 

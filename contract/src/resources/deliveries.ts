@@ -6,7 +6,7 @@ import { Id, Timestamp } from '../fields.ts';
 export const DeliveryState = z.enum(['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED']).meta({
   id: 'DeliveryState',
   description:
-    'The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. ' +
+    'The state of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. ' +
     'EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first.',
 });
 export type DeliveryState = z.output<typeof DeliveryState>;
@@ -22,11 +22,11 @@ const delivery = {
     .min(0)
     .meta({ description: 'The number of attempts since the delivery was created or last replayed.' }),
   nextAttemptAt: Timestamp.nullable().meta({
-    description: 'The earliest time of the next attempt, or null if the status is not PENDING.',
+    description: 'The earliest time of the next attempt, or null if `state` is not PENDING.',
   }),
   createdAt: Timestamp.meta({ description: 'When the event occurred.' }),
   settledAt: Timestamp.nullable().meta({
-    description: 'When the status became DELIVERED, EXHAUSTED or CANCELLED, or null while PENDING.',
+    description: 'When `state` became DELIVERED, EXHAUSTED or CANCELLED, or null while it is PENDING.',
   }),
 };
 
@@ -49,7 +49,10 @@ export type Delivery = z.output<typeof Delivery>;
 
 export const DeliveryAttempt = z
   .object({
-    number: z.int().min(1).meta({ description: 'The number of the attempt. Starts at 1, and again after a replay.' }),
+    number: z
+      .int()
+      .min(1)
+      .meta({ description: 'The number of the attempt. The numbers start at 1, and at 1 again after a replay.' }),
     startedAt: Timestamp.meta({ description: 'When the attempt started.' }),
     durationMs: z.int().min(0).meta({ description: 'The duration of the attempt, in milliseconds.' }),
     status: z.int().nullable().meta({ description: 'The HTTP status of the response, or null if there was none.' }),
@@ -122,7 +125,7 @@ export const deliveries = endpoints({
     path: '/deliveries/:id/replay',
     summary: 'Send a delivery again',
     description:
-      'Immediately sends a delivery with any status again, with the same `webhook-id`. ' +
+      'Sends the delivery again immediately, regardless of its `state`. The `webhook-id` stays the same. ' +
       'Attempt numbers start at 1 again. ' +
       'If an attempt is in progress, the request has no effect. ' +
       'If the circuit breaker is open, the server sends this delivery as a test. ' +

@@ -26,7 +26,7 @@ const Limit = z
     name: z.string().meta({ description: '`global` for all endpoints, or the name of an endpoint group.' }),
     limit: z.int().meta({ description: 'The number of requests allowed per window.' }),
     remaining: z.int().meta({ description: 'The number of requests left in the window.' }),
-    resetSeconds: z.int().meta({ description: 'Seconds until the window resets.' }),
+    resetSeconds: z.int().meta({ description: 'The number of seconds until the window ends.' }),
     windowSeconds: z.int().meta({ description: 'The length of the window, in seconds.' }),
   })
   .meta({ id: 'Limit', description: 'A rate limit of the API key and the remaining quota.' });
@@ -72,8 +72,8 @@ export const me = endpoints({
   get: {
     method: 'GET',
     path: '/me',
-    summary: 'Get the API key of the request',
-    description: 'Returns the API key with its scopes, user, workspace and rate limits.',
+    summary: 'Describe the API key of the request',
+    description: 'Returns the name, scopes, user, workspace and rate limits of the API key, but not the key itself.',
     metadata: meta({
       scope: 'any',
       group: 'users',

@@ -126,7 +126,9 @@ const WatcherUserIds = z
   .array(Id)
   .refine((ids) => new Set(ids).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
   .meta({
-    description: 'The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users.',
+    description:
+      'The users who watch the ticket: at most 100 ids. Responses list them in ascending order. ' +
+      'You can add only active users.',
   });
 const ParentId = Id.meta({
   description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
@@ -341,8 +343,8 @@ export const TicketQuery = listQuery({
   requesterId: idFilter(),
   parentId: filter(TicketReference),
   watcherUserId: idFilter(),
-  createdSince: TimestampBound.meta({ description: 'Only tickets created at or after this time.' }).optional(),
-  createdBefore: TimestampBound.meta({ description: 'Only tickets created before this time.' }).optional(),
+  createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
+  createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
   q: search('number, title and description'),
   sort: z
     .enum(['-id', 'id'])
@@ -429,7 +431,7 @@ export const tickets = endpoints({
     description:
       `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
       'Each item succeeds or fails independently. ' +
-      '`data` has one result for each item: the status, and the ticket or the error. ' +
+      '`data` has one result for each item: the HTTP status, and the ticket or the error. ' +
       'Emits `ticket.created` for each created ticket.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
@@ -443,7 +445,7 @@ export const tickets = endpoints({
     description:
       `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
       'Each item succeeds or fails independently. ' +
-      '`data` has one result for each item: the status, and the ticket or the error. ' +
+      '`data` has one result for each item: the HTTP status, and the ticket or the error. ' +
       'Emits `ticket.updated` for each changed ticket.',
     metadata: meta({
       scope: 'tickets:write',

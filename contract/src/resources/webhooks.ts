@@ -13,8 +13,8 @@ const Secret = text(1, 256).meta({ description: 'The signing secret. Use at leas
 const Events = z.array(EventType).min(1).max(100).meta({ description: 'The subscribed event types.' });
 const SkipOwn = z.boolean().meta({
   description:
-    'Whether to skip the events that the API key of the subscriber causes: ' +
-    'the key that created the subscription, or a key that replaced it through rotation.',
+    'Whether to skip events that are caused by the API key that created the subscription, ' +
+    'or by a key that replaced it through rotation.',
 });
 
 /**
@@ -90,7 +90,8 @@ export const Webhook = z
     }),
     pausedAt: Timestamp.nullable().meta({
       description:
-        'When the subscription was paused: by `paused`, after failed deliveries, or by the quota. Null if not paused.',
+        'When the subscription was paused, by `paused: true`, because deliveries failed, or because of the quota. ' +
+        'Null if not paused.',
     }),
     pausedReason: z
       .string()
@@ -205,7 +206,7 @@ export const WebhookReplay = z
       .optional()
       .meta({
         description:
-          'The replay sends only deliveries with one of these statuses. The default is EXHAUSTED. ' +
+          'The replay sends only deliveries in one of these states. The default is EXHAUSTED. ' +
           'With PENDING, the server immediately sends the deliveries that wait for a retry.',
       }),
   })
@@ -226,7 +227,7 @@ export const WebhookReplayStarted = z
   .object({
     webhookId: Id.meta({ description: 'The subscription of the deliveries.' }),
     since: Timestamp.meta({ description: 'The replay sends only deliveries created at or after this time.' }),
-    states: z.array(DeliveryState).meta({ description: 'The replay sends deliveries with one of these statuses.' }),
+    states: z.array(DeliveryState).meta({ description: 'The replay sends deliveries in one of these states.' }),
     matching: z
       .int()
       .min(0)
@@ -316,7 +317,7 @@ export const webhooks = endpoints({
     summary: 'Send the deliveries of a subscription again',
     description:
       'Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. ' +
-      'The replay includes the matching deliveries that were finished or pending when you sent the request. ' +
+      'The replay includes only deliveries that already had a matching `state` when you sent the request. ' +
       'If the circuit breaker is open, the server immediately sends one delivery as a test. ' +
       'A success closes the circuit breaker. ' +
       'If the subscription has `paused: true`, the deliveries wait for `paused: false`. ' +

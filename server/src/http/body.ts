@@ -68,7 +68,7 @@ function parse(body: Buffer): unknown {
     if (reason.includes('forbidden prototype property')) {
       throw new ApiError(
         'INVALID_JSON',
-        'The body contains `__proto__`, or `constructor` with `prototype`. Remove these names.',
+        'The body has a field `__proto__`, or a field `constructor` that contains `prototype`. Remove this field.',
       );
     }
     throw new ApiError('INVALID_JSON', `The body is not valid JSON. Correct this error: ${reason}`);

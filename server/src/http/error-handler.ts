@@ -13,7 +13,8 @@ import { requestIdOf } from './request-id.ts';
 const bodyTooLargeMessage = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
 
 const unexpectedErrorMessage =
-  'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
+  'An unexpected error occurred on the server. You can retry a read, or a write with the same `Idempotency-Key`. ' +
+  'If it happens again, report the request id to the operator of the server.';
 
 /** The API errors for error codes of Fastify. `toApiError` converts all other unexpected errors to INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {

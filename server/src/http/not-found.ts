@@ -32,7 +32,7 @@ export function addNotFound(app: FastifyInstance): void {
 
     const trimmedPath = removeTrailingSlashes(path);
     if (trimmedPath !== path && findMethods(trimmedPath).length > 0) {
-      return done(notFound(`Paths have no slash at the end. Use ${trimmedPath}.`));
+      return done(notFound(`This path ends with a slash. Use ${trimmedPath}.`));
     }
     // The handler of a catch-all route returns its own 404.
     if (route.endsWith('/*')) return done();

@@ -23,11 +23,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error for an id that doesn't exist, or that belongs to another tenant. */
-export function notFound(resource: string): ApiError {
+/**
+ * Returns the error for an id that doesn't exist, or that belongs to another tenant.
+ * @param reference what the caller can use to identify the resource
+ */
+export function notFound(resource: string, reference = resource === 'ticket' ? 'id or ticket number' : 'id'): ApiError {
   const name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;
-  const hint = resource === 'ticket' ? 'Check the id or ticket number.' : 'Check the id.';
-  return new ApiError('NOT_FOUND', `${name} not found in this workspace. ${hint}`);
+  return new ApiError('NOT_FOUND', `${name} not found in this workspace. Check the ${reference}.`);
 }
 
 /** Returns the error for an action that a deactivated webhook subscription doesn't allow. */

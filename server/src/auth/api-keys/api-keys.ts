@@ -161,7 +161,7 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
     const current = await lockKey(context, id);
     const added = scopes.filter((scope) => !current.scopes.includes(scope));
     if (added.length > 0) {
-      const message = `can only be removed, and this key doesn't have ${added.join(', ')}. Create a new key with these scopes.`;
+      const message = `can't be added to an existing key, and this key lacks ${added.join(', ')}. Create a new key with these scopes.`;
       throw invalidField('VALIDATION_ERROR', 'scopes', message);
     }
     return updateKey(context, id, { scopes });

@@ -62,7 +62,7 @@ export function createLookupQueue({ concurrency, onRejected }: LookupQueueOption
     const priority = Number(wasValid(key));
     if (priority === 0 && queue.sizeBy({ priority }) >= maxQueued) {
       onRejected?.();
-      const message = 'Too many concurrent requests with API keys that were not used recently. Retry in 1 second.';
+      const message = 'The server is checking too many API keys at the same time. Retry in 1 second.';
       throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
     }
     const found = await enqueue(lookUp, priority);

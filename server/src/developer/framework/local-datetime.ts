@@ -3,7 +3,7 @@ import * as z from 'zod';
 /** Parses a local time without a time zone, in the format of `<input type="datetime-local">`. */
 export const LocalTime = z.iso
   .datetime({ local: true, error: 'must be a date and a time, such as 2026-11-20T10:00' })
-  .refine((time) => time > '1970-01-02', 'must be after 1970');
+  .refine((time) => time > '1970-01-02', 'must be after 1970-01-01');
 
 /**
  * Converts a local time in a time zone to a date, and rounds the date down to a second. If the local time occurs twice,

@@ -29,7 +29,7 @@ export async function changeIfUnchanged<Given extends Context, Result>(
     if (!(error instanceof ApiError && error.code === 'PRECONDITION_FAILED')) throw error;
     throw new ApiError(
       'PRECONDITION_FAILED',
-      'This was changed since you opened the page. Reload the page to see the current values, or submit the form again to overwrite them.',
+      'The values have changed since you opened the page. Reload the page to see them, or submit the form again to overwrite them.',
     );
   }
 }

@@ -38,7 +38,7 @@ export function toPageError(thrown: unknown, request: FastifyRequest): ApiError 
   if (uploadErrors.includes(code)) {
     return new ApiError(
       'PAYLOAD_TOO_LARGE',
-      `The form is too large. Send one file of at most ${uploadLimits.fileSize} bytes and at most ${uploadLimits.fields} fields.`,
+      `The form is too large. Send one file of at most ${uploadLimits.fileSize / 2 ** 20} MiB and at most ${uploadLimits.fields} fields.`,
     );
   }
   // The errors of the multipart parser have no code. An unread multipart body is the only sign of such an error.

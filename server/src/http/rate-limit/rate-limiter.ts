@@ -160,8 +160,8 @@ function keyOf({ identity: { tenantId, keyId } }: FastifyRequest, name: string):
 function exceeded(windows: Window[]): ApiError {
   const seconds = Math.max(...windows.map(({ resetSeconds }) => resetSeconds));
   const used = windows.map(({ name, limit, windowSeconds }) => {
-    const what = name === 'global' ? 'all endpoints' : `${name} endpoints`;
-    return `This API key has reached its limit of ${limit} requests per ${formatSeconds(windowSeconds)} on ${what}.`;
+    const what = name === 'global' ? 'in total' : `for the endpoint group \`${name}\``;
+    return `This API key has reached its limit of ${limit} requests per ${formatSeconds(windowSeconds)} ${what}.`;
   });
   return new ApiError('RATE_LIMIT_EXCEEDED', `${used.join(' ')} Retry in ${formatSeconds(seconds)}.`, {
     retryAfterSeconds: seconds,

@@ -79,7 +79,7 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
 }
 
 const takenDuringImport =
-  'must be unique. One of these tags came into use during the import. Import the file again to see which one.';
+  'must be unique, and one of these tags was taken during the import. Import the file again to see which one.';
 
 /**
  * Creates all of the assets in one transaction, or none. Emits `asset.created` for each asset.

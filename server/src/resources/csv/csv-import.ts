@@ -182,9 +182,9 @@ function findHeaderProblems<Given extends object>(
   const unknown = header.filter((name) => !columns.includes(name) && !isCustom(name));
   const missing = needed.filter((name) => !header.includes(name));
   const repeated = new Set(header.filter((name, index) => header.indexOf(name) !== index));
-  const known = `${columns.join(', ')}${hasCustomFields ? ' and customFields.NAME' : ''}`;
+  const remedy = `Remove it, or use one of: ${columns.join(', ')}${hasCustomFields ? ' or customFields.NAME' : ''}`;
   return [
-    ...unknown.slice(0, 20).map((name) => `the column "${shorten(name)}" is unknown. Use ${known}`),
+    ...unknown.slice(0, 20).map((name) => `the column "${shorten(name)}" is unknown. ${remedy}`),
     ...missing.map((name) => `the column ${name} is missing. Add it`),
     ...[...repeated].slice(0, 20).map((name) => `the column ${shorten(name)} occurs twice. Remove one`),
   ];

@@ -39,7 +39,7 @@ export async function checkNewRows<Line extends object>(
   if (details.length === 0) return;
   throw new ApiError(
     'VALIDATION_ERROR',
-    `The ${resource} have ${details.length} ${details.length === 1 ? 'error' : 'errors'}, and none was created. ` +
+    `No ${resource} were created, because the rows have ${details.length} ${details.length === 1 ? 'error' : 'errors'}. ` +
       'Correct the rows in `details`.',
     { details },
   );

@@ -295,7 +295,7 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
         'VALIDATION_ERROR',
         eventType === undefined
           ? `This version of the server does not support ${subscription.events[0]}. Change the \`events\` of the subscription.`
-          : `The subscription is not subscribed to ${eventType}. Choose one of its event types: ${subscription.events.join(', ')}.`,
+          : `The subscription does not include ${eventType}. Choose one of its event types: ${subscription.events.join(', ')}.`,
       );
     }
     const { payload, changes } = events[eventType];

@@ -76,7 +76,7 @@ export function createProjects(context: Context, inputs: readonly NewProject[], 
 }
 
 const takenDuringImport =
-  'must be unique. One of these keys came into use during the import. Import the file again to see which one.';
+  'must be unique, and one of these keys was taken during the import. Import the file again to see which one.';
 
 /**
  * Checks whether `createProjects` would succeed with these inputs.

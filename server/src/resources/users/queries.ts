@@ -115,7 +115,7 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
 /** Returns the user with an email address or id. @throws ApiError NOT_FOUND */
 export async function findUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   const row = await db.user.findFirst({ where: whereOf(reference) });
-  if (row === null) throw notFound('user');
+  if (row === null) throw notFound('user', 'id or email address');
   return presentUser(row);
 }
 
@@ -194,7 +194,7 @@ export function activateUser({ db }: Pick<Context, 'db'>, reference: string | nu
 
 async function setActive(db: TenantClient, reference: string | number, active: boolean): Promise<User> {
   const [row] = await db.user.updateManyAndReturn({ where: whereOf(reference), data: { active } });
-  if (row === undefined) throw notFound('user');
+  if (row === undefined) throw notFound('user', 'id or email address');
   return presentUser(row);
 }
 

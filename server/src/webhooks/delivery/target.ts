@@ -72,7 +72,7 @@ export function createTargetPolicy(options: {
         throw invalidField(
           'VALIDATION_ERROR',
           'url',
-          'must have a public host: not localhost, a private address or an internal name',
+          'must have a public host. Localhost, private addresses and internal names are not allowed.',
         );
       }
       if (reason !== undefined) {
