@@ -59,9 +59,9 @@ export interface Ping {
 
 export interface Me {
   /**
-   * Get the API key of the request.
+   * Describe the API key of the request.
    *
-   * Returns the API key with its scopes, user, workspace and rate limits.
+   * Returns the name, scopes, user, workspace and rate limits of the API key, but not the key itself.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -89,7 +89,7 @@ export interface Tickets {
   /**
    * List changed tickets.
    *
-   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -152,7 +152,7 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the status, and the ticket or the error. Emits `ticket.created` for each created ticket.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket.
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
@@ -176,7 +176,7 @@ export interface Tickets {
   /**
    * Update many tickets.
    *
-   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the status, and the ticket or the error. Emits `ticket.updated` for each changed ticket.
+   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.updated` for each changed ticket.
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
@@ -238,7 +238,7 @@ export interface Assets {
   /**
    * List changed assets.
    *
-   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -342,7 +342,7 @@ export interface Projects {
   /**
    * List changed projects.
    *
-   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -384,7 +384,7 @@ export interface Tasks {
   /**
    * List changed tasks.
    *
-   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
    * Requires the scope `projects:read`: list and read projects and their tasks.
    *
@@ -452,7 +452,7 @@ export interface Users {
   /**
    * List changed users.
    *
-   * Returns the current version of each changed row, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a change, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
    * Requires the scope `users:read`: list and read users.
    *
@@ -554,7 +554,7 @@ export interface Webhooks {
   /**
    * Send the deliveries of a subscription again.
    *
-   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. The replay includes the matching deliveries that were finished or pending when you sent the request. If the circuit breaker is open, the server immediately sends one delivery as a test. A success closes the circuit breaker. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have at most 10 replays in progress.
+   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. The replay includes only deliveries that already had a matching `state` when you sent the request. If the circuit breaker is open, the server immediately sends one delivery as a test. A success closes the circuit breaker. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have at most 10 replays in progress.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -610,7 +610,7 @@ export interface Deliveries {
   /**
    * Send a delivery again.
    *
-   * Immediately sends a delivery with any status again, with the same `webhook-id`. Attempt numbers start at 1 again. If an attempt is in progress, the request has no effect. If the circuit breaker is open, the server sends this delivery as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.
+   * Sends the delivery again immediately, regardless of its `state`. The `webhook-id` stays the same. Attempt numbers start at 1 again. If an attempt is in progress, the request has no effect. If the circuit breaker is open, the server sends this delivery as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -642,7 +642,7 @@ export interface Resources {
   readonly tasks: Tasks;
   /** The users of the workspace. */
   readonly users: Users;
-  /** Webhook subscriptions. For their deliveries, see the section `events`. */
+  /** Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events. */
   readonly webhooks: Webhooks;
   /** Deliveries of events to subscriptions, and their attempts. */
   readonly deliveries: Deliveries;

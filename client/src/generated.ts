@@ -114,7 +114,7 @@ export interface Limit {
   limit: number;
   /** The number of requests left in the window. */
   remaining: number;
-  /** Seconds until the window resets. */
+  /** The number of seconds until the window ends. */
   resetSeconds: number;
   /** The length of the window, in seconds. */
   windowSeconds: number;
@@ -180,7 +180,7 @@ export interface Ticket {
   requesterId: number;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId: number | null;
-  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
+  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds: number[];
   /** The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor. */
   parentId: number | null;
@@ -228,9 +228,9 @@ export interface TicketQuery {
   parentId?: TicketReference | readonly TicketReference[] | undefined;
   /** 1 to 100 items. */
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
-  /** Only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Returns only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
-  /** Only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdBefore?: string | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
@@ -267,7 +267,7 @@ export type NewTicket = AtLeastOne<{
   requesterId?: number | null | undefined;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
+  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
@@ -294,7 +294,7 @@ export interface TicketPatch {
   categoryConfigId?: string | null | undefined;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
+  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
@@ -322,7 +322,7 @@ export interface TicketPatchItem {
   categoryConfigId?: string | null | undefined;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids, in ascending order. You can add only active users. */
+  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
@@ -370,7 +370,7 @@ export interface NewComment {
 /** The type of the asset. */
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
-/** The status of the asset. DISPOSED is final. All other transitions are allowed. */
+/** The status of the asset. Every transition is allowed, except from DISPOSED, which is final. */
 export type AssetStatus =
   | 'ON_ORDER'
   | 'IN_STOCK'
@@ -393,7 +393,7 @@ export interface Asset {
   serialNumber: string | null;
   /** The type of the asset. */
   type: Open<AssetType>;
-  /** The status of the asset. DISPOSED is final. All other transitions are allowed. */
+  /** The status of the asset. Every transition is allowed, except from DISPOSED, which is final. */
   status: Open<AssetStatus>;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer: string | null;
@@ -475,7 +475,7 @@ export interface AssetPatch {
   serialNumber?: string | null | undefined;
   /** The type of the asset. */
   type?: Open<AssetType> | undefined;
-  /** The status of the asset. DISPOSED is final. All other transitions are allowed. */
+  /** The status of the asset. Every transition is allowed, except from DISPOSED, which is final. */
   status?: Open<AssetStatus> | undefined;
   /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
@@ -625,7 +625,7 @@ export interface TicketActivity {
   action: Open<ActivityAction>;
   /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
-  /** The changed fields, in the same form as in events. Empty for the action CREATED. Text with more than 1000 characters is cut and ends with `…`. `customFields` has only the changed keys, with at most 1000 characters in total. If a list is too long, the value is a string with the start of the list as JSON. */
+  /** The changed fields, in the same form as in events. Empty for the action CREATED. Text with more than 1000 characters is cut and ends with `…`. `customFields` has only the changed keys, and the 1000 characters are divided equally among them. A list in `customFields` that exceeds its share becomes a string: the start of its JSON, then `…`. */
   changes: TicketChanges;
 }
 
@@ -747,7 +747,7 @@ export interface AssetActivity {
   action: Open<ActivityAction>;
   /** The user and the API key that performed the action, or null for an action on the command line. */
   actor: Actor;
-  /** The changed fields, in the same form as in events. Empty for the action CREATED. Text with more than 1000 characters is cut and ends with `…`. `customFields` has only the changed keys, with at most 1000 characters in total. If a list is too long, the value is a string with the start of the list as JSON. */
+  /** The changed fields, in the same form as in events. Empty for the action CREATED. Text with more than 1000 characters is cut and ends with `…`. `customFields` has only the changed keys, and the 1000 characters are divided equally among them. A list in `customFields` that exceeds its share becomes a string: the start of its JSON, then `…`. */
   changes: AssetChanges;
 }
 
@@ -916,7 +916,7 @@ export interface Webhook {
   events: Open<EventType>[];
   /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
+  /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn: boolean;
   /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
@@ -928,7 +928,7 @@ export interface Webhook {
   lastSuccessAt: string | null;
   /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When the subscription was paused: by `paused`, after failed deliveries, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused, by `paused: true`, because deliveries failed, or because of the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
   /** Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. `QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, but queues no new events for this subscription. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when the number of pending deliveries is below half of the limit. */
   pausedReason: string | null;
@@ -956,7 +956,7 @@ export interface CreatedWebhook {
   events: Open<EventType>[];
   /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
+  /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn: boolean;
   /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
@@ -968,7 +968,7 @@ export interface CreatedWebhook {
   lastSuccessAt: string | null;
   /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When the subscription was paused: by `paused`, after failed deliveries, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused, by `paused: true`, because deliveries failed, or because of the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
   /** Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. `QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, but queues no new events for this subscription. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when the number of pending deliveries is below half of the limit. */
   pausedReason: string | null;
@@ -990,7 +990,7 @@ export interface NewWebhook {
   events: readonly Open<EventType>[];
   /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
+  /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
 }
 
@@ -1004,13 +1004,13 @@ export interface WebhookPatch {
   events?: readonly Open<EventType>[] | undefined;
   /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether to skip the events that the API key of the subscriber causes: the key that created the subscription, or a key that replaced it through rotation. */
+  /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
   /** Whether deliveries are paused. With `true`, the server queues events and sends nothing. With `false`, the server resumes deliveries and resets the count of failures. A pause with the reason `QUOTA` continues until fewer deliveries are pending. */
   paused?: boolean | undefined;
 }
 
-/** The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
+/** The state of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 
 /** The delivery of one event to one subscription. */
@@ -1023,15 +1023,15 @@ export interface Delivery {
   eventId: string;
   /** The type of an event. */
   event: Open<EventType>;
-  /** The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
+  /** The state of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
   state: Open<DeliveryState>;
   /** The number of attempts since the delivery was created or last replayed. */
   attemptCount: number;
-  /** The earliest time of the next attempt, or null if the status is not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The earliest time of the next attempt, or null if `state` is not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When the event occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When the status became DELIVERED, EXHAUSTED or CANCELLED, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When `state` became DELIVERED, EXHAUSTED or CANCELLED, or null while it is PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
 }
 
@@ -1041,7 +1041,7 @@ export interface WebhookReplayStarted {
   webhookId: number;
   /** The replay sends only deliveries created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** The replay sends deliveries with one of these statuses. */
+  /** The replay sends deliveries in one of these states. */
   states: Open<DeliveryState>[];
   /** The number of matching deliveries. Counting stops at 10000. */
   matching: number;
@@ -1053,7 +1053,7 @@ export interface WebhookReplayStarted {
 export interface WebhookReplay {
   /** The replay sends only deliveries created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** The replay sends only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, the server immediately sends the deliveries that wait for a retry. 1 to 4 items. */
+  /** The replay sends only deliveries in one of these states. The default is EXHAUSTED. With PENDING, the server immediately sends the deliveries that wait for a retry. 1 to 4 items. */
   states?: readonly Open<DeliveryState>[] | undefined;
 }
 
@@ -1069,7 +1069,7 @@ export interface DeliveryQuery {
 
 /** One attempt of a delivery and its result. */
 export interface DeliveryAttempt {
-  /** The number of the attempt. Starts at 1, and again after a replay. */
+  /** The number of the attempt. The numbers start at 1, and at 1 again after a replay. */
   number: number;
   /** When the attempt started. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   startedAt: string;
@@ -1093,15 +1093,15 @@ export interface DeliveryDetail {
   eventId: string;
   /** The type of an event. */
   event: Open<EventType>;
-  /** The status of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
+  /** The state of a delivery. PENDING: the delivery is not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
   state: Open<DeliveryState>;
   /** The number of attempts since the delivery was created or last replayed. */
   attemptCount: number;
-  /** The earliest time of the next attempt, or null if the status is not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The earliest time of the next attempt, or null if `state` is not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
   /** When the event occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When the status became DELIVERED, EXHAUSTED or CANCELLED, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When `state` became DELIVERED, EXHAUSTED or CANCELLED, or null while it is PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
   /** The exact body that the server sends. */
   body: string;
@@ -1266,11 +1266,11 @@ export type Changes = Record<string, {
 export interface ErrorDetail {
   /** The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`. */
   path: string;
-  /** What is wrong with the field or parameter. For a sentence, put `path` before this text. */
+  /** What is wrong with the field or parameter. To form a sentence, put `path` before this text. */
   message: string;
 }
 
-/** The kind of error, for programs. */
+/** The kind of error. Use this code, not the message, in programs. */
 export type ErrorCode =
   | 'VALIDATION_ERROR'
   | 'INVALID_JSON'

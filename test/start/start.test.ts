@@ -208,7 +208,9 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
-  it('prints no API key, and warns about the embedded PostgreSQL, if other hosts can reach the server', { timeout: 60_000 }, async () => {
+  it('prints no API key, and warns about the embedded PostgreSQL, if other hosts can reach the server', {
+    timeout: 60_000,
+  }, async () => {
     const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0', PUBLIC_URL: 'https://itsm.example.com' });
     await server.ready;
     expect(server.output()).toContain('The embedded PostgreSQL is for trials and tests');
