@@ -64,8 +64,8 @@ const afterNextResponse = Number.POSITIVE_INFINITY;
  * (docs/decisions/client-library.md).
  *
  * Pending requests use at most half of the remaining quota of a window, because other clients may use the same key. The
- * quota in each response includes the requests of these clients. So clients that share a key can use up the quota
- * without a 429.
+ * remaining quota in each response already accounts for the requests of these clients. So clients that share a key can
+ * use up the quota without a 429.
  */
 export class RateLimitQueue {
   readonly #windows = new Windows();

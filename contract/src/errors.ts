@@ -70,7 +70,7 @@ export const errors = {
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
-    when: 'A request with the same `Idempotency-Key` is still in progress. `retryAfterSeconds` is the number of seconds to wait.',
+    when: 'A request with the same `Idempotency-Key` is still in progress.',
     remedy: 'Wait for `retryAfterSeconds` seconds, then send the same request with the same `Idempotency-Key`.',
   },
   PRECONDITION_FAILED: {
@@ -80,12 +80,12 @@ export const errors = {
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
-    when: 'The client sent too many requests in a time window, or too many concurrent requests. `retryAfterSeconds` is the number of seconds to wait.',
+    when: 'The client sent too many requests in a time window, or too many concurrent requests.',
     remedy: 'Wait for `retryAfterSeconds` seconds, then retry. The server did not process the request.',
   },
   INTERNAL_ERROR: {
     status: 500,
-    when: 'An unexpected error occurred on the server. If `Retry-After` is present, it is the number of seconds to wait.',
+    when: 'An unexpected error occurred on the server.',
     remedy:
       'You can retry a read. If `Retry-After` is present, wait that number of seconds first. ' +
       'Retry a write only with the same `Idempotency-Key`, or after you check that the write had no effect. ' +

@@ -162,7 +162,7 @@ describe('MCP ticket tools', () => {
     expect(read).toBe(description);
   });
 
-  it('creates an MCP ticket once per idempotency key, and updates, comments on and resolves the ticket', async () => {
+  it('creates a ticket once per idempotency key with MCP, then updates, comments on and resolves it', async () => {
     const client = await connect();
     const args = {
       title: 'Mailbox full',

@@ -137,7 +137,7 @@ describe('GET /assets/{id}/activity', () => {
     ]);
   });
 
-  it('excludes the activity of a ticket with the same id as the asset', async () => {
+  it('omits activities of a ticket from the activity list of an asset with the same id', async () => {
     const { id } = await workspace.createAsset();
     await api.prisma.$executeRaw`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       VALUES (${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now())`;

@@ -257,7 +257,7 @@ describe('PATCH /assets/:id', () => {
   });
 
   describe('status', () => {
-    it.each(AssetStatus.options)('allows only the asset status changes of the contract from %s', async (from) => {
+    it.each(AssetStatus.options)('allows only asset status changes from %s that the contract defines', async (from) => {
       expect(assetTransitions(from)).toEqual(
         from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from),
       );

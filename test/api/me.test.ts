@@ -52,7 +52,7 @@ describe('GET /me', () => {
     expect((await owner.call('GET', '/me')).body.data.limits[1]).toMatchObject({ name: 'tickets', remaining: 28 });
   });
 
-  it('returns from /me the user and workspace of the API key that the request contains', async () => {
+  it('returns in GET /me the user and workspace to which the API key belongs', async () => {
     const other = await createWorkspace(api);
     const [mine, theirs] = await Promise.all([workspace.call('GET', '/me'), other.call('GET', '/me')]);
     expect(mine.body.data.user.id).toBe(workspace.userId);

@@ -95,7 +95,7 @@ describe('search on tickets', () => {
     ["'; DROP TABLE texts; --", ''],
     ['(vpn', 'Printer | VPN drops'],
     ['x'.repeat(200), ''],
-  ])('returns for the search query %j the tickets %j', async (q, found) => {
+  ])('runs the search query %j and returns the tickets %j', async (q, found) => {
     expect(await titles(q)).toBe(found);
   });
 

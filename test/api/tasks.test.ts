@@ -133,7 +133,7 @@ describe('POST /projects/:id/tasks', () => {
 });
 
 describe('GET /tasks/:taskId', () => {
-  it('returns the same task by id as in the task list of the project', async () => {
+  it('returns a task by id exactly as in the task list of the project', async () => {
     const task = await workspace.createTask();
     expect((await workspace.call('GET', `/tasks/${task.id}`)).body).toEqual({ success: true, data: task });
     expect(await read(task)).toEqual(task);
@@ -234,7 +234,7 @@ describe('PATCH /tasks/:taskId', () => {
   });
 
   it.each(TaskStatus.options)(
-    'allows changes of the task status from %s to every other status, and updates completedAt',
+    'changes the task status from %s to every other status, and updates completedAt',
     async (from) => {
       for (const to of TaskStatus.options) {
         const { id } = (await create()).body.data;

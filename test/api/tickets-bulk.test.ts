@@ -101,7 +101,7 @@ describe('POST /tickets/bulk', () => {
     ['no fields', async () => ({})],
   ];
 
-  it('rejects an invalid bulk create item with the error of a single POST, and creates other tickets', async () => {
+  it('rejects an invalid bulk create item with the same error as POST, and creates the valid items', async () => {
     for (const [name, fault] of faults) {
       const wrong = await fault();
       const single = asItem(await workspace.call('POST', '/tickets', wrong));
@@ -118,7 +118,7 @@ describe('POST /tickets/bulk', () => {
     ['a number', 7],
     ['a string', 'x'],
     ['an array', []],
-  ])('rejects %s as an item of a bulk create, and creates the other tickets', async (_, wrong) => {
+  ])('rejects %s as an item of a bulk create, and creates the valid items', async (_, wrong) => {
     const [made, rejected] = await bulk('POST', [ticket, wrong]);
     expect(made.status).toBe(201);
     expect(rejected).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
@@ -183,7 +183,7 @@ describe('PATCH /tickets/bulk', () => {
     expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
   });
 
-  it('rejects an invalid bulk update item with the error of a single PATCH, and updates other tickets', async () => {
+  it('rejects an invalid bulk update item with the same error as PATCH, and applies the valid items', async () => {
     const closed = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${closed.id}`, { status: 'CANCELLED' });
     const full = await workspace.createTicket({
@@ -234,7 +234,7 @@ describe('PATCH /tickets/bulk', () => {
     [{ id: '1', title: 'x' }],
     [{ id: 1.5, title: 'x' }],
     [{ id: 0, title: 'x' }],
-  ])('rejects the bulk update item %j and updates the other tickets', async (wrong) => {
+  ])('rejects the bulk update item %j and applies the valid items', async (wrong) => {
     const made = await workspace.createTicket();
     const [changed, rejected] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
     expect(changed.status).toBe(200);
@@ -284,7 +284,7 @@ describe('PATCH /tickets/bulk', () => {
   });
 
   it.each([null, '', 'n/a', 0, 1.5])(
-    'rejects both items with the invalid id %j in a bulk update, and updates the other ticket',
+    'rejects both items with the invalid id %j in a bulk update, and applies the valid item',
     async (id) => {
       const { id: made } = await workspace.createTicket();
       const answers = await bulk('PATCH', [

@@ -119,7 +119,7 @@ describe('PATCH /tickets/:id', () => {
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('rejects a ticket change that leaves the ticket without category and categoryConfigId', async () => {
+  it('rejects a ticket change that leaves the ticket with neither category nor categoryConfigId', async () => {
     const { id } = await workspace.createTicket();
     const rejected = [{ category: null }, { category: null, categoryConfigId: null }];
     for (const body of rejected) {
@@ -302,7 +302,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(first)).toEqual(chain[0]);
     });
 
-    it('accepts as parentId every ticket that is not a descendant, also the current parent', async () => {
+    it('accepts every ticket that is not a descendant as parentId, including the current parent', async () => {
       const [a, b, c] = (await made(3)).map(({ id }) => id) as [number, number, number];
       for (const [child, parentId] of [
         [b, a],
@@ -352,7 +352,7 @@ describe('PATCH /tickets/:id', () => {
       expect(changes.slice(1).map(({ from }) => from)).toEqual(changes.slice(0, -1).map(({ to }) => to));
     });
 
-    it('notifies a webhook that was created while the ticket change waited for a lock', async () => {
+    it('delivers a ticket change to a webhook that was created while the change waited for a lock', async () => {
       const owner = await createWorkspace(api);
       const { id } = await owner.createTicket();
       let answer: Promise<Answer> | undefined;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('GET /users/:id', () => {
-  it('returns the same active and inactive users by id as in the user list', async () => {
+  it('returns each user by id exactly as in the user list, whether active or inactive', async () => {
     for (const user of made) {
       expect((await workspace.call('GET', `/users/${user.id}`)).body).toEqual({ success: true, data: user });
     }

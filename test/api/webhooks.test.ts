@@ -529,7 +529,7 @@ describe('the events in the outbox', () => {
     expect((await readOutbox(owner)).map(({ sent }) => sent.type)).toEqual(types);
   });
 
-  it('emits an event per concurrent ticket change, each with the previous title as the old value', async () => {
+  it('emits one event per concurrent ticket change, with the title before this change as the old value', async () => {
     const { owner } = await createSubscribedWorkspace(['ticket.updated']);
     const { id } = await owner.createTicket();
     const titles = Array.from({ length: 10 }, (_, i) => `Title ${i}`);

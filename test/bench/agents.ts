@@ -31,7 +31,10 @@ const warming = 800;
 /** The maximum additional p99 of a tool call, in milliseconds. */
 const maxAdditionalMs = 5;
 
-/** Measures tool calls and requests to their endpoints alternately, on a server without other load. */
+/**
+ * Measures the latency of MCP tool calls and of the equivalent API requests, on a server without other load. Each round
+ * measures both.
+ */
 export async function benchAgents(
   options: AgentsOptions,
 ): Promise<{ table: string; result: CallCost[]; good: boolean }> {

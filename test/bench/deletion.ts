@@ -23,7 +23,7 @@ interface DeletionOptions {
   /** The name of the workspace that the benchmark creates. */
   name: string;
   pending: number;
-  /** Measures the latency of other deliveries. Takes longer than the DELETE request. */
+  /** Measures the latency of deliveries to other subscriptions, for longer than the DELETE request takes. */
   measureOthers(): Promise<Percentiles>;
 }
 

@@ -78,7 +78,10 @@ const concurrency = tenants * 64;
 /** All receivers share one host, so the default limit per host would be too low. */
 const oneHost = { WEBHOOK_HOST_CONCURRENCY: '1024', WEBHOOK_HOST_PER_SECOND: '1000000' };
 
-/** Measures webhooks as they run in production (test/bench/README.md). */
+/**
+ * Measures the throughput and latency of deliveries, and the deletion of a subscription (test/bench/README.md). As in
+ * production, the worker and the API are separate processes.
+ */
 export async function benchWebhooks(options: BenchOptions): Promise<BenchResult> {
   const { only, onProgress } = options;
   const wants = (part: string) => only === undefined || only.includes(part);

@@ -71,7 +71,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     expect(JSON.parse((await itsm(`keys revoke ${listed.id} --json`)).stdout)).toMatchObject({ revokedAt });
   });
 
-  it('rejects the API keys of a deactivated tenant, and commands that create its users or API keys', async () => {
+  it('rejects the API keys of a deactivated tenant, and creates no users or API keys for this tenant', async () => {
     await createTenant(api.prisma, { name: 'Globex', adminEmail: 'hank@globex.example', adminName: 'Hank' });
     const newKey = 'keys create --tenant Globex --user hank@globex.example --name k --scopes users:read';
     const key = (await itsm(newKey)).stdout.trim();

@@ -100,7 +100,7 @@ describe('a command that wakes the workers', { timeout: 60_000 }, () => {
 // Most other tests run commands in their own process, so this test runs a command of each other noun in a process.
 describe('a command in a separate process', { timeout: 60_000 }, () => {
   it.each(['tenants list', 'users list', 'keys list', 'projects list', 'deliveries list'])(
-    'prints the same output for `%s` as in a test process',
+    'prints the same output for `%s` in a separate process as in the test process',
     async (command) => {
       const { name } = await createSubscribedTenant();
       const args = command === 'tenants list' ? ['--json'] : ['--tenant', name, '--json'];

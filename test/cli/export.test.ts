@@ -52,7 +52,7 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
 
 // The timeout is long because long transactions of other tests on the same PostgreSQL server delay the change feed.
 describe('export', { timeout: 120_000 }, () => {
-  it('exports the rows of each resource in the format of the API, with a change feed cursor', async () => {
+  it('exports the rows of each resource in the format of the API, and prints a change feed cursor', async () => {
     const project = await workspace.createProject();
     for (let i = 0; i < 3; i++) {
       await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });

@@ -26,7 +26,7 @@ describe('a command with the CELL of another database', { timeout: 60_000 }, () 
     expect(JSON.parse(stdout).tenant.id).toBe(2_000_000_001);
   });
 
-  it('rejects another value of CELL if the database has a tenant, and changes nothing', async () => {
+  it('rejects a different value of CELL if the database has a tenant, and changes nothing', async () => {
     expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
     const elsewhere = commandLine(database.url, { CELL: '1' });
     for (let times = 0; times < 2; times++) {
@@ -109,7 +109,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
-  it('rejects a database with job queues of a newer pg-boss version', async () => {
+  it('rejects a database whose job queues a newer pg-boss version has migrated', async () => {
     await execute(database.url, 'UPDATE pgboss.version SET version = 999');
     const { code, stderr } = await itsm('tenants list');
     expect(code).toBe(1);

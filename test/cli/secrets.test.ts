@@ -121,7 +121,7 @@ it('re-encrypts current and previous signing secrets of webhooks', async () => {
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('signs webhooks with the same secret after `secrets re-encrypt` and with only the new key', {
+it('signs webhooks with the same secret after `secrets re-encrypt`, when only the new encryption key is set', {
   timeout: 60_000,
 }, async () => {
   const receiver = await startReceiver();

@@ -153,7 +153,7 @@ describe('result of a client method', () => {
     expect(await client.tickets.get(id + 1_000_000).catch((error: Error) => error.name)).toBe('NotFoundError');
   });
 
-  it('returns the status, headers, request id and rate limits of a response from withResponse()', async () => {
+  it('returns the status, headers, request id and rate limits from withResponse()', async () => {
     const { data, status, headers, requestId, rateLimits } = await client.tickets.create(ticket).withResponse();
     expect(data.title).toBe(ticket.title);
     expect(status).toBe(201);
@@ -204,7 +204,7 @@ describe('client lists', () => {
     for (let count = 0; count < 7; count += 1) newestFirst.unshift((await workspace.createTicket()).id);
   });
 
-  it('returns list pages with a method that requests the next page', async () => {
+  it('returns each list page with a method that requests the next page', async () => {
     const first = await client.tickets.list({ perPage: 3 });
     expect(ids(first.data)).toEqual(newestFirst.slice(0, 3));
     expect(first).toMatchObject({ hasNext: true, meta: { page: 1, perPage: 3, totalCount: 7 } });

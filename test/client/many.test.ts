@@ -100,7 +100,7 @@ describe('createMany', () => {
     expect(requests.map((request) => request.items)).toEqual([60, 30, 30]);
   });
 
-  it('continues createMany after an item that exceeds the request size limit by itself', async () => {
+  it('continues createMany after a single item that exceeds the request size limit', async () => {
     const items = titled(250).map((item, index) => ({
       ...item,
       ...(index === 119 && { description: 'ü'.repeat(600_000) }),

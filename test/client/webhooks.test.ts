@@ -35,7 +35,7 @@ function without(headers: Record<string, string>, ...names: string[]): Record<st
 
 describe('unwrap', () => {
   it.each([secret, encodedSecret, 'x', 'ümläut ✓'])(
-    'accepts webhook signatures of the server with the secret %s',
+    'accepts webhook signatures that the server creates with the secret %s',
     async (signingSecret) => {
       const headers = signatureHeaders(signingSecret, delivery);
       const event = await unwrap(delivery.body, headers, signingSecret);
@@ -46,7 +46,7 @@ describe('unwrap', () => {
     },
   );
 
-  it('accepts signatures with the new or the previous secret during a rotation, as other libraries do', async () => {
+  it('accepts signatures with the new or the previous secret during a rotation, like the Svix library', async () => {
     const before = 'whsec_b25lIHRoYXQgd2FzIHVzZWQgYmVmb3JlIGl0';
     const headers = signatureHeaders(encodedSecret, delivery, [before]);
     const { body } = delivery;
@@ -62,7 +62,7 @@ describe('unwrap', () => {
     expect((await getRejection(body, headers, secret)).code).toBe('SIGNATURE_INVALID');
   });
 
-  it('accepts signatures of a Standard Webhooks library', async () => {
+  it('accepts signatures that a Standard Webhooks library creates', async () => {
     const { id, timestamp, body } = delivery;
     const headers = {
       'webhook-id': id,
@@ -204,7 +204,7 @@ describe('signTestEvent', () => {
     }
   });
 
-  it('signs test events with the same signature as the server', async () => {
+  it('creates the same signature for a test event as the server', async () => {
     const timestamp = new Date('2026-11-20T10:00:00.500Z');
     const event = { id: 'evt_9', timestamp: '2026-11-20T09:59:59.000Z', ...(testEvents[0] as TestEvent) };
     for (const each of [secret, encodedSecret]) {

@@ -225,7 +225,7 @@ describe('/developer/assets/import', () => {
 });
 
 describe('/developer/assets/export', () => {
-  it('exports assets to a CSV file without spreadsheet formulas, and imports the file elsewhere', async () => {
+  it('exports assets to a CSV file without formulas, and imports the file into another workspace', async () => {
     const own = await createWorkspace(api);
     for (const name of ['=HYPERLINK("https://example.com")', '@SUM(A1)', "'=1", 'Plain, with "quotes"']) {
       await own.createAsset({ name, notes: '+1-1', customFields: { site: '-2' } });

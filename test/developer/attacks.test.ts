@@ -92,7 +92,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('counts no failure of the IP address for a sign-in that matches one of several accounts', async () => {
+  it('does not count a sign-in as a failure of the IP address if one of several accounts matches', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);
@@ -243,7 +243,7 @@ it('escapes stored texts on every page of the developer area', async () => {
   }
 });
 
-it('shows a new API key once, even if the cookie is copied or a HEAD request is first', async () => {
+it('shows a new API key once, even if the cookie is copied or the first request is a HEAD request', async () => {
   const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
   const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
   const page = headers.location as string;
@@ -313,7 +313,7 @@ describe('forms', () => {
     expect(status).toBe(403);
   });
 
-  it('limits the size of the other fields in an upload form', async () => {
+  it('rejects an upload form with too many large fields in addition to the file', async () => {
     const token = await admin.tokenOf('/developer/assets/import');
     const body = `${part('_csrf', token)}${part('more', 'a'.repeat(2 ** 20)).repeat(20)}--x--\r\n`;
     const { status, text } = await admin.post('/developer/assets/import?form=upload', body, boundary);

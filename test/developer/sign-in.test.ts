@@ -242,7 +242,7 @@ describe('sign-in', () => {
 });
 
 describe('accounts with the same email address', () => {
-  it('counts a sign-in in the limit of the email address if only one of several accounts matches', async () => {
+  it('counts a sign-in toward the limit of the email address if only one of several accounts matches', async () => {
     const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
     await joined(victim);
     const email = await emailOf(victim);

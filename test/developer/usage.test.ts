@@ -161,7 +161,7 @@ describe('/developer/usage', () => {
     expect(words).toContain('tickets endpoints 85 % 0 22 Nov 2026, 09:00:00 UTC');
   });
 
-  it('rejects unknown query parameters and values of the usage page', async () => {
+  it('rejects unknown query parameters and invalid values on the usage page', async () => {
     for (const address of ['/developer/usage?range=1y', '/developer/usage?key=a', '/developer/usage?x=1']) {
       expect((await visitor.get(address)).status).toBe(400);
     }

@@ -9,7 +9,7 @@ const main = join(import.meta.dirname, '../../server/src/main.ts');
 /** One run of `server/src/main.ts`. */
 export interface ServerProcess {
   child: ChildProcess;
-  /** Resolves when the process logs that it is running. Rejects if the process exits before. */
+  /** Resolves when the process logs that it is running. Rejects if the process exits first. */
   ready: Promise<void>;
   exited: Promise<void>;
   /** Returns the last part of the output of the process. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatSilence, runSilence } from './silence.ts';
 
 /* Runs a short version of `pnpm faults silence`. */
-it('responds, delivers and shuts down while PostgreSQL responds on no connection', {
+it('responds, delivers webhooks and shuts down while all PostgreSQL connections hang', {
   timeout: 240_000,
 }, async () => {
   const report = await runSilence({ statementTimeoutMs: 4000, perSecond: 20, silences: 1 });

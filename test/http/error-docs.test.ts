@@ -30,7 +30,7 @@ it('documents the status and the remedy of every error code', async () => {
   }
 });
 
-it('links errors to the documentation at PUBLIC_URL, also in the items of a bulk request', async () => {
+it('links each error, including errors of bulk items, to the documentation at PUBLIC_URL', async () => {
   const served = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   const workspace = await createWorkspace(served);
   const rejected = await served.call({ method: 'GET', path: `${pathPrefix}/tickets` });

@@ -237,7 +237,7 @@ describe('the rate limits of a key', () => {
     expect((await get('/message', 'reader')).headers.ratelimit).toBe('"global";r=59;t=60, "mcp";r=59;t=60');
   });
 
-  it('describes an API key with its id and its rate limits', async () => {
+  it('passes the id and the rate limits of the API key to the handler', async () => {
     const { get } = await open();
     const { body } = await get('/me', 'reader');
     expect(body.facts).toEqual({ keyId: '2' });

@@ -94,7 +94,7 @@ it('logs every request with its id, but without API key, secret, body and query'
   );
 });
 
-it('logs status 499 for requests whose client disconnects, also for pipelined requests', async () => {
+it('logs status 499 for requests whose client disconnects, including pipelined requests', async () => {
   const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream), ownDatabase: true });
   const workspace = await createWorkspace(api);

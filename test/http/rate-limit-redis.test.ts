@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', `itsm:limits:${key}`))).toBeLessThanOrEqual(windowMs);
   });
 
-  it('stores a window in Redis until it ends, under a name with tenant, API key and group', async () => {
+  it('stores a window in Redis until it ends, under a name that contains the tenant, API key and group', async () => {
     const { count } = await openStore();
     await redis.send('FLUSHALL');
     await count('7:12:tickets');

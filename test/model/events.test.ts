@@ -55,14 +55,14 @@ async function findings(lost: Partial<Subscription>, arrived: { type: string; se
   return world.findings.map(({ what }) => what.replace(/ \(.*/, ''));
 }
 
-it('accepts the events of each possible outcome of a subscription change without a response', async () => {
+it('accepts the events of each possible outcome if a subscription change got no response', async () => {
   const reported = [{ type: 'ticket.created', secret: 'secret' }];
   expect(await findings({ events: ['asset.created'] }, reported)).toEqual([]);
   expect(await findings({ events: ['asset.created'] }, [{ type: 'asset.created', secret: 'secret' }])).toEqual([]);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'another' }])).toEqual([]);
 });
 
-it('reports events that no possible outcome of a subscription change without a response explains', async () => {
+it('reports events that no possible outcome explains if a subscription change got no response', async () => {
   expect(await findings({ skipOwn: true }, [])).toEqual(['an event never arrived']);
   expect(await findings({ secret: 'another' }, [{ type: 'ticket.created', secret: 'third' }])).toEqual([
     'a delivery is not signed with its secret',

@@ -48,7 +48,8 @@ export interface System {
 /** The time in which requests may still fail after a process runs again, in milliseconds. */
 const aftermath = 5000;
 /**
- * The minimum time in which notifications are dropped, in milliseconds. It is longer than a revoked key may still work.
+ * The minimum time for which notifications are dropped, in milliseconds. It is longer than the time for which a revoked
+ * key may still work.
  */
 const silenceMs = 4000;
 

@@ -58,7 +58,7 @@ describe('the description of deliveries', () => {
   );
   const { secret = '', 'raw body': body = '' } = cells;
 
-  it('documents an example delivery with the same signatures as the server creates for it', () => {
+  it('documents the signatures that the server creates for the example delivery', () => {
     const timestamp = new Date(Number(cells['webhook-timestamp']) * 1000);
     const signed = signatureHeaders(secret, { id: cells['webhook-id'] ?? '', timestamp, body });
     for (const [name, value] of Object.entries(signed)) {
@@ -102,15 +102,15 @@ const linters = {
 
 // The timeout is long, because a linter needs several seconds even on an idle machine.
 describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
-  it('finds no problem in the OpenAPI 3.1 document with the linter', async () => {
+  it('runs the linter on the OpenAPI 3.1 document without finding a problem', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });
 
-  it('finds no problem in the OpenAPI 3.0 document with the linter', async () => {
+  it('runs the linter on the OpenAPI 3.0 document without finding a problem', async () => {
     expect(await lint(downgrade(openApiDocument()))).toEqual([]);
   });
 
-  it('detects an incomplete info section of the OpenAPI document with the linter', async () => {
+  it('runs the linter on an OpenAPI document with an incomplete info section and finds the problem', async () => {
     const { info, ...document } = openApiDocument();
     const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
     expect(problems.join()).toMatch(/info/);

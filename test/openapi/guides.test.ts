@@ -158,7 +158,7 @@ it('has a test for the code samples of every guide', async () => {
   ]);
 });
 
-it('runs the code samples of the guide first-request', async () => {
+it('runs the code samples in docs/guides/first-request.md', async () => {
   const guide = await readGuide('first-request');
   const settings = guide.take('sh');
   expect(await run('sh', settings + guide.take('sh'))).toContain('Seen in a guide');
@@ -171,7 +171,7 @@ it('runs the code samples of the guide first-request', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide pagination', async () => {
+it('runs the code samples in docs/guides/pagination.md', async () => {
   const guide = await readGuide('pagination');
   const { totalCount } = (await workspace.call('GET', '/tickets?status=OPEN&perPage=1')).body.meta;
   expect(await run('sh', guide.take('sh'))).toContain('"meta":{"page":1,"perPage":5,"totalCount":1}');
@@ -183,7 +183,7 @@ it('runs the code samples of the guide pagination', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide handle-errors', async () => {
+it('runs the code samples in docs/guides/handle-errors.md', async () => {
   const guide = await readGuide('handle-errors');
   const refused = JSON.parse(await run('sh', guide.take('sh')));
   expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
@@ -197,7 +197,7 @@ it('runs the code samples of the guide handle-errors', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide search-and-filter', async () => {
+it('runs the code samples in docs/guides/search-and-filter.md', async () => {
   const guide = await readGuide('search-and-filter');
   await workspace.createTicket({ title: 'VPN drops at noon', requesterId: workspace.userId });
   const newest = (await workspace.call('GET', '/tickets?perPage=1')).body.data[0].ticketNumber;
@@ -210,7 +210,7 @@ it('runs the code samples of the guide search-and-filter', async () => {
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
 });
 
-it('runs the code samples of the guide agents', async () => {
+it('runs the code samples in docs/guides/agents.md', async () => {
   const guide = await readGuide('agents');
   // Replaces each third-party program with a shell function that prints its arguments.
   const called = (program: string) => run('sh', `${program}() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`);
@@ -237,7 +237,7 @@ it('runs the code samples of the guide agents', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide optimistic-concurrency', async () => {
+it('runs the code samples in docs/guides/optimistic-concurrency.md', async () => {
   const guide = await readGuide('optimistic-concurrency');
   const of = (code: string) =>
     code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
@@ -249,7 +249,7 @@ it('runs the code samples of the guide optimistic-concurrency', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide comments-and-activity', async () => {
+it('runs the code samples in docs/guides/comments-and-activity.md', async () => {
   const guide = await readGuide('comments-and-activity');
   const { id } = await workspace.createTicket();
   const of = (code: string) => code.replaceAll('/tickets/1/', `/tickets/${id}/`);
@@ -261,7 +261,7 @@ it('runs the code samples of the guide comments-and-activity', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide sync-assets', async () => {
+it('runs the code samples in docs/guides/sync-assets.md', async () => {
   const guide = await readGuide('sync-assets');
   expect(await run('sh', guide.take('sh'))).toContain('"assetTag":"LT-0311"');
   const inventory = guide.take('ts');
@@ -275,7 +275,7 @@ it('runs the code samples of the guide sync-assets', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide api-keys', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/api-keys.md', { timeout: 60_000 }, async () => {
   const guide = await readGuide('api-keys');
   const { email } = await workspace.createUser();
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -295,7 +295,7 @@ it('runs the code samples of the guide api-keys', { timeout: 60_000 }, async () 
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide roles', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async () => {
   const guide = await readGuide('roles');
   const { id, email } = await workspace.createUser();
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -309,7 +309,7 @@ it('runs the code samples of the guide roles', { timeout: 60_000 }, async () => 
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide custom-fields', async () => {
+it('runs the code samples in docs/guides/custom-fields.md', async () => {
   const guide = await readGuide('custom-fields');
   const { data } = JSON.parse(await run('sh', guide.take('sh')));
   expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, tags: ['vip', 'berlin'] });
@@ -318,14 +318,14 @@ it('runs the code samples of the guide custom-fields', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide rate-limits', async () => {
+it('runs the code samples in docs/guides/rate-limits.md', async () => {
   const guide = await readGuide('rate-limits');
   expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
   expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide retry-safely', async () => {
+it('runs the code samples in docs/guides/retry-safely.md', async () => {
   const guide = await readGuide('retry-safely');
   const responses = await run('sh', guide.take('sh'));
   expect(responses.match(/^HTTP\/1\.1 201/gm)).toHaveLength(2);
@@ -335,7 +335,7 @@ it('runs the code samples of the guide retry-safely', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples of the guide bulk-requests', async () => {
+it('runs the code samples in docs/guides/bulk-requests.md', async () => {
   const guide = await readGuide('bulk-requests');
   const { data } = JSON.parse(await run('sh', guide.take('sh')));
   expect(data).toMatchObject([
@@ -347,7 +347,7 @@ it('runs the code samples of the guide bulk-requests', async () => {
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
 });
 
-it('runs the code samples of the guide sync-changes', async () => {
+it('runs the code samples in docs/guides/sync-changes.md', async () => {
   const guide = await readGuide('sync-changes');
   const page = await run('sh', guide.take('sh'));
   expect(page).toContain('Seen in a guide');
@@ -370,7 +370,7 @@ it('runs the code samples of the guide sync-changes', async () => {
 });
 
 describe('the guide verify-signatures', () => {
-  it.each(['ts', 'python'] as const)('runs the receiver of the guide verify-signatures in %s', async (language) => {
+  it.each(['ts', 'python'] as const)('runs the %s receiver in docs/guides/verify-signatures.md', async (language) => {
     if (missing.includes(language)) return;
     const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
@@ -406,7 +406,7 @@ describe('the guide verify-signatures', () => {
     );
   }
 
-  it('runs the shell commands of the guide verify-signatures', async () => {
+  it('runs the shell commands in docs/guides/verify-signatures.md', async () => {
     const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
     const receiver = await startReceiver();
@@ -431,7 +431,7 @@ describe('the guide verify-signatures', () => {
   });
 });
 
-it('runs the code samples of the guide manage-webhooks', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/manage-webhooks.md', { timeout: 60_000 }, async () => {
   const guide = await readGuide('manage-webhooks');
   const receiver = await startReceiver();
   const made = JSON.parse(await run('sh', guide.take('sh'), { HOOK_URL: receiver.url })).data;

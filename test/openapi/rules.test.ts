@@ -159,7 +159,7 @@ it('documents no example of the error envelope, which mock servers would return 
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
-it('documents the values of a change with the type of the changed field', () => {
+it('documents the same type for the old and new values of a change as for the changed field', () => {
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [

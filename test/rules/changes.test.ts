@@ -289,7 +289,7 @@ describe('changes from different writers', () => {
     await expectChanges('/assets/changes', begin, [kept.id]);
   });
 
-  it('denies the database role of requests the right to write to the change tables', async () => {
+  it('denies the request role the right to write to the change tables', async () => {
     const { pool } = api.databases.requests;
     for (const statement of [
       'DELETE FROM changes',
@@ -466,7 +466,7 @@ describe('a change feed when PostgreSQL', () => {
     ['higher', 'was started since', -1_000_000_000],
     ['lower', 'has run for longer', 1_000_000_000],
     ['higher', 'has run for longer', -1_000_000_000],
-  ])('continues the change feed on another server with %s transaction numbers that %s', async (_, since, by) => {
+  ])('continues the change feed with %s transaction numbers on a new server that %s', async (_, since, by) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);
@@ -486,7 +486,7 @@ describe('a change feed when PostgreSQL', () => {
       await endSessions();
     }
 
-    // This transaction starts before the first request on the new server records that server.
+    // The next request makes the database record the new server. This transaction starts before that request.
     const early = new pg.Client({ connectionString: api.databaseUrl });
     await early.connect();
     await early.query('BEGIN; SELECT pg_current_xact_id()');

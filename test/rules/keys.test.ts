@@ -95,7 +95,7 @@ describe('the two key headers', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('returns 401 for a request with only another authentication scheme', async () => {
+  it('returns 401 for a request with the authentication scheme Basic', async () => {
     const answer = await api.call({ ...list, headers: { authorization: `Basic ${workspace.key}` } });
     expect(answer.status).toBe(401);
   });

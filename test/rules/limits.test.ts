@@ -87,7 +87,7 @@ describe('rate limits', () => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('counts requests with a missing scope or invalid content in the rate limit', async () => {
+  it('counts requests with a missing scope or invalid content toward the rate limit', async () => {
     const workspace = await createWorkspace(groupTight);
     const key = await workspace.createKey({ scopes: ['users:read'] });
     const get = (path: string) => groupTight.call({ method: 'GET', path, key });
@@ -213,7 +213,7 @@ describe('failed authentication', () => {
     expect((await callFrom(same, workspace.key)).status).toBe(200);
   });
 
-  it('never blocks an API key that was valid within the hour, even if the key cache is cleared', async () => {
+  it('never blocks an API key that was valid within the last hour, even if the key cache is cleared', async () => {
     const workspace = await createWorkspace(api);
     const address = '203.0.113.9';
     expect((await callFrom(address, workspace.key)).status).toBe(200);

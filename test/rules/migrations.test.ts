@@ -53,7 +53,7 @@ describe('the contract check of migrations', () => {
     expect(await faults(script)).toEqual([]);
   });
 
-  it('rejects a contract marker of a migration without a released version', async () => {
+  it('rejects a contract marker that does not name a released version', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
       '20270101000000_change: 1.2.0 is not a release in docs/changelog.md.',

@@ -113,12 +113,12 @@ describe('row-level security', () => {
     expect(policies).toEqual(expected);
   });
 
-  it('shows no row of any table to the database role of requests without a tenant', async () => {
+  it('shows the request role no row of any table if no tenant is set', async () => {
     const counts = await as('itsm_request', undefined, countByTable);
     expect(counts).toEqual(Object.fromEntries(tables.map(({ name }) => [name, 0])));
   });
 
-  it('shows only rows of the tenant to the database role of requests', async () => {
+  it('shows the request role only rows of the current tenant', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const owners = await rows(`SELECT DISTINCT ${owner} AS owner FROM ${name}`);
@@ -127,7 +127,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('changes no row of another tenant with any write of a request', async () => {
+  it('prevents every write of the request role from changing a row of another tenant', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const where = `WHERE ${owner} = ${theirs.tenantId}`;
@@ -137,7 +137,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('rejects rows that a request inserts for another tenant or moves to another tenant', async () => {
+  it('prevents the request role from inserting rows for another tenant and moving rows to another tenant', async () => {
     for (const { name, owner } of tables) {
       const [given] = await rows(
         `SELECT to_jsonb(t) AS row FROM ${name} t WHERE ${owner} = ${theirs.tenantId} LIMIT 1`,
@@ -151,7 +151,7 @@ describe('row-level security', () => {
     }
   });
 
-  it('shows rows of every tenant to the system role of the database', async () => {
+  it('shows the system role the rows of every tenant', async () => {
     expect(await as('itsm_system', undefined, countByTable)).toEqual(await countByTable());
   });
 });

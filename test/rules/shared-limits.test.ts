@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     return Object.assign(api, log);
   }
 
-  it('allows exactly 30 of 80 concurrent requests in each of two groups on two servers', async () => {
+  it('allows exactly 30 of 80 concurrent requests to two servers in each of two rate limit groups', async () => {
     const database = await cloneDatabase();
     closing.push(() => database.drop());
     const api = await startApi({ databaseUrl: database.url });

@@ -81,7 +81,7 @@ it('reports an error when the database connection is lost during the startup che
   expect(await checked).toMatch(/^DATABASE_URL: can't connect to PostgreSQL/);
 });
 
-it("never reports that it is listening if PostgreSQL notifications don't arrive", async () => {
+it("never reports a working listener if PostgreSQL notifications don't arrive", async () => {
   const url = await workerDatabaseUrl();
   const watchdog = new ConnectionWatchdog();
   const proxy = await startProxy(url, { swallowsNotifications: true });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('defines a status of the specification, a conditional status or 503 for every error code', () => {
+it('uses for error codes only statuses of the specification or of conditional requests, and 503', () => {
   const others = Object.entries(errors).filter(
     ([, { status }]) => !specified.includes(status) && !(status in conditionalStatuses),
   );
@@ -31,7 +31,7 @@ it('defines a status of the specification, a conditional status or 503 for every
   expect(errors.SERVICE_UNAVAILABLE.status).toBe(withoutHandler);
 });
 
-it('documents statuses of conditional requests only for operations that accept the header', () => {
+it('documents the status 304 or 412 only for operations that accept the conditional header', () => {
   const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item));
   for (const { operationId, responses, parameters = [] } of operations) {
     const headers = parameters.map((each) => ('$ref' in each ? each.$ref.split('/').at(-1) : each.name));

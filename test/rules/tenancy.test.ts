@@ -44,7 +44,7 @@ describe('the tenant client', () => {
     ['count', () => db.ticket.count({ where: { tenantId: theirs.tenantId } }), 0],
     ['updateMany', () => db.ticket.updateMany({ where: { id: theirTicket }, data: { title: 'x' } }), { count: 0 }],
     ['deleteMany', () => db.ticket.deleteMany({ where: { id: theirTicket } }), { count: 0 }],
-  ])('finds no row of another tenant by %s in the tenant client', async (_, run, nothing) => {
+  ])('finds no row of another tenant by %s with the tenant client', async (_, run, nothing) => {
     expect(await run()).toEqual(nothing);
   });
 
@@ -124,7 +124,7 @@ describe('the tenant client', () => {
       'an undefined value in data',
       (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { title: undefined } }),
     ],
-  ])('rejects %s in the tenant client, which would match all rows or change nothing', async (_, run) => {
+  ])('rejects %s in the tenant client, because the query would match all rows or change nothing', async (_, run) => {
     await expect(run(db)).rejects.toThrow('undefined');
   });
 
@@ -146,7 +146,7 @@ describe('the tenant client', () => {
 });
 
 describe('PostgreSQL', () => {
-  it('rejects a row that refers to a row of another tenant in the database', async () => {
+  it('enforces in the database that no row refers to a row of another tenant', async () => {
     const update = prisma.ticket.updateMany({
       where: { tenantId: mine.tenantId, id: myTicket },
       data: { assigneeId: theirs.userId },
@@ -154,7 +154,7 @@ describe('PostgreSQL', () => {
     await expect(update).rejects.toMatchObject({ code: 'P2003' });
   });
 
-  it('rejects a row without a tenant in the database', async () => {
+  it('enforces in the database that every row has a tenant', async () => {
     await expect(prisma.project.create({ data: { key: 'NONE', name: 'None' } })).rejects.toMatchObject({
       code: 'P2003',
     });

@@ -228,7 +228,7 @@ it('returns 429 if the queue of the tenant is full or a request waits too long',
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 
-it('excludes requests that the concurrency limit rejects from the rate limits', async () => {
+it('does not count requests toward the rate limits if the concurrency limit rejects them', async () => {
   const remaining = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
   const before = remaining(await greedy.call('GET', '/tickets'));
   await whileCreatesWait(greedy, async () => {

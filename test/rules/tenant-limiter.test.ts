@@ -90,7 +90,7 @@ it('limits the concurrency of each tenant and runs queued work of tenants in tur
   expect(rejections).toEqual([]);
 });
 
-it('gives a free slot to another waiting tenant before the first tenant gets more slots', async () => {
+it('gives free slots to waiting tenants alternately, even if a tenant already uses all slots', async () => {
   const { running, ask, end } = open({ maxConcurrent: 2, share: 1 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
   for (const name of ['a1', 'a2']) await end(name);

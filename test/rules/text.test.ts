@@ -107,7 +107,7 @@ describe('a row that predates these limits', () => {
     return execute(api.databaseUrl, `UPDATE ${table} SET ${set.join(', ')} WHERE id = ${id}`);
   }
 
-  it('returns a ticket whose texts exceed newer limits, and accepts changes to other fields', async () => {
+  it('returns a ticket with a text that exceeds newer limits, and accepts changes to its other fields', async () => {
     const { id } = await workspace.createTicket(ticket);
     await age('tickets', id, { title: 'a\u0001', description: text, resolution: text });
     const old = { title: 'a\u0001', description: text, resolution: text, customFields };
@@ -119,7 +119,7 @@ describe('a row that predates these limits', () => {
     expect(changed.body.data).toMatchObject({ ...old, priority: 'LOW', customFields: { ...customFields, new: 1 } });
   });
 
-  it('returns an asset whose texts exceed newer limits, and accepts changes to other fields', async () => {
+  it('returns an asset with a text that exceeds newer limits, and accepts changes to its other fields', async () => {
     const { id } = await workspace.createAsset();
     await age('assets', id, { name: 'a\u0001', notes: text });
     const old = { name: 'a\u0001', notes: text, customFields };

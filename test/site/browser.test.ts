@@ -52,7 +52,7 @@ describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ c
     60_000,
   );
 
-  it('has no accessibility violations in the search of the site', async () => {
+  it('has no accessibility violations in the site search', async () => {
     const page = await openPage(context, '/');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('combobox', { name: 'Search' }).fill('secret');
@@ -71,7 +71,7 @@ describe('keyboard navigation of the site', () => {
   });
   afterAll(() => context.close());
 
-  it('skips the page header with the first link that the Tab key reaches', async () => {
+  it('has a skip link past the page header as the first Tab stop', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
@@ -91,7 +91,7 @@ describe('keyboard navigation of the site', () => {
   });
 });
 
-it('shows pages with some of the search words, rare words first, if no page has all words', async () => {
+it('ranks pages by their rarest search words if no page contains all search words', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();

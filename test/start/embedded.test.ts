@@ -141,7 +141,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('reports both versions if another version of PostgreSQL created the data folder', async () => {
+  it('reports both versions if a different version of PostgreSQL created the data folder', async () => {
     const file = join(dataDir, 'postgres', 'PG_VERSION');
     const version = await readFile(file, 'utf8');
     await writeFile(file, '9\n');

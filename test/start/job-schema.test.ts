@@ -33,7 +33,7 @@ it('migrates the schema of pg-boss and grants the database roles the required ri
   await expect(client.query('DELETE FROM pgboss.job_common')).rejects.toThrow('permission denied');
 });
 
-it('migrates the options of a job queue to the values of this version', async () => {
+it('updates the options of a job queue to the values of the current version', async () => {
   await client.query("UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-dispatch'");
   await migrateDatabase(database.url);
   const { rows } = await client.query(

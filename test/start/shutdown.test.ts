@@ -24,7 +24,7 @@ function spawnStoppable(stopMs: number) {
   return { child, exited: once(child, 'exit'), output: () => output };
 }
 
-it('continues the shutdown that an error started when a signal arrives, and exits with code 1', async () => {
+it('continues a shutdown after an error even if a signal arrives, and exits with code 1', async () => {
   const { child, exited, output } = spawnStoppable(1000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');
@@ -46,7 +46,7 @@ it('logs the shutdown as JSON without a terminal', async () => {
   ]);
 });
 
-it('exits immediately on a second signal during the shutdown that an error started', async () => {
+it('exits immediately on a second signal during a shutdown after an error', async () => {
   const { child, exited, output } = spawnStoppable(9000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');

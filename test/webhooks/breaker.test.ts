@@ -164,7 +164,7 @@ describe('presentHealth', () => {
     expect(presented(held, at(day), { held: true })).toMatchObject(byOwner);
   });
 
-  it('reports QUOTA as the reason of a pause even if there are other reasons, and refers to the change feed', () => {
+  it('reports QUOTA as the reason of a pause with several reasons, and refers to the change feed', () => {
     const quota = { health: 'PAUSED', pausedAt: at(minute), pausedReason: 'QUOTA' };
     const row = { quotaReachedAt: at(minute) };
     const alone = presented(healthy, at(hour), row);

@@ -94,7 +94,7 @@ describe('claimDue', () => {
     for (const test of [open, inactive, gone]) expect(await test.claim()).toEqual([]);
   });
 
-  it('claims one delivery of a half-open circuit as a probe, and opens the circuit for the lease', async () => {
+  it("claims a probe of a half-open circuit, and keeps the circuit open until the probe's lease ends", async () => {
     const [closed, halfOpen, idle] = [await subscribe(2), await subscribe(2), await subscribe(0)];
     for (const test of [halfOpen, idle]) await test.change(openFor('-1 minute'));
     const [before, idleBefore] = [await halfOpen.row(), await idle.row()];
@@ -227,7 +227,7 @@ describe('recordResults', () => {
     expect({ openings, opening: Number(openUntil) - Number(lastFailureAt) }).toEqual({ openings: 3, opening: 20_000 });
   });
 
-  it('ignores attempts to the previous URL in the health of a subscription', async () => {
+  it('does not update the health of a subscription after attempts to its previous URL', async () => {
     const moved = await subscribe(3);
     const [gone, slow, good] = (await moved.claim()) as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
     await moved.change("url = 'https://new.example.com/hook'");

@@ -303,7 +303,7 @@ describe('POST /webhooks/:id/test', () => {
 });
 
 describe('skipOwn', () => {
-  it('skips events of the API key that created the webhook if skipOwn is set', async () => {
+  it('sends no events to a webhook with skipOwn for changes by the key that created the webhook', async () => {
     const { receiver } = await subscribe({ skipOwn: true });
     const everything = await receive();
     await owner.createWebhook({ url: everything.url });
@@ -316,7 +316,7 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
-  it('skips events of the webhook key and its replacement with skipOwn, but not of the replaced key', async () => {
+  it('skips changes by the creating key and its replacement with skipOwn, but not by its predecessor', async () => {
     const { api } = sender;
     owner = await createWorkspace(api);
     const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];
@@ -339,7 +339,7 @@ describe('skipOwn', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
   });
 
-  it('skips events of the key that sets skipOwn if the webhook was not created by a key', async () => {
+  it('skips changes by the key that sets skipOwn if no key created the webhook', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });
     await owner.createTicket({ title: 'delivered' });
@@ -412,7 +412,7 @@ describe('webhook filter', () => {
     expect(await titlesOf(receiver, 1)).toEqual(['delivered']);
   });
 
-  it('rejects a webhook filter value that is not in canonical form, but keeps a stored value', async () => {
+  it('rejects a new webhook filter value that is not in canonical form, but keeps a stored one', async () => {
     const filter = { purchaseCost: ['1499', '1499.00'] };
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const rejected = errorOf(await owner.call('POST', '/webhooks', body));

@@ -249,7 +249,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
-  it('gives each workspace an equal share of replay batches, however many replays another workspace has', {
+  it('gives each workspace an equal share of replay batches, even if one workspace has many replays', {
     timeout: 60_000,
   }, async () => {
     const [many, one] = [await start(2000), await start(2000)];
@@ -360,7 +360,7 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
   });
 
-  it('replays a locked delivery after the other transaction rolls back', async () => {
+  it('replays a locked delivery after the transaction that holds the lock rolls back', async () => {
     const { workspace, id, rows, due } = await start(3);
     const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { percentiles } from '../../support/percentiles.ts';
 
-/** The requests and the duration of a client. */
+/** The requests that a client sends, and how long it sends them. */
 export interface ClientJob {
   url: string;
   /** The requests that the client sends in turn. */

@@ -62,7 +62,7 @@ export interface AttemptTracer {
   ): Promise<void>;
 }
 
-/** The milliseconds between two polls for jobs without a notification, and the maximum number of jobs per poll. */
+/** The milliseconds between two polls if no notification arrives, and the maximum number of jobs per poll. */
 const pollInterval = 100;
 const jobBatchSize = 200;
 

@@ -74,8 +74,9 @@ function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
   let resolver = open();
   let createdAt = performance.now();
-  // A reused resolver avoids name servers that don't respond. But c-ares adapts its timeout to earlier response times,
-  // so a lookup that times out is repeated with a new resolver.
+  // A resolver remembers which name servers failed, and queries these servers last. Therefore, lookups share one
+  // resolver. But c-ares, the DNS library of Node.js, shortens the timeout of a resolver after fast responses. Then a slow
+  // lookup can time out too early, so the code repeats this lookup with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;
