@@ -75,8 +75,8 @@ function nameServerLookup(): LookupFunction {
   let resolver = open();
   let createdAt = performance.now();
   // A resolver remembers which name servers failed, and queries these servers last. Therefore, lookups share one
-  // resolver. But c-ares, the DNS library of Node.js, shortens the timeout of a resolver after fast responses. Then a slow
-  // lookup can time out too early, so the code repeats this lookup with a new resolver.
+  // resolver. But c-ares, the DNS library of Node.js, shortens the timeout of a resolver after fast responses. Then a
+  // slow lookup can time out too early, so the code repeats this lookup with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;
