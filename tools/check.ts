@@ -19,7 +19,16 @@ interface Check {
   inputs?: string[];
 }
 
-const projects = ['contract', 'client', 'client/tsconfig.tools.json', 'examples', 'server', 'test', 'tools'];
+const projects = [
+  'contract',
+  'client',
+  'client/tsconfig.tools.json',
+  'examples',
+  'server',
+  'test',
+  'test/system',
+  'tools',
+];
 
 const checks: Check[] = [
   { name: 'types', command: ['tsc', '-b', ...projects], fix: 'Correct the types.' },

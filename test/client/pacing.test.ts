@@ -1,8 +1,8 @@
 import { type ClientOptions, ItsmClient, isItsmError, type PacedLimit } from '@itsm-api/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createConcurrently } from '../bench/pacing.ts';
 import { startApi } from '../support/api.ts';
 import { createWorkspace, ticket } from '../support/workspace.ts';
+import { createConcurrently } from '../system/bench/pacing.ts';
 
 describe('concurrent client calls', () => {
   it.each([

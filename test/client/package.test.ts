@@ -12,10 +12,10 @@ import { signTestEvent } from '@itsm-api/client/webhooks';
 import { openApiDocument } from '@itsm-api/contract/openapi';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { steadyPort } from '../faults/postgres.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { pnpm } from '../support/pnpm.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 const execute = promisify(execFile);

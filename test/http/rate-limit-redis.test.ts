@@ -11,7 +11,7 @@ import {
 import { openRedisCounter } from '@itsm-api/server/http/rate-limit/redis-windows.ts';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { steadyPort } from '../faults/postgres.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 
 /** Tests rate limit windows in Redis. rules/shared-limits.test.ts tests them in running servers. */

@@ -7,12 +7,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Asset } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -24,8 +23,11 @@ const secret = 'a secret of the guides, long enough';
 const secretKey = randomBytes(32).toString('base64');
 
 let api: Api;
+/** An API with the rate limits of the specification in windows of one second, for the guides about rate limits. */
+let limited: Api;
 let workspace: Workspace;
 let origin: string;
+let limitedOrigin: string;
 let folder: string;
 let stopDelivery: () => Promise<void>;
 
@@ -33,18 +35,22 @@ beforeAll(async () => {
   api = await startApi({
     ownDatabase: true,
     secretKeys: [secretKey],
-    env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '1' },
+    env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' },
+  });
+  limited = await startApi({
+    databaseUrl: api.databaseUrl,
+    env: { RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '1' },
   });
   workspace = await createWorkspace(api);
   await workspace.createTicket({ title: 'Seen in a guide', priority: 'HIGH' });
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  limitedOrigin = await limited.app.listen({ host: '127.0.0.1', port: 0 });
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
 });
-// The rate limit window is one second long, so each test waits for a new window.
-beforeEach(() => setTimeout(1100));
 afterAll(async () => {
   await stopDelivery();
+  await limited.close();
   await api.close();
   await rm(folder, { recursive: true });
 });
@@ -192,7 +198,7 @@ it('runs the code samples in docs/guides/handle-errors.md', async () => {
   // When the quota is used up, the code of the guide waits as long as Retry-After requires.
   const burst = `await Promise.all(Array.from({ length: 30 }, () => fetch(\`\${process.env.ITSM_URL}/api/public/v1/tickets\`, {
     headers: { authorization: \`Bearer \${process.env.ITSM_KEY}\` } })));\n`;
-  expect(await run('ts', burst + code)).toContain('1 ticket');
+  expect(await run('ts', burst + code, { ITSM_URL: limitedOrigin })).toContain('1 ticket');
   expect(await run('sh', guide.take('sh'))).toMatch(/import-42/);
   expect(guide.blocks).toEqual([]);
 });
@@ -320,8 +326,9 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
 
 it('runs the code samples in docs/guides/rate-limits.md', async () => {
   const guide = await readGuide('rate-limits');
-  expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
-  expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
+  const env = { ITSM_URL: limitedOrigin };
+  expect(await run('sh', guide.take('sh'), env)).toMatch(/"tickets";q=30;w=1/);
+  expect(await run('ts', guide.take('ts'), env)).toBe('[ 200 ]\n');
   expect(guide.blocks).toEqual([]);
 });
 

@@ -3,9 +3,9 @@ import { pathPrefix } from '@itsm-api/contract';
 import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { steadyPort } from '../faults/postgres.ts';
-import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { steadyPort } from '../support/postgres-server.ts';
+import { type ServerProcess, spawnServer } from '../support/server-process.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
 /*

@@ -6,12 +6,12 @@ import { pathPrefix } from '@itsm-api/contract';
 import { openDatabases } from '@itsm-api/server/database/client/databases.ts';
 import type { StatementTracer } from '@itsm-api/server/database/client/statement-tracer.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { steadyPort } from '../faults/postgres.ts';
-import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 import { eventually, type Respond, startReceiver } from '../support/receiver.ts';
+import { type ServerProcess, spawnServer } from '../support/server-process.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Collector, type Span, startCollector } from './collector.ts';
 

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { steadyPort } from '../faults/postgres.ts';
-import { spawnServer } from '../faults/server.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
+import { spawnServer } from '../support/server-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /** Creates a logger that collects log lines. */

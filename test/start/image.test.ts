@@ -8,9 +8,9 @@ import { readSettings, Settings } from '@itsm-api/server/config/env.ts';
 import { pages } from '@itsm-api/server/docs-site/site-pages.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { steadyPort } from '../faults/postgres.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { pnpm } from '../support/pnpm.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 
 /** Tests the image without Docker. Executes the instructions of the Dockerfile in a folder, and parses compose.yaml. */
 const root = join(import.meta.dirname, '../..');

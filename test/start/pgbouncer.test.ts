@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { pathPrefix } from '@itsm-api/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { steadyPort } from '../faults/postgres.ts';
-import { spawnServer } from '../faults/server.ts';
 import { answerOf, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
+import { spawnServer } from '../support/server-process.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
 /** Tests a server process that connects to PostgreSQL through PgBouncer. */

@@ -1,72 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { openEmbedded } from '../../server/src/embedded-postgres/embedded.ts';
-import { commandLine, processCommandLine } from '../cli/itsm.ts';
+import { commandLine } from '../cli/itsm.ts';
 import { startApi } from '../support/api.ts';
-import { compiled } from '../support/compiled.ts';
-import { cloneDatabase, execute, query, withDatabase } from '../support/database.ts';
+import { cloneDatabase, execute, withDatabase } from '../support/database.ts';
+import { dataDir, postgresPid, start, stopStarted } from '../support/start-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Tests the server in a separate process: its output, and the processes and files that remain after it exits. */
-const main = join(import.meta.dirname, '../../server/src/main.ts');
+/* Tests the server in a separate process: its output, and the processes and files that remain after it exits. */
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
-const running: Started[] = [];
-const folders: string[] = [];
 
-interface Started {
-  process: ChildProcess;
-  /** Returns all output of the process so far, including standard error. */
-  output(): string;
-  /** Resolves to the address of the server when the server is ready. */
-  ready: Promise<string>;
-  exited: Promise<number | null>;
-}
-
-afterEach(async () => {
-  for (const { process, exited } of running.splice(0)) {
-    process.kill('SIGINT');
-    await exited;
-  }
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
-
-async function dataDir(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'itsm-start-'));
-  // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
-  await chmod(folder, 0o755);
-  folders.push(folder);
-  return folder;
-}
-
-function start(env: Record<string, string>, cwd?: string): Started {
-  const child = spawn(process.execPath, [main], {
-    cwd,
-    env: { PATH: process.env.PATH, ...compiled, DRAIN_SECONDS: '0', ...(cwd === undefined && { PORT: '0' }), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
-  const ready = new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk;
-      const address = /"api":"(http[^"]+)\/api\/public\/v1"/.exec(output)?.[1];
-      if (address !== undefined) resolve(address);
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    exited.then((code) => reject(new Error(`start ended with ${code}: ${output}`)));
-  });
-  ready.catch(() => undefined);
-  const started = { process: child, output: () => output, ready, exited };
-  running.push(started);
-  return started;
-}
+afterEach(stopStarted);
 
 async function totals(address: string, key: string): Promise<Record<string, number>> {
   const entries = ['users', 'tickets', 'assets', 'projects'].map(async (resource) => {
@@ -75,12 +21,6 @@ async function totals(address: string, key: string): Promise<Record<string, numb
     return [resource, meta.totalCount];
   });
   return Object.fromEntries(await Promise.all(entries));
-}
-
-/** Returns the ID of the PostgreSQL process of a data folder, or undefined if PostgreSQL doesn't run. */
-async function postgresPid(folder: string): Promise<number | undefined> {
-  const text = await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : Number(text.split('\n')[0]);
 }
 
 describe('start', () => {
@@ -136,78 +76,6 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('restarts the embedded PostgreSQL after it stops, and exits with an error if the restart fails', {
-    timeout: 90_000,
-  }, async () => {
-    const DATA_DIR = await dataDir();
-    const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
-    const address = await server.ready;
-    const key = /itsm_\w{38}/.exec(server.output())?.[0] ?? '';
-    const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
-    const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
-    const pid = (await postgresPid(DATA_DIR)) ?? 0;
-
-    // SIGINT stops PostgreSQL like an administrator would. PostgreSQL then removes the file that contains its port.
-    process.kill(pid, 'SIGINT');
-    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
-    await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
-
-    await rename(join(DATA_DIR, 'postgres/postgresql.conf'), join(DATA_DIR, 'postgresql.conf'));
-    process.kill((await postgresPid(DATA_DIR)) ?? 0, 'SIGKILL');
-    const health = async () => (await fetch(`${operations}/readyz`)).json();
-    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
-      status: 'degraded',
-      checks: { database: { ok: false, error: expect.stringContaining('ECONNREFUSED') } },
-    });
-    expect(await server.exited).toBe(1);
-    expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
-  });
-
-  it('reports damaged files of PostgreSQL and serves data from intact files', { timeout: 90_000 }, async () => {
-    const DATA_DIR = await dataDir();
-    const before = start({ DATA_DIR });
-    await before.ready;
-    const key = /itsm_\w{38}/.exec(before.output())?.[0] ?? '';
-    const database = await openEmbedded({ dataDir: DATA_DIR, holder: { type: 'command' } });
-    const [{ path } = {}] = await query(database.url, "SELECT pg_relation_filepath('assets') AS path");
-    await database.stop();
-    before.process.kill('SIGINT');
-    await before.exited;
-    const file = await open(join(DATA_DIR, 'postgres', String(path)), 'r+');
-    await file.write('damaged', 8000);
-    await file.close();
-
-    const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
-    const address = await server.ready;
-    const statusOf = async (resource: string) =>
-      (await fetch(`${address}/api/public/v1/${resource}`, { headers: { 'x-api-key': key } })).status;
-    expect(await Promise.all(['assets', 'tickets', 'projects'].map(statusOf))).toEqual([500, 200, 200]);
-
-    const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
-    const health = async () => (await fetch(`${operations}/readyz`)).json();
-    const message = expect.stringMatching(/^Data files are damaged: \d+ page reads failed, the last at 20\S+Z\.$/);
-    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
-      status: 'degraded',
-      checks: { database: { ok: false, error: message } },
-    });
-    const { stdout } = await processCommandLine('', { DATA_DIR })('doctor --json');
-    expect(JSON.parse(stdout).findings).toContainEqual(
-      expect.objectContaining({ check: 'data files', level: 'wrong', message }),
-    );
-  });
-
-  it('stops PostgreSQL and exits with code 0 on SIGINT during the start, and can start again', {
-    timeout: 60_000,
-  }, async () => {
-    const DATA_DIR = await dataDir();
-    const interrupted = start({ DATA_DIR });
-    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
-    interrupted.process.kill('SIGINT');
-    expect(await interrupted.exited, interrupted.output()).toBe(0);
-    expect(await postgresPid(DATA_DIR)).toBeUndefined();
-    await start({ DATA_DIR }).ready;
-  });
-
   it('prints no API key, and warns about the embedded PostgreSQL, if other hosts can reach the server', {
     timeout: 60_000,
   }, async () => {
@@ -245,33 +113,6 @@ describe('start', () => {
     expect(await server.exited, server.output()).toBe(0);
     expect(server.output().match(/Stopping/g)).toHaveLength(1);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
-  });
-
-  it('exits immediately on a second signal while a request runs', { timeout: 60_000 }, async () => {
-    const database = await cloneDatabase();
-    const api = await startApi({ databaseUrl: database.url });
-    const { key } = await createWorkspace(api);
-    await api.close();
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-
-    const env = { LOCK_TIMEOUT_MS: '20000', STATEMENT_TIMEOUT_MS: '20000' };
-    const server = start({ ...env, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY });
-    const address = await server.ready;
-    await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
-    const request = fetch(`${address}/api/public/v1/assets`, { headers: { 'x-api-key': key } }).catch(() => undefined);
-    const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-      WHERE NOT granted AND datname = current_database()`;
-    await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
-    server.process.kill('SIGTERM');
-    await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
-    await sleep(1500);
-    expect(server.process.exitCode).toBeNull();
-    server.process.kill('SIGTERM');
-    expect(await server.exited).toBe(130);
-    await request;
-    await client.end();
-    await database.drop();
   });
 
   it('opens at most the number of database connections that the server prints', { timeout: 60_000 }, async () => {

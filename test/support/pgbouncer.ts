@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { steadyPort } from '../faults/postgres.ts';
+import { steadyPort } from './postgres-server.ts';
 import { canTest, pathOf } from './programs.ts';
 
 const programs = ['pgbouncer'];

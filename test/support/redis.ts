@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { steadyPort } from '../faults/postgres.ts';
+import { steadyPort } from './postgres-server.ts';
 import { canTest, pathOf } from './programs.ts';
 
 /** A Redis server for one test, without persistence. The server keeps its port when it restarts. */

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix, type Ticket } from '@itsm-api/contract';
+import { expect, it } from 'vitest';
+import { openInstallation } from '../support/installation.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { supervise } from '../support/server-process.ts';
+import { addWorkspace, subscribe } from '../support/subscribed-workspaces.ts';
+import { ticket } from '../support/workspace.ts';
+
+/* The only test here that kills processes. `pnpm test:system` kills them hundreds of times in many situations. */
+it('keeps every acknowledged ticket and delivers its event after API, worker and PostgreSQL were killed', {
+  timeout: 120_000,
+}, async () => {
+  const stops: (() => unknown)[] = [];
+  try {
+    const { postgres, runtime, apiUrl, env } = await openInstallation(stops as (() => Promise<unknown>)[]);
+    const workspace = await addWorkspace(runtime, 'Killed');
+    const receiver = await startReceiver();
+    stops.push(receiver.close);
+    await subscribe(workspace, { name: 'all', url: receiver.url, events: ['ticket.created'] });
+    const [api, worker] = [supervise({ ...env, ROLES: 'api' }), supervise({ ...env, ROLES: 'worker' })];
+    stops.push(api.stop, worker.stop);
+    await Promise.all([api.ready(), worker.ready()]);
+
+    const headers = { 'x-api-key': workspace.key, 'content-type': 'application/json' };
+    const acknowledged: number[] = [];
+    const create = async () => {
+      const body = JSON.stringify({ ...ticket, title: 'Created beside a kill' });
+      const response = await fetch(`${apiUrl}${pathPrefix}/tickets`, { method: 'POST', headers, body }).catch(() => {});
+      if (response?.status === 201) acknowledged.push(((await response.json()) as { data: Ticket }).data.id);
+      else await sleep(50);
+    };
+    /** Creates tickets until the API has acknowledged another 40. After the first 20, calls `kill`. */
+    const createWhile = async (kill: () => unknown) => {
+      const from = acknowledged.length;
+      let killing: unknown;
+      await expect
+        .poll(
+          async () => {
+            await Promise.all([create(), create(), create(), create()]);
+            if (acknowledged.length >= from + 20) killing ??= kill();
+            return acknowledged.length;
+          },
+          { timeout: 60_000, interval: 1 },
+        )
+        .toBeGreaterThanOrEqual(from + 40);
+      await killing;
+    };
+    await createWhile(api.kill);
+    await createWhile(worker.kill);
+    await createWhile(async () => {
+      await postgres.killAll();
+      await postgres.start();
+    });
+
+    const stored = await runtime.prisma.ticket.findMany({ select: { id: true } });
+    expect(stored.map(({ id }) => Number(id))).toEqual(expect.arrayContaining(acknowledged));
+    const delivered = () => new Set(receiver.received.map(({ body }) => JSON.parse(body).ticket.id));
+    await expect.poll(() => acknowledged.filter((id) => !delivered().has(id)), { timeout: 60_000 }).toEqual([]);
+    expect([...api.crashes, ...worker.crashes]).toEqual([]);
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+});

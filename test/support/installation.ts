@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { readSettings } from '@itsm-api/server/config/env.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
+import { openPostgres, type Postgres, steadyPort } from './postgres-server.ts';
+
+/** What the server processes under test need. */
+export interface Installation extends Database {
+  postgres: Postgres;
+}
+
+/** A database that server processes reach directly or through a proxy. */
+interface Database {
+  /** The services of the server on the same database, for use in the test process. */
+  runtime: Runtime;
+  /** The URL where the API will listen. */
+  apiUrl: string;
+  /** The environment variables of the server processes without `ROLES`. The limits are too high to reach. */
+  env: Record<string, string>;
+}
+
+/**
+ * Starts a PostgreSQL server and migrates its database. Adds cleanup functions to `stops`, which the caller calls in
+ * reverse order.
+ * @param settings the settings of PostgreSQL
+ * @param given additional environment variables of the server
+ */
+export async function openInstallation(
+  stops: (() => Promise<unknown>)[],
+  settings: Record<string, string> = {},
+  given: Record<string, string> = {},
+): Promise<Installation> {
+  const postgres = await openPostgres(settings);
+  stops.push(postgres.remove);
+  return { postgres, ...(await openDatabase(postgres.url, stops, given)) };
+}
+
+/**
+ * Migrates the database at a URL.
+ * @param given additional environment variables of the server
+ */
+export async function openDatabase(
+  url: string,
+  stops: (() => Promise<unknown>)[],
+  given: Record<string, string> = {},
+): Promise<Database> {
+  const port = await steadyPort();
+  const env = {
+    DATABASE_URL: url,
+    PORT: String(port),
+    WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    RATE_LIMIT_GLOBAL: '1000000000',
+    RATE_LIMIT_GROUP: '1000000000',
+    TENANT_CONCURRENCY_SHARE: '1',
+    ...given,
+  };
+  const runtime = await openRuntime(readSettings(env), {
+    holder: { type: 'command' },
+    worker: false,
+    prepare: migrateDatabase,
+    onConnectionError: () => undefined,
+  });
+  stops.push(runtime.close);
+  return { runtime, apiUrl: `http://127.0.0.1:${port}`, env };
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compiled } from './compiled.ts';
+
+const main = join(import.meta.dirname, '../../server/src/main.ts');
+
+/** One run of `server/src/main.ts`. */
+export interface ServerProcess {
+  child: ChildProcess;
+  /** Resolves when the process logs that it is running. Rejects if the process exits first. */
+  ready: Promise<void>;
+  exited: Promise<void>;
+  /** Returns the last part of the output of the process. */
+  output(): string;
+}
+
+/**
+ * Spawns a server process with only the given environment variables. `program` can be the program of another release.
+ */
+export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
+  const child = spawn(process.execPath, [...nodeOptions, program], {
+    env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const onExit = () => child.kill('SIGKILL');
+  process.once('exit', onExit);
+  let output = '';
+  const exited = once(child, 'exit').then(() => {
+    process.off('exit', onExit);
+  });
+  const ready = new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output = (output + chunk).slice(-4000);
+        if (output.includes('is running.')) resolve();
+      });
+    }
+    exited.then(() => reject(new Error(`the server ended: ${output}`)));
+  });
+  ready.catch(() => undefined);
+  return { child, ready, exited, output: () => output };
+}
+
+/** A server process that is restarted whenever it ends. */
+export interface Supervised {
+  /** Resolves when the process is ready. */
+  ready(): Promise<void>;
+  /** Kills the process with SIGKILL. Returns false if no process runs. */
+  kill(): boolean;
+  /** The last output of each process that exited although it was ready and the test did not kill it. */
+  crashes: string[];
+  stop(): Promise<void>;
+}
+
+/** Runs a server process, and starts a new one whenever it exits, as a supervisor does. */
+export function supervise(env: Record<string, string>): Supervised {
+  const crashes: string[] = [];
+  let stopped = false;
+  let current = spawnServer(env);
+
+  const ended = (async () => {
+    while (!stopped) {
+      const { child, ready, exited, output } = current;
+      const wasReady = await ready.then(
+        () => true,
+        () => false,
+      );
+      await exited;
+      if (wasReady && !child.killed) crashes.push(output());
+      await sleep(100);
+      if (!stopped) current = spawnServer(env);
+    }
+  })();
+
+  return {
+    crashes,
+    async ready() {
+      // The process can exit during its start, because PostgreSQL may not be available yet.
+      while (
+        !(await current.ready.then(
+          // Node.js reports the exit of a killed process with a delay.
+          () => current.child.exitCode === null && current.child.signalCode === null && !current.child.killed,
+          () => false,
+        ))
+      ) {
+        await sleep(50);
+      }
+    },
+    kill: () => current.child.exitCode === null && current.child.kill('SIGKILL'),
+    async stop() {
+      stopped = true;
+      current.child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

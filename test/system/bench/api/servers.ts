@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
+
+/** A running server that the benchmark measures. */
+export interface Measured {
+  name: Name;
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
+  // Raises the concurrency limit, because one tenant sends all requests.
+  api: { file: '../../../../server/src/main.ts', env: { TENANT_CONCURRENCY_SHARE: '1' } },
+  apiDefaultShare: { file: '../../../../server/src/main.ts' },
+  barePg: { file: './bare.ts' },
+  securedPg: { file: './bare.ts', env: { ROW_LEVEL_SECURITY: '1' } },
+  plainStack: { file: './plain.ts' },
+};
+export const serverNames = Object.keys(programs) as Name[];
+
+interface ServerOptions {
+  /** Environment variables that extend or replace the default settings. */
+  env?: Record<string, string>;
+  nodeOptions?: string[];
+}
+
+/** Starts a reference server, or the API in production mode with rate limits that are too high to reach. */
+export async function startServer(
+  name: Name,
+  databaseUrl: string,
+  { env = {}, nodeOptions = [] }: ServerOptions = {},
+): Promise<Measured> {
+  const port = await freePort();
+  const program = fileURLToPath(new URL(programs[name].file, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, program], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+      ROLES: 'api',
+      STATEMENT_TIMEOUT_MS: '60000',
+      RATE_LIMIT_GLOBAL: '1000000000',
+      RATE_LIMIT_GROUP: '1000000000',
+      ...programs[name].env,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.once('exit', () => child.kill());
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(`${url}/api/public/v1/ping`, child);
+  return {
+    name,
+    url,
+    pid: child.pid ?? 0,
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/**
+ * Waits until the server responds.
+ * @throws if the process exits before it responds
+ */
+export async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
+    if (child.exitCode !== null) throw new Error(`A measured server exited with ${child.exitCode}.`);
+    if (
+      await fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
+  }
+  throw new Error(`${url} does not respond.`);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,196 @@
+import { buildApp } from '@itsm-api/server/app.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
+import type { Context } from '@itsm-api/server/resources/shared/context.ts';
+import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
+import type { Api } from '../../support/api.ts';
+import { type Percentiles, percentiles } from '../../support/percentiles.ts';
+import { preview, signIn, type Visitor } from '../../support/visitor.ts';
+import { loadData } from './api/data.ts';
+import { fillUsage } from './usage.ts';
+
+/** The latency of the pages of the developer area in a workspace with many rows. */
+export interface AreaResult {
+  tickets: number;
+  deliveries: number;
+  /** The response time of each page in milliseconds, without a network, and the size of the response. */
+  pages: Record<string, Percentiles & { bytes: number }>;
+}
+
+interface AreaOptions {
+  dataDir: string;
+  tickets: number;
+  deliveries: number;
+  rounds: number;
+  onProgress: (text: string) => void;
+}
+
+const webhooks = 50;
+/** The number of measured requests per page. The first request is not measured, because it prepares the statements. */
+const perRound = 20;
+
+const assets = 20_000;
+const projects = 500;
+
+/**
+ * Loads tickets, half of them in one workspace. This workspace also gets assets, projects, a week of usage of a hundred
+ * API keys, and deliveries of 30 days to 50 webhooks. Two event types are frequent, one is rare, and half of the
+ * deliveries of the most frequent type are exhausted. Then requests every page as an administrator, and the list of
+ * deliveries with every filter.
+ */
+export async function benchArea(options: AreaOptions): Promise<{ table: string; result: AreaResult }> {
+  const { dataDir, tickets, deliveries, rounds, onProgress } = options;
+  const settings = readSettings({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+  const runtime = await openRuntime(settings, {
+    holder: { type: 'command' },
+    worker: false,
+    prepare: migrateDatabase,
+    onConnectionError: () => undefined,
+  });
+  const { databases, services } = runtime;
+  const app = await buildApp({ databases, services, settings, logger: createLogger('silent') });
+  try {
+    const { ticketIds } = await loadData(runtime.databaseUrl, tickets, onProgress);
+    onProgress(`loading ${deliveries} deliveries`);
+    const context = await tenantContext(runtime, '1');
+    const webhook = await load(runtime, context, deliveries);
+    const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: toTenantId(1), userId: 1 });
+    // A CSV file with the maximum number of rows for an import.
+    const lines = Array.from({ length: 5000 }, (_, n) => `Laptop ${n},NEW-${n},LAPTOP\n`);
+    await preview(visitor, '/developer/assets/import', `name,assetTag,type\n${lines.join('')}`);
+    const pages: AreaResult['pages'] = {};
+    for (const path of [...pathsFor(webhook), ...otherPaths(ticketIds)]) {
+      onProgress(path);
+      pages[path] = await measure(visitor, path, rounds * perRound);
+    }
+    return { table: tableOf(pages), result: { tickets, deliveries, pages } };
+  } finally {
+    await app.close();
+    await runtime.close();
+  }
+}
+
+/** Inserts the webhooks and deliveries. Returns the id of a webhook with deliveries. */
+async function load({ databaseUrl }: Runtime, context: Context, deliveries: number): Promise<number> {
+  const tenantId = context.db.$tenantId;
+  const made: number[] = [];
+  for (let i = 0; i < webhooks; i++) {
+    const url = `https://hooks.example.com/${i}`;
+    made.push((await createWebhook(context, { url, secret: 'a secret, long enough', events: ['ticket.created'] })).id);
+  }
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO events (tenant_id, public_id, type, body, created_at)
+       SELECT $1, 'evt_' || md5(n::text),
+         CASE WHEN n % 1000 = 0 THEN 'asset.created' WHEN n % 100 < 40 THEN 'ticket.created' ELSE 'ticket.updated' END,
+         json_build_object('ticket', json_build_object('id', n, 'description', repeat(md5(n::text), 40))),
+         now() - interval '30 days' * ($2 - n) / $2
+       FROM generate_series(1, $2::int) n`,
+      [tenantId, deliveries],
+    );
+    await client.query(
+      `INSERT INTO deliveries (tenant_id, subscription_id, event_id, state, attempts, created_at, settled_at)
+       SELECT tenant_id, ($2::bigint[])[1 + id % $3::int], id,
+         CASE WHEN type = 'ticket.updated' AND id % 2 = 0 THEN 'EXHAUSTED' ELSE 'DELIVERED' END, 1, created_at, created_at
+       FROM events WHERE tenant_id = $1 ORDER BY id`,
+      [tenantId, made, webhooks],
+    );
+    await client.query(
+      `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, status, public_answer)
+       SELECT tenant_id, id, 1, created_at, 20, 500, repeat(md5(id::text), 20) FROM deliveries WHERE tenant_id = $1 ORDER BY id`,
+      [tenantId],
+    );
+    await client.query(`UPDATE users SET role = 'ADMIN' WHERE tenant_id = $1 AND id = 1`, [tenantId]);
+    await client.query(
+      `INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
+       SELECT $1, 'Laptop ' || n, 'LT-' || n, 'LAPTOP', now() FROM generate_series(1, $2::int) n`,
+      [tenantId, assets],
+    );
+    await client.query(
+      `INSERT INTO projects (tenant_id, key, name, updated_at)
+       SELECT $1, 'P' || n, 'Project ' || n, now() FROM generate_series(1, $2::int) n`,
+      [tenantId, projects],
+    );
+    await fillUsage(client);
+    await client.query('VACUUM ANALYZE');
+  } finally {
+    await client.end();
+  }
+  return made[0] as number;
+}
+
+function pathsFor(webhook: number): string[] {
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 16);
+  const queries = [
+    '',
+    'page=1900',
+    'state=EXHAUSTED',
+    'state=CANCELLED',
+    'event=ticket.updated',
+    'event=asset.created',
+    'event=asset.created&state=EXHAUSTED',
+    'event=task.updated',
+    // The worst case: many deliveries match each filter, but none matches both.
+    'event=ticket.created&state=EXHAUSTED',
+    `since=${day(1)}`,
+    `until=${day(29)}`,
+    `since=${day(20)}&until=${day(19.9)}`,
+    `since=${day(20)}&until=${day(19)}&event=ticket.created&state=EXHAUSTED`,
+    `subscription=${webhook}`,
+    `subscription=${webhook}&event=asset.created`,
+    'event=evt_c4ca4238a0b923820dcc509a6f75849b',
+  ];
+  const lists = queries.map((query) => `/developer/deliveries?${query}`);
+  return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
+}
+
+/** Returns the paths of all lists except deliveries, and the path of one page of each other kind. */
+function otherPaths(ticketIds: number[]): string[] {
+  return [
+    ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],
+    ...['/users', '/users?q=user1', '/users/new', '/users/1'],
+    ...['/assets', `/assets?page=${assets / 25}`, '/assets?q=laptop', '/assets/1', '/assets/import'],
+    ...['/projects', `/projects?page=${projects / 25}`, '/projects/1', '/projects/import'],
+    ...[`/tickets/${ticketIds.at(-1)}`, '/audit', '/account'],
+  ].map((path) => `/developer${path}`);
+}
+
+function callsOf(app: FastifyInstance): Api['call'] {
+  return async ({ method, path, headers = {}, body }) => {
+    const response = await app.inject({ method: method as 'GET', url: path, headers, payload: body as string });
+    return {
+      status: response.statusCode,
+      headers: response.headers as Record<string, string>,
+      text: response.body,
+      body: undefined,
+    };
+  };
+}
+
+async function measure(visitor: Visitor, path: string, times: number): Promise<Percentiles & { bytes: number }> {
+  const took: number[] = [];
+  let bytes = 0;
+  for (let time = 0; time <= times; time++) {
+    const began = performance.now();
+    const { status, headers } = await visitor.get(path, { 'accept-encoding': 'gzip' });
+    if (status !== 200) throw new Error(`${path} returned ${status}`);
+    took.push(performance.now() - began);
+    bytes = Number(headers['content-length']);
+  }
+  return { ...percentiles(took.slice(1)), bytes };
+}
+
+function tableOf(pages: AreaResult['pages']): string {
+  const rows = Object.entries(pages).map(([path, { p50, p95, max, bytes }]) => {
+    return `${path.padEnd(100)} ${[p50, p95, max].map((each) => each.toFixed(1).padStart(7)).join('')} ${String(bytes).padStart(7)}\n`;
+  });
+  return `${'page'.padEnd(100)}     p50    p95    max   bytes\n${rows.join('')}`;
+}

@@ -1,0 +1,178 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { benchAgents } from './agents.ts';
+import { benchApi } from './api/api.ts';
+import { tablesOf, writeReport } from './api/report.ts';
+import { benchArea } from './area.ts';
+import { benchCli } from './cli.ts';
+import { benchFairness } from './fairness/fairness.ts';
+import { benchFlood } from './flood.ts';
+import { benchMemory } from './memory.ts';
+import { benchPacing } from './pacing.ts';
+import { benchRetention } from './retention.ts';
+import { benchSizes } from './sizes.ts';
+import { benchSoak } from './soak/soak.ts';
+import { benchUsage } from './usage.ts';
+import { benchWebhooks } from './webhooks.ts';
+import { benchWrites } from './writes.ts';
+
+const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
+pnpm bench agents [--rounds count] [--json]
+pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
+    [--profile folder] [--json]
+pnpm bench flood [--seconds of a measurement] [--json]
+pnpm bench memory [--json]
+pnpm bench retention [--keys 10m] [--rate per second] [--json]
+pnpm bench cli [--rounds count] [--json]
+pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
+pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
+pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
+pnpm bench usage [--rounds count] [--seconds of a round] [--json]
+pnpm bench webhooks [--only part,part] [--profile folder] [--json]
+pnpm bench writes [--tickets 200k] [--rounds count] [--json]
+
+See test/system/bench/README.md.
+`;
+
+const options = {
+  json: { type: 'boolean', default: false },
+  tickets: { type: 'string' },
+  data: { type: 'string' },
+  keys: { type: 'string', default: '10m' },
+  deliveries: { type: 'string', default: '100k' },
+  rate: { type: 'string' },
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string' },
+  only: { type: 'string' },
+  creates: { type: 'string', default: '200' },
+  clients: { type: 'string', default: '1' },
+  minutes: { type: 'string', default: '60' },
+  limit: { type: 'string', default: '30' },
+  window: { type: 'string', default: '60' },
+  profile: { type: 'string' },
+} as const;
+
+interface Printed {
+  /** The results as text for a terminal. */
+  table: string;
+  /** The results as JSON for programs. */
+  result: unknown;
+  /** False if a result exceeds its limit. */
+  good?: boolean;
+}
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options });
+const onProgress = (text: string) => process.stderr.write(`${text}\n`);
+
+/** The benchmarks by the first argument of `pnpm bench`. */
+const benches: Record<string, () => Promise<Printed>> = {
+  agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
+  api: measureApi,
+  fairness: measureFairness,
+  retention: () =>
+    inFolder((dataDir) =>
+      benchRetention({
+        dataDir,
+        keys: countOf('keys', values.keys),
+        perSecond: Number(values.rate ?? 2000),
+        onProgress,
+      }),
+    ),
+  cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
+  area: () =>
+    inFolder((dataDir) => {
+      const { tickets, rounds } = sizesOf({ tickets: '1m', seconds: '1' });
+      const deliveries = countOf('deliveries', values.deliveries);
+      return benchArea({ dataDir, tickets, deliveries, rounds, onProgress });
+    }),
+  flood: () => benchFlood({ seconds: Number(values.seconds ?? '12') }),
+  memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
+  pacing: measurePacing,
+  sizes: () => {
+    const { data } = values;
+    if (data === undefined) throw new Error('--data must be a folder that `pnpm bench --tickets 10m --data` has kept.');
+    const { tickets, ...sizes } = sizesOf({ tickets: '10k', seconds: '4' });
+    return inFolder((fewDir) => benchSizes({ ...sizes, few: tickets, fewDir, manyDir: resolve(data), onProgress }));
+  },
+  soak: () =>
+    benchSoak({
+      minutes: Number(values.minutes),
+      perSecond: values.rate === undefined ? undefined : Number(values.rate),
+      tickets: countOf('tickets', values.tickets ?? '200k'),
+      onProgress,
+    }),
+  usage: () =>
+    inFolder((dataDir) =>
+      benchUsage({ dataDir, rounds: Number(values.rounds), seconds: Number(values.seconds ?? 5), onProgress }),
+    ),
+  webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
+  writes: () =>
+    inFolder((dataDir) => benchWrites({ ...sizesOf({ tickets: '200k', seconds: '1' }), dataDir, onProgress })),
+};
+
+async function measureApi(): Promise<Printed> {
+  const sizes = sizesOf({ tickets: '10k', seconds: '3' });
+  const measure = async (dataDir: string) => {
+    const result = await benchApi({ ...sizes, dataDir, onProgress });
+    await writeReport(result);
+    return { table: tablesOf(result), result };
+  };
+  return values.data === undefined ? inFolder(measure) : measure(resolve(values.data));
+}
+
+async function measureFairness(): Promise<Printed> {
+  const sizes = sizesOf({ tickets: '1m', seconds: '10' });
+  return inFolder((dataDir) =>
+    benchFairness({ ...sizes, dataDir, only: values.only?.split(','), profile: values.profile, onProgress }),
+  );
+}
+
+function measurePacing(): Promise<Printed> {
+  const { creates, clients, limit, window } = values;
+  return benchPacing({
+    creates: Number(creates),
+    clients: Number(clients),
+    limit: Number(limit),
+    windowSeconds: Number(window),
+  });
+}
+
+/** Returns the sizes from the command-line options, or the default sizes of the benchmark. */
+function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
+  const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
+  return { tickets: countOf('tickets', tickets), rounds: Number(rounds), seconds: Number(seconds) };
+}
+
+/** Converts a number such as `10k` to a count. */
+function countOf(option: string, text: string): number {
+  const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(text) ?? [];
+  if (count === undefined) throw new Error(`--${option}: must be a number such as 10k or 10m, not ${text}`);
+  return Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
+}
+
+/** Runs a benchmark with a temporary folder for PostgreSQL, and removes the folder afterwards. */
+async function inFolder<Result>(measure: (dataDir: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'itsm-bench-'));
+  // If root runs the benchmark, PostgreSQL runs as another user, which needs access to the folder.
+  await chmod(folder, 0o755);
+  try {
+    return await measure(join(folder, 'data'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const bench = benches[positionals[0] ?? 'api'];
+if (bench === undefined) {
+  process.stderr.write(usage);
+  process.exitCode = 1;
+} else {
+  // `process.exit` runs the exit handlers, which stop the processes that the benchmark started.
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
+  const { table, result, good = true } = await bench();
+  process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);
+  process.exitCode = good ? 0 : 1;
+}

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { steadyPort } from '../../support/postgres-server.ts';
+import { canTest, pathOf } from '../../support/programs.ts';
+
+const programs = ['haproxy'];
+
+/**
+ * Returns true if HAProxy is installed. Otherwise, logs that tests are skipped.
+ * @throws in CI if HAProxy is not installed
+ */
+export const hasHaproxy = (subject: string) => canTest(subject, programs);
+
+export interface Haproxy {
+  /** The URL of HAProxy with deploy/haproxy.cfg, the configuration for operators. */
+  deployed: string;
+  /** The URL of HAProxy with plain-balancer.cfg, a configuration without retries. */
+  plain: string;
+  stop(): Promise<void>;
+}
+
+/** Starts HAProxy with both configurations. Each of the two API processes is given as `host:port`. */
+export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
+  const [deployed, plain] = [await steadyPort(), await steadyPort()].map((port) => `127.0.0.1:${port}`);
+  const stop = await run(['../../../deploy/haproxy.cfg', './plain-balancer.cfg'], deployed as string, {
+    BIND: deployed as string,
+    BIND_PLAIN: plain as string,
+    API_1: processes[0],
+    API_2: processes[1],
+  });
+  return { deployed: `http://${deployed}`, plain: `http://${plain}`, stop };
+}
+
+/**
+ * The ports of a PostgreSQL server and of its health check. Like Patroni, the health check reports whether the server
+ * is the primary.
+ */
+export interface Candidate {
+  port: number;
+  statusPort: number;
+}
+
+interface PostgresHaproxy {
+  /** The HAProxy port that forwards to the primary. */
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** Starts HAProxy for two PostgreSQL servers, with deploy/haproxy-postgresql.cfg. */
+export async function startPostgresHaproxy(first: Candidate, second: Candidate): Promise<PostgresHaproxy> {
+  const port = await steadyPort();
+  const address = `127.0.0.1:${port}`;
+  const stop = await run(['../../../deploy/haproxy-postgresql.cfg'], address, {
+    BIND: address,
+    POSTGRES_1: `127.0.0.1:${first.port}`,
+    POSTGRES_2: `127.0.0.1:${second.port}`,
+    PATRONI_PORT_1: String(first.statusPort),
+    PATRONI_PORT_2: String(second.statusPort),
+  });
+  return { port, stop };
+}
+
+/** Starts HAProxy. Resolves when HAProxy listens on `address`, to a function that stops HAProxy. */
+async function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
+  const paths = configs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const child = spawn(pathOf(programs), ['-db', ...paths.flatMap((path) => ['-f', path])], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output += chunk;
+  });
+  const onExit = () => child.kill('SIGKILL');
+  process.once('exit', onExit);
+  const exited = once(child, 'exit').then(() => {
+    process.off('exit', onExit);
+  });
+  while (!(await takesConnections(address))) {
+    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${output}`);
+    await sleep(20);
+  }
+  return async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+}
+
+function takesConnections(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(`tcp://${address}`);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}

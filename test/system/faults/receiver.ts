@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Subscription } from '../../support/subscribed-workspaces.ts';
+import { isSigned } from './signatures.ts';
+
+/** A received delivery. */
+export interface Arrival {
+  subscription: string;
+  /** The header `webhook-id`. */
+  eventId: string;
+  /** The title of the ticket in the body, which identifies the change. */
+  change: string;
+  /** When the receiver received the whole body, in milliseconds since 1970. */
+  at: number;
+  /** When the receiver sent the response, in milliseconds since 1970. */
+  respondedAt: number;
+  accepted: boolean;
+  /** The number of the attempt, which starts at 1. */
+  attempt: number;
+  /** True if the delivery has a valid signature with a secret of its subscription. */
+  signed: boolean;
+}
+
+export interface Receiver {
+  /** Adds a subscription. From then on, the receiver checks the signatures of its deliveries. */
+  know(subscription: Subscription): void;
+  /** Returns the URL that receives the deliveries of the subscription with this name. */
+  urlOf(subscription: string): string;
+  arrivals: Arrival[];
+  close(): Promise<void>;
+}
+
+interface ReceiverOptions {
+  /**
+   * The share of first attempts that fail, from 0 to 1. Half of the failed attempts get a 500 response, the other half
+   * a closed connection.
+   */
+  failing: number;
+  /** The maximum response time in milliseconds. Response times are random, up to this maximum. */
+  slowest: number;
+}
+
+/**
+ * Starts a receiver that records every delivery. Only first attempts can fail. A second failure would delay the end of
+ * the test by minutes.
+ */
+export async function openReceiver({ failing, slowest }: ReceiverOptions): Promise<Receiver> {
+  const arrivals: Arrival[] = [];
+  const known = new Map<string, Subscription>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    // The test can kill the worker while the worker sends a request.
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const accepted = request.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
+      const arrival = arrivalOf(request, Buffer.concat(chunks).toString(), { accepted, known });
+      arrivals.push(arrival);
+      setTimeout(() => {
+        arrival.respondedAt = Date.now();
+        answer(response, accepted);
+      }, Math.random() * slowest);
+    });
+  });
+  // If the receiver closed a connection that the worker reuses, another attempt would fail.
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    know: (subscription) => known.set(subscription.name, subscription),
+    urlOf: (subscription) => `http://127.0.0.1:${port}/${subscription}`,
+    arrivals,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Known {
+  accepted: boolean;
+  known: Map<string, Subscription>;
+}
+
+function arrivalOf({ url = '', headers }: IncomingMessage, body: string, { accepted, known }: Known): Arrival {
+  const at = Date.now();
+  const subscription = url.slice(1);
+  return {
+    subscription,
+    eventId: String(headers['webhook-id']),
+    change: JSON.parse(body).ticket.title,
+    at,
+    respondedAt: at,
+    accepted,
+    attempt: Number(headers['x-service-attempt']),
+    signed: isSigned({ headers, body, at }, known.get(subscription)?.secrets ?? []),
+  };
+}
+
+function answer(response: ServerResponse, accepted: boolean): void {
+  if (accepted) response.end();
+  else if (Math.random() < 0.5) response.writeHead(500).end();
+  else response.destroy();
+}

@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type NewUser, type Scope, scopes } from '@itsm-api/contract';
+import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
+import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
+import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
+import { openInstallation } from '../../support/installation.ts';
+import { type Postgres, steadyPort } from '../../support/postgres-server.ts';
+import { startProxy } from '../../support/proxy.ts';
+import { type Supervised, supervise } from '../../support/server-process.ts';
+import { addWorkspace, type Workspace as Made } from '../../support/subscribed-workspaces.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+import type { Servers } from './turn.ts';
+import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
+
+/**
+ * The faults to inject, named after what fails. `backend` is the kill of one PostgreSQL backend, after which PostgreSQL
+ * restarts all backends. `notifications` drops PostgreSQL notifications.
+ */
+export const victims = ['worker', 'api', 'postgres', 'backend', 'limitedApi', 'notifications'] as const;
+export type Victim = (typeof victims)[number];
+
+/**
+ * The processes under test: a worker, and two API processes, of which the second has the rate limits of the
+ * specification.
+ */
+export interface System {
+  servers: Servers;
+  receiver: Receiver;
+  /** The periods in which requests may fail because of a fault. */
+  outages: Outage[];
+  /** Returns the last output of each process that exited although the test did not kill it. */
+  crashes(): string[];
+  addWorkspace(name: string): Promise<Workspace>;
+  /**
+   * Injects a fault. Resolves when the process runs again.
+   * @param round a promise. Notifications are dropped at least until this promise resolves.
+   */
+  fail(victim: Victim, round: Promise<unknown>): Promise<void>;
+  /**
+   * Resolves when no statement of a request runs in the database. Every interrupted request has then taken effect, or
+   * never will.
+   */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The time in which requests may still fail after a process runs again, in milliseconds. */
+const aftermath = 5000;
+/**
+ * The minimum time for which notifications are dropped, in milliseconds. It is longer than the time for which a revoked
+ * key may still work.
+ */
+const silenceMs = 4000;
+
+/** Settings that let requests wait longer, so that the server doesn't reject them on a busy machine. */
+const maxWaitMs = {
+  TENANT_CONCURRENCY_QUEUE: '10000',
+  TENANT_CONCURRENCY_WAIT_MS: '60000',
+  LOCK_TIMEOUT_MS: '60000',
+  STATEMENT_TIMEOUT_MS: '60000',
+};
+
+export async function openSystem(): Promise<System> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    const { postgres, runtime, apiUrl, env } = await openInstallation(stops);
+    const receiver = await openReceiver();
+    stops.push(receiver.close);
+    let isSilent = false;
+    const proxy = await startProxy(env.DATABASE_URL ?? '', { swallowsNotifications: () => isSilent });
+    stops.push(proxy.close);
+    const quiet = { ...env, ...maxWaitMs, LOG_LEVEL: 'fatal' };
+    const limits = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30' };
+    const port = String(await steadyPort());
+    // The first API process has limits that are too high to reach, because it gets most of the requests.
+    const api = supervise({ ...quiet, ROLES: 'api' });
+    const limitedApi = supervise({ ...quiet, ...limits, ROLES: 'api', PORT: port, DATABASE_URL: proxy.url });
+    const worker = supervise({ ...quiet, ROLES: 'worker', DATABASE_URL: proxy.url });
+    stops.push(() => Promise.all([api.stop(), limitedApi.stop(), worker.stop()]));
+    const processes = { api, limitedApi, worker };
+    await Promise.all(Object.values(processes).map((each) => each.ready()));
+
+    const outages: Outage[] = [];
+    const contexts = new WeakMap<Workspace, Made>();
+    return {
+      servers: {
+        apiUrls: [apiUrl, `http://127.0.0.1:${port}`],
+        receiverUrl: receiver.url,
+        newKey: (workspace) => addKey(contexts.get(workspace), 'short-lived').catch(() => undefined),
+        revokeKey: (workspace, { id }) => revoke(contexts.get(workspace), id),
+      },
+      receiver,
+      outages,
+      crashes: () => Object.values(processes).flatMap(({ crashes }) => crashes),
+      async addWorkspace(name) {
+        const made = await addWorkspace(runtime, name);
+        const workspace = await fill(made, name);
+        contexts.set(workspace, made);
+        return workspace;
+      },
+      async fail(victim, round) {
+        const outage = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+        if (victim === 'notifications') {
+          isSilent = true;
+          await Promise.all([sleep(silenceMs), round]);
+          isSilent = false;
+          return;
+        }
+        outages.push(outage);
+        if (victim === 'postgres') await killPostgres(postgres, processes);
+        else if (victim === 'backend') await killBackend(postgres, runtime);
+        else await killProcess(processes[victim]);
+        outage.to = Date.now() + aftermath;
+      },
+      settled: () => settled(runtime),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function killProcess(process: Supervised): Promise<void> {
+  process.kill();
+  await process.ready();
+}
+
+async function killPostgres(postgres: Postgres, processes: Record<string, Supervised>): Promise<void> {
+  postgres.kill();
+  await postgres.start();
+  await Promise.all(Object.values(processes).map((each) => each.ready()));
+}
+
+async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<void> {
+  while (!(await postgres.killOne())) await sleep(20);
+  const isBack = () =>
+    prisma.$queryRaw`SELECT`.then(
+      () => true,
+      () => false,
+    );
+  // PostgreSQL may need time to detect the killed backend.
+  do await sleep(200);
+  while (!(await isBack()));
+}
+
+async function settled({ prisma }: Runtime): Promise<void> {
+  for (;;) {
+    const rows = await prisma.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE application_name = 'itsm-api requests' AND datname = current_database() AND state <> 'idle'`.catch(
+      () => [],
+    );
+    if (rows[0]?.count === 0) return;
+    await sleep(20);
+  }
+}
+
+const allScopes = Object.keys(scopes) as Scope[];
+const readScopes = allScopes.filter((scope) => scope.endsWith(':read'));
+
+async function addKey(
+  made: Made | undefined,
+  name: string,
+  given: Partial<{ scopes: Scope[]; user: string }> = {},
+): Promise<Key> {
+  if (made === undefined) throw new Error('The workspace belongs to another system.');
+  const { user = 'admin@example.com', scopes = allScopes } = given;
+  const { id, key, userId } = await createKey(made.context, { user, name, scopes });
+  return { id, key, userId, scopes, line: [id] };
+}
+
+function revoke(made: Made | undefined, id: number): Promise<boolean> {
+  if (made === undefined) return Promise.resolve(false);
+  return revokeKey(made.context, id).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Creates the users, projects and API keys of a workspace without the API, which can't create them. */
+async function fill(made: Made, name: string): Promise<Workspace> {
+  const { context, tenantId, userId, key } = made;
+  const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];
+  for (const [index, role] of roles.entries()) {
+    await createUser(context, { name: `User ${index}`, email: `user${index}@example.com`, role });
+  }
+  await context.db.user.updateMany({ where: { email: 'user3@example.com' }, data: { active: false } });
+  for (const status of ['ACTIVE', 'PLANNED'] as const) {
+    await createProject(context, { key: status, name: `Project ${status} vpn`, status, description: 'New router.' });
+  }
+  const first: Key = { id: Number(context.keyId), key, userId, scopes: allScopes, line: [Number(context.keyId)] };
+  const rotated = await addKey(made, 'rotated');
+  await context.db.apiKey.updateMany({ where: { id: rotated.id }, data: { rotatedFrom: context.keyId } });
+  const other = await addKey(made, 'other', { user: 'user0@example.com' });
+  const walkers = () => [0, 1].map((): Walker => ({ cursor: undefined, copy: new Map(), isBusy: false }));
+  return {
+    name,
+    tenantId,
+    members: [first, { ...rotated, line: [rotated.id, first.id] }, other],
+    reader: await addKey(made, 'reader', { scopes: readScopes }),
+    users: (await listUsers(context, { page: 1, perPage: 100 })).data,
+    projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
+    tickets: new Table(),
+    assets: new Table(),
+    tasks: new Table(),
+    webhooks: new Table(),
+    walkers: Object.fromEntries(followed.map((each) => [each, walkers()])) as Workspace['walkers'],
+    parents: new Map(),
+    options: [],
+    bodies: new Map(),
+  };
+}

@@ -1,0 +1,117 @@
+import { open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
+import { processCommandLine } from '../../cli/itsm.ts';
+import { startApi } from '../../support/api.ts';
+import { cloneDatabase, query } from '../../support/database.ts';
+import { dataDir, postgresPid, start, stopStarted } from '../../support/start-process.ts';
+import { createWorkspace } from '../../support/workspace.ts';
+
+/* Tests how a server recovers after PostgreSQL or its own start was interrupted. */
+const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+
+afterEach(stopStarted);
+
+describe('start', () => {
+  it('restarts the embedded PostgreSQL after it stops, and exits with an error if the restart fails', {
+    timeout: 90_000,
+  }, async () => {
+    const DATA_DIR = await dataDir();
+    const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
+    const address = await server.ready;
+    const key = /itsm_\w{38}/.exec(server.output())?.[0] ?? '';
+    const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
+    const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
+    const pid = (await postgresPid(DATA_DIR)) ?? 0;
+
+    // SIGINT stops PostgreSQL like an administrator would. PostgreSQL then removes the file that contains its port.
+    process.kill(pid, 'SIGINT');
+    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
+    await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
+
+    await rename(join(DATA_DIR, 'postgres/postgresql.conf'), join(DATA_DIR, 'postgresql.conf'));
+    process.kill((await postgresPid(DATA_DIR)) ?? 0, 'SIGKILL');
+    const health = async () => (await fetch(`${operations}/readyz`)).json();
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
+      status: 'degraded',
+      checks: { database: { ok: false, error: expect.stringContaining('ECONNREFUSED') } },
+    });
+    expect(await server.exited).toBe(1);
+    expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
+  });
+
+  it('reports damaged files of PostgreSQL and serves data from intact files', { timeout: 90_000 }, async () => {
+    const DATA_DIR = await dataDir();
+    const before = start({ DATA_DIR });
+    await before.ready;
+    const key = /itsm_\w{38}/.exec(before.output())?.[0] ?? '';
+    const database = await openEmbedded({ dataDir: DATA_DIR, holder: { type: 'command' } });
+    const [{ path } = {}] = await query(database.url, "SELECT pg_relation_filepath('assets') AS path");
+    await database.stop();
+    before.process.kill('SIGINT');
+    await before.exited;
+    const file = await open(join(DATA_DIR, 'postgres', String(path)), 'r+');
+    await file.write('damaged', 8000);
+    await file.close();
+
+    const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
+    const address = await server.ready;
+    const statusOf = async (resource: string) =>
+      (await fetch(`${address}/api/public/v1/${resource}`, { headers: { 'x-api-key': key } })).status;
+    expect(await Promise.all(['assets', 'tickets', 'projects'].map(statusOf))).toEqual([500, 200, 200]);
+
+    const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
+    const health = async () => (await fetch(`${operations}/readyz`)).json();
+    const message = expect.stringMatching(/^Data files are damaged: \d+ page reads failed, the last at 20\S+Z\.$/);
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
+      status: 'degraded',
+      checks: { database: { ok: false, error: message } },
+    });
+    const { stdout } = await processCommandLine('', { DATA_DIR })('doctor --json');
+    expect(JSON.parse(stdout).findings).toContainEqual(
+      expect.objectContaining({ check: 'data files', level: 'wrong', message }),
+    );
+  });
+
+  it('stops PostgreSQL and exits with code 0 on SIGINT during the start, and can start again', {
+    timeout: 60_000,
+  }, async () => {
+    const DATA_DIR = await dataDir();
+    const interrupted = start({ DATA_DIR });
+    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
+    interrupted.process.kill('SIGINT');
+    expect(await interrupted.exited, interrupted.output()).toBe(0);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+    await start({ DATA_DIR }).ready;
+  });
+
+  it('exits immediately on a second signal while a request runs', { timeout: 60_000 }, async () => {
+    const database = await cloneDatabase();
+    const api = await startApi({ databaseUrl: database.url });
+    const { key } = await createWorkspace(api);
+    await api.close();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+
+    const env = { LOCK_TIMEOUT_MS: '20000', STATEMENT_TIMEOUT_MS: '20000' };
+    const server = start({ ...env, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY });
+    const address = await server.ready;
+    await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
+    const request = fetch(`${address}/api/public/v1/assets`, { headers: { 'x-api-key': key } }).catch(() => undefined);
+    const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE NOT granted AND datname = current_database()`;
+    await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    server.process.kill('SIGTERM');
+    await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
+    await sleep(1500);
+    expect(server.process.exitCode).toBeNull();
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(130);
+    await request;
+    await client.end();
+    await database.drop();
+  });
+});

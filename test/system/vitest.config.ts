@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+import config from '../vitest.config.ts';
+
+export default defineConfig({
+  test: {
+    ...config.test,
+    root: import.meta.dirname,
+    exclude: [],
+    globalSetup: ['../support/global-setup.ts'],
+    reporters: ['default', '../support/plain-summary.ts'],
+  },
+});
