@@ -149,59 +149,82 @@ describe('completion', { timeout: 60_000 }, () => {
     expect(await offered('nonsense', '')).toEqual([]);
   });
 
-  const execute = promisify(execFile);
-  /** Functions that return the completions of a shell for a command line. The cursor is at the end of the line. */
-  const shells: Record<string, (line: string) => Promise<string[]>> = {
-    async bash(line) {
-      const script = `
+  /**
+   * Functions that return a shell script. The script prints the completions of each command line, with the cursor at its
+   * end, and a line of dashes after each.
+   */
+  const shells: Record<
+    string,
+    { script: (lines: string[]) => string; args: string[]; clean?: (word: string) => string }
+  > = {
+    bash: {
+      args: ['-c'],
+      script: (lines) => `
         eval "$(${program} completion bash)"
-        COMP_LINE=${quoted(line)}; COMP_POINT=\${#COMP_LINE}
-        _itsm; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return linesOf(await execute('bash', ['-c', script], { env }));
+        for COMP_LINE in ${lines.map(quoted).join(' ')}; do
+          COMP_POINT=\${#COMP_LINE}; COMPREPLY=()
+          _itsm; printf '%s\\n' "\${COMPREPLY[@]}" ${separator}
+        done`,
     },
-    async zsh(line) {
+    zsh: {
+      args: ['-fc'],
       // Replaces `_describe`, and sets the variables that the line editor of zsh normally sets.
-      const script = `
+      script: (lines) => `
         compdef() { :; }; _describe() { print -rl -- "$found[@]"; }; _files() { print files; }
         eval "$(${program} completion zsh)"
-        line=${quoted(line)}; words=(\${(z)line}); [[ $line == *' ' ]] && words+=('')
-        CURRENT=$#words; PREFIX=\${\${words[-1]#\\'}#\\"}; _itsm`;
-      return linesOf(await execute('zsh', ['-fc', script], { env })).map((each) => each.replace(/(?<!\\):.*/, ''));
+        for line in ${lines.map(quoted).join(' ')}; do
+          words=(\${(z)line}); [[ $line == *' ' ]] && words+=('')
+          CURRENT=$#words; PREFIX=\${\${words[-1]#\\'}#\\"}; _itsm; print -r -- ${separator}
+        done`,
+      clean: (word) => word.replace(/(?<!\\):.*/, ''),
     },
-    async fish(line) {
-      const script = `${program} completion fish | source; complete -C ${quoted(line)}`;
-      const home = { HOME: folder, XDG_CONFIG_HOME: folder };
-      return linesOf(await execute('fish', ['--no-config', '-c', script], { env: { ...env, ...home } }));
+    fish: {
+      args: ['--no-config', '-c'],
+      script: (lines) =>
+        [
+          `${program} completion fish | source`,
+          ...lines.map((line) => `complete -C ${quoted(line)}; echo ${separator}`),
+        ].join('\n'),
     },
   };
 
-  it.for(Object.keys(shells))('completes commands, options and values in the shell %s', async (name, context) => {
-    if (!canTest(`Completions of ${name}`, [name])) return context.skip();
-    const complete = shells[name] ?? expect.fail();
-    expect(await complete(`${program} ten`)).toEqual(['tenants']);
-    expect(await complete(`${program} users create --role `)).toEqual(['ADMIN', 'AGENT', 'REQUESTER']);
-    // bash splits words at colons, and zsh escapes colons because a colon separates a completion from its description.
-    const scope = await complete(`${program} keys create --scopes tickets:r`);
-    expect(scope).toEqual([{ bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name]]);
-    // Tests tenant names with spaces in each style of shell quoting.
-    for (const tenant of ["'Ümlaut 東京'", 'Ümlaut\\ 東京', '"Ümlaut 東京"']) {
-      expect(await complete(`${program} users show --tenant ${tenant} ada`), tenant).toEqual(['ada@tokyo.example']);
-    }
-    // The shell itself adds the closing quote.
-    const whole = name === 'bash' ? 'Ümlaut\\ 東京' : 'Ümlaut 東京';
-    expect(await complete(`${program} tenants show Ü`)).toEqual([whole]);
-    expect(await complete(`${program} tenants show 'Üm`)).toEqual(['Ümlaut 東京']);
-  });
+  it.for(Object.entries(shells))(
+    'completes commands, options and values in the shell %s',
+    async ([name, shell], context) => {
+      if (!canTest(`Completions of ${name}`, [name])) return context.skip();
+      const { script, args, clean = (word) => word } = shell;
+      // bash splits words at colons, and zsh escapes colons because a colon separates a completion from its description.
+      const scope = { bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name] ?? '';
+      // The shell itself adds the closing quote.
+      const whole = name === 'bash' ? 'Ümlaut\\ 東京' : 'Ümlaut 東京';
+      const completions: Record<string, string[]> = {
+        ten: ['tenants'],
+        'users create --role ': ['ADMIN', 'AGENT', 'REQUESTER'],
+        'keys create --scopes tickets:r': [scope],
+        // Tenant names with spaces in each style of shell quoting.
+        "users show --tenant 'Ümlaut 東京' ada": ['ada@tokyo.example'],
+        'users show --tenant Ümlaut\\ 東京 ada': ['ada@tokyo.example'],
+        'users show --tenant "Ümlaut 東京" ada': ['ada@tokyo.example'],
+        'tenants show Ü': [whole],
+        "tenants show 'Üm": ['Ümlaut 東京'],
+      };
+      const lines = Object.keys(completions).map((words) => `${program} ${words}`);
+      const home = { HOME: folder, XDG_CONFIG_HOME: folder };
+      const { stdout } = await promisify(execFile)(name, [...args, script(lines)], { env: { ...env, ...home } });
+      const found = stdout.split(`${separator}\n`).slice(0, -1);
+      expect(
+        found.map((text) => text.split('\n').flatMap((line) => clean(line.split('\t', 1)[0] ?? '') || [])),
+      ).toEqual(Object.values(completions));
+    },
+  );
 });
+
+/** The line that shells print after the completions of a command line. */
+const separator = '-----';
 
 /** Quotes a text so that a shell reads the text as one word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Returns the text before the first tab of each line of output. */
-function linesOf({ stdout }: { stdout: string }): string[] {
-  return stdout.split('\n').flatMap((line) => line.split('\t', 1)[0] || []);
 }
 
 describe('command table', () => {
