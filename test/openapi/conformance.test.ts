@@ -16,7 +16,7 @@ import { callOf, mutatedRequests, type Request, validRequests } from './requests
  * requests. CONFORMANCE_RUNS sets the number of generated requests. To repeat the requests of a failed test, set
  * CONFORMANCE_SEED.
  */
-const runs = Number(process.env.CONFORMANCE_RUNS ?? 300);
+const runs = Number(process.env.CONFORMANCE_RUNS ?? 100);
 const seed = process.env.CONFORMANCE_SEED;
 
 /** Validators for the OpenAPI 3.1 and 3.0 versions of the document. */
