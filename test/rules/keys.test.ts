@@ -53,23 +53,25 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
 
   const { scope } = endpoint.route.metadata;
 
-  it.runIf(scope === 'any')('accepts an API key with any scope if the endpoint requires no scope', async () => {
-    const key = await workspace.createKey({ scopes: ['kb:read'] });
-    const answer = await api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key });
-    expect(answer.status, answer.text).toBe(endpoint.success);
-  });
-
-  it.runIf(scope !== 'any')('returns 403 for an API key without the required scope, and names the scope', async () => {
-    const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
-    const key = await workspace.createKey({ scopes: others as never });
-    const sample = await endpoint.sample(workspace);
-    const answer = await api.call({ ...callOf(endpoint, sample), key });
-    expect(answer.status).toBe(403);
-    expect(errorOf(answer)).toMatchObject({
-      code: 'INSUFFICIENT_SCOPE',
-      message: expect.stringContaining(String(scope)),
+  if (scope === 'any') {
+    it('accepts an API key with any scope if the endpoint requires no scope', async () => {
+      const key = await workspace.createKey({ scopes: ['kb:read'] });
+      const answer = await api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key });
+      expect(answer.status, answer.text).toBe(endpoint.success);
     });
-  });
+  } else {
+    it('returns 403 for an API key without the required scope, and names the scope', async () => {
+      const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
+      const key = await workspace.createKey({ scopes: others as never });
+      const sample = await endpoint.sample(workspace);
+      const answer = await api.call({ ...callOf(endpoint, sample), key });
+      expect(answer.status).toBe(403);
+      expect(errorOf(answer)).toMatchObject({
+        code: 'INSUFFICIENT_SCOPE',
+        message: expect.stringContaining(String(scope)),
+      });
+    });
+  }
 });
 
 describe('the two key headers', () => {
