@@ -7,7 +7,7 @@ export default defineConfig({
     exclude: ['system/**', '**/node_modules/**'],
     environment: 'node',
     globalSetup: ['./support/global-setup.ts'],
-    reporters: ['default', './support/plain-summary.ts'],
+    reporters: ['default', ['./support/plain-summary.ts', { budgetSeconds: 300 }]],
     pool: 'forks',
     // Each worker runs its test files in one process, so that it loads the server only once. No test file may keep
     // state in a module.

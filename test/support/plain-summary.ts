@@ -1,12 +1,46 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import { relative } from 'node:path';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Prints the test counts on the last line without colors, for programs that parse the output. */
+/** Files that take longer than this number of seconds are listed. */
+const slowFileSeconds = 10;
+
+/**
+ * Prints the duration of the run and of slow files. Prints the test counts on the last line without colors, for
+ * programs that parse the output. A run over the budget doesn't fail, because machines can be busy.
+ */
 export default class PlainSummary implements Reporter {
+  readonly #budgetSeconds: number;
+  #startedAt = 0;
+  #root = '';
+
+  /** @param options.budgetSeconds how long all tests may take on two cores without other load */
+  constructor({ budgetSeconds }: { budgetSeconds: number }) {
+    this.#budgetSeconds = budgetSeconds;
+  }
+
+  onInit({ config }: Vitest): void {
+    this.#startedAt = performance.now();
+    this.#root = config.root;
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const module of modules) {
       for (const test of module.children.allTests()) count[test.result().state]++;
     }
+    const seconds = Math.round((performance.now() - this.#startedAt) / 1000);
+    const slow = modules
+      .map((module) => ({ file: relative(this.#root, module.moduleId), seconds: durationOf(module) }))
+      .filter((file) => file.seconds > slowFileSeconds)
+      .sort((a, b) => b.seconds - a.seconds);
+    if (slow.length > 0) console.log(`Files that took more than ${slowFileSeconds} s:`);
+    for (const { file, seconds } of slow) console.log(`${seconds.toFixed(0).padStart(6)} s  ${file}`);
+    console.log(`${seconds} s of a budget of ${this.#budgetSeconds} s for all tests.`);
     console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
   }
+}
+
+function durationOf(module: TestModule): number {
+  const { duration, setupDuration, collectDuration } = module.diagnostic();
+  return (duration + setupDuration + collectDuration) / 1000;
 }

@@ -7,6 +7,6 @@ export default defineConfig({
     root: import.meta.dirname,
     exclude: [],
     globalSetup: ['../support/global-setup.ts'],
-    reporters: ['default', '../support/plain-summary.ts'],
+    reporters: ['default', ['../support/plain-summary.ts', { budgetSeconds: 480 }]],
   },
 });
