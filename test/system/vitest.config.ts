@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     ...config.test,
     root: import.meta.dirname,
-    exclude: [],
+    exclude: ['**/node_modules/**'],
     globalSetup: ['../support/global-setup.ts'],
     reporters: ['default', ['../support/plain-summary.ts', { budgetSeconds: 480 }]],
   },
