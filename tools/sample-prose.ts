@@ -34,7 +34,9 @@ function commentsIn(file: string, source: string): Sample[] {
 }
 
 function titlesIn(file: string, source: string): Sample[] {
-  const calls = source.matchAll(/^[ \t]*(?:it|test)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['`])((?:\\.|(?!\1).)*)\1/gms);
+  const calls = source.matchAll(
+    /^[ \t]*(?:it|test)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(\s*(['`])((?:\\.|(?!\1).)*)\1/gms,
+  );
   return [...calls].map(([, , text = '']) => ({ file, text }));
 }
 

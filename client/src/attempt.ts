@@ -21,7 +21,7 @@ export interface Request {
   options?: PostOptions | undefined;
 }
 
-/** Validates the options of a client. @throws TypeError if `baseUrl`, `apiKey` or a number is invalid */
+/** Validates the options of a client. @throws TypeError if `baseUrl`, `apiKey` or a numeric option is invalid */
 export function checkOptions(options: ClientOptions): ClientOptions {
   checkNumbers(options);
   return { ...options, baseUrl: checkBaseUrl(options.baseUrl), apiKey: checkApiKey(options.apiKey) };

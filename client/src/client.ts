@@ -31,7 +31,7 @@ export class ItsmClient implements generated.Resources {
 
   readonly #pacing: RateLimitQueue;
 
-  /** @throws TypeError if `baseUrl`, `apiKey` or a number is invalid */
+  /** @throws TypeError if `baseUrl`, `apiKey` or a numeric option is invalid */
   constructor(options: ClientOptions) {
     const checked = checkOptions(options);
     this.#pacing = new RateLimitQueue(checked.logger);

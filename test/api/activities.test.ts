@@ -49,7 +49,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
   });
 
-  it('records the activity of a ticket once when a webhook receives the same events', async () => {
+  it('records each activity of a ticket only once, even if a webhook also receives its event', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook();
     const { id } = await owner.createTicket();

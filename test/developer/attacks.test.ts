@@ -92,7 +92,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('does not count a sign-in as a failure of the IP address if one of several accounts matches', async () => {
+  it('does not count a sign-in as a failed attempt from the IP address if one of several accounts matches', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);

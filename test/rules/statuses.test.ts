@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('uses for error codes only statuses of the specification or of conditional requests, and 503', () => {
+it('gives error codes only statuses of the specification, statuses of conditional requests, or 503', () => {
   const others = Object.entries(errors).filter(
     ([, { status }]) => !specified.includes(status) && !(status in conditionalStatuses),
   );

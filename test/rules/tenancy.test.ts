@@ -48,7 +48,7 @@ describe('the tenant client', () => {
     expect(await run()).toEqual(nothing);
   });
 
-  it('finds only rows of its tenant with the tenant client if a query has no `where` clause', async () => {
+  it('finds only rows of the tenant of the tenant client, even without a `where` clause', async () => {
     const rows = await db.ticket.findMany();
     expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([mine.tenantId]));
   });
@@ -128,7 +128,7 @@ describe('the tenant client', () => {
     await expect(run(db)).rejects.toThrow('undefined');
   });
 
-  it('inserts one row or many rows for its tenant with the tenant client', async () => {
+  it('inserts one or many rows for the tenant of the tenant client', async () => {
     const one = await db.project.create({ data: { key: 'ONE', name: 'One' } });
     const many = await db.project.createManyAndReturn({
       data: [

@@ -339,7 +339,7 @@ describe('skipOwn', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
   });
 
-  it('skips changes by the key that sets skipOwn if no key created the webhook', async () => {
+  it('skips the changes of the key that set skipOwn for a webhook created without a key', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });
     await owner.createTicket({ title: 'delivered' });

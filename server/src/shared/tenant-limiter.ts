@@ -2,7 +2,7 @@ import { ApiError } from './errors.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface TenantLimiterOptions {
-  /** Maximum concurrent requests of all tenants. This is the number of database connections for requests. */
+  /** Maximum number of concurrent requests, for all tenants together. Equals the number of database connections for requests. */
   maxConcurrent: number;
   /** Maximum share of `maxConcurrent` for one tenant, from 0 to 1. */
   share: number;

@@ -23,7 +23,7 @@ interface DeletionOptions {
   /** The name of the workspace that the benchmark creates. */
   name: string;
   pending: number;
-  /** Measures the latency of deliveries to other subscriptions, for longer than the DELETE request takes. */
+  /** Measures the latency of deliveries to other subscriptions during the DELETE request and for some time after it. */
   measureOthers(): Promise<Percentiles>;
 }
 

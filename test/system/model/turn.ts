@@ -78,7 +78,7 @@ export class Turn {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** Checks for the ids that a request body can reference. */
+  /** Functions that check whether an id in a request body belongs to an active user or to a ticket. */
   get references(): References {
     const { users, tickets } = this.workspace;
     return {

@@ -26,7 +26,7 @@ interface Action<Opened, Input, Result> {
   format(result: Result, output: Output): string;
   /** Returns a note about the result, which the command prints on stderr. Returns undefined for no note. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
-  /** Returns commands to suggest on stderr: calls without the program name, or shell commands that start with `$ `. */
+  /** Returns the commands to suggest on stderr: `itsm` commands without the program name, or shell commands that start with `$ `. */
   next?(result: NoInfer<Result>, input: NoInfer<Input>, opened: NoInfer<Opened>): string[];
   /** Returns whether a result causes exit code 1. */
   failed?(result: Result): boolean;

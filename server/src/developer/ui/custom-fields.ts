@@ -26,7 +26,7 @@ export function toLines(fields: CustomFields): string {
     .join('\n');
 }
 
-/** Renders the names of the custom fields that users can't edit as lines. Returns null if there are no such fields. */
+/** Renders the names of the custom fields that the form can't edit. Returns null if there are no such fields. */
 export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
     .filter((field) => !isLine(field))

@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
-/** The number of tickets per statement. A statement with this number is much shorter than the statement timeout. */
+/** The number of tickets per statement. A statement that inserts this many tickets takes much less time than the statement timeout allows. */
 const batchSize = 2500;
 
 const subjects = [

@@ -13,7 +13,7 @@ const word = fc.constantFrom('vpn', 'printer', 'mail', 'laptop', 'badge', 'route
 
 export const words: Arbitrary<string> = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(' '));
 
-/** The words of a search. The last word can be the beginning of a word. */
+/** The search terms. The last term can be a prefix of a word. */
 export const question: Arbitrary<string> = fc
   .tuple(words, fc.nat(3))
   .map(([text, cut]) => text.slice(0, Math.max(2, text.length - cut)));
