@@ -117,7 +117,7 @@ describe('/developer/keys/:id', () => {
     await send('narrow', { scopes: ['users:read'] });
     await expect.poll(() => statusWith(key, '/tickets')).toBe(403);
     const wider = await admin.submit(page, 'narrow', { scopes: ['users:read', 'tickets:read'] });
-    expect([wider.status, wider.text.includes('have tickets:read. Create a new key')]).toEqual([400, true]);
+    expect([wider.status, wider.text.includes('this key lacks tickets:read. Create a new key')]).toEqual([400, true]);
 
     const endless = await send('end', { life: 'never' });
     expect(endless.text).toContain('<dd>No expiration</dd>');

@@ -83,7 +83,7 @@ describe('API keys', () => {
     const { id } = await make('wide', { scopes: ['tickets:read', 'users:read'] });
     expect(await narrowKey(asRequest(mine), id, ['users:read'])).toMatchObject({ scopes: ['users:read'] });
     await expect(narrowKey(asRequest(mine), id, ['users:read', 'tickets:read'])).rejects.toMatchObject({
-      details: [{ path: 'scopes', message: expect.stringContaining("doesn't have tickets:read") }],
+      details: [{ path: 'scopes', message: expect.stringContaining('lacks tickets:read') }],
     });
     expect(await getKey(asRequest(mine), id)).toMatchObject({ scopes: ['users:read'] });
   });

@@ -29,8 +29,8 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
   const { group } = endpoint.route.metadata;
 
   it.each([
-    ['its group', () => groupTight, { global: 60, group: 3 }, group],
-    ['all endpoints', () => globalTight, { global: 3, group: 30 }, 'all endpoints'],
+    ['its group', () => groupTight, { global: 60, group: 3 }, `endpoint group \`${group}\``],
+    ['all endpoints', () => globalTight, { global: 3, group: 30 }, 'in total'],
   ])('returns 429 when the rate limit of %s is used up', async (_, api, limits, named) => {
     const workspace = await createWorkspace(api());
     const sample = await endpoint.sample(workspace);

@@ -76,7 +76,7 @@ it('reports an error when the database connection is lost during the startup che
   const checked = checkConnection(proxy.url, timeouts).catch((error: Error) => error.message);
   const notifying =
     "SELECT FROM pg_stat_activity WHERE application_name = 'itsm-api start' AND query LIKE '%pg_notify%'";
-  await expect.poll(() => query(url, notifying), { interval: 20 }).toHaveLength(1);
+  await expect.poll(() => query(url, notifying), { interval: 20, timeout: 10_000 }).toHaveLength(1);
   await proxy.close();
   expect(await checked).toMatch(/^DATABASE_URL: can't connect to PostgreSQL/);
 });
