@@ -40,8 +40,8 @@ import type { UsageRecorder } from './usage/usage-recorder.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * The store that counts requests for the rate limits. `state` shows whether this process or Redis stores the
-     * counts.
+     * The store that counts requests for rate limits. Its `state` shows whether the counts are in this process or in
+     * Redis.
      */
     rateLimitStore: RateLimitStore;
   }
@@ -71,24 +71,24 @@ export interface AppDependencies {
     | 'TENANT_CONCURRENCY_WAIT_MS'
     | 'TENANT_UNREAD_BYTES'
   >;
-  /** A monotonic clock in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   clock?: () => number;
   /** The phase of the process. Default: ready. */
   lifecycle?: Lifecycle;
   /** The health checks of the process. `buildApp` adds the checks of the API. */
   checks?: HealthCheck[];
-  /** The metrics of the process, or undefined if metrics are off. */
+  /** The metrics of the process. Undefined if metrics are off. */
   metrics?: Metrics | undefined;
-  /** The tracing of requests, or undefined if tracing is off. */
+  /** Traces requests. Undefined if tracing is off. */
   traces?: Traces | undefined;
   /**
-   * The recorder that counts requests per API key, or undefined to count no requests. `close()` of the API also closes
+   * The recorder that counts requests per API key. If undefined, no requests are counted. Closing the API also closes
    * the recorder.
    */
   usage?: UsageRecorder | undefined;
 }
 
-/** Builds the API from its dependencies. `close()` of the API doesn't close the database. */
+/** Builds the API from its dependencies. Closing the API doesn't close the database. */
 export async function buildApp({
   databases,
   services,
@@ -104,8 +104,8 @@ export async function buildApp({
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A separate logger for each request would cost as much CPU time as the log entry of the request. Instead, each log
-    // entry contains the request id.
+    // Creating a logger for each request would cost as much CPU time as writing the log entry. Instead, each log entry
+    // contains the request id.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIdOf,
@@ -117,11 +117,11 @@ export async function buildApp({
     clientErrorHandler: respondToClientError,
   });
 
-  // Tracing registers its hooks first, so that a trace includes the work of all other hooks.
+  // Tracing must register its hooks first. Otherwise, traces don't include the time of other hooks.
   traces?.traceRequests(app, healthPaths);
   const { outages } = databases.options;
-  // Excludes health checks from the metrics of the API. Load balancers send health checks every second, which would
-  // distort the metrics.
+  // Excludes health checks from the API metrics. Load balancers send them every second, so they would distort the
+  // metrics.
   const meters = metrics && measureRequests(app, metrics, healthPaths);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
@@ -145,7 +145,7 @@ export async function buildApp({
   });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
-  // If the listener for changed API keys is disconnected, every request looks up its API key in the database.
+  // While the listener for API key changes is disconnected, every request looks up its API key in the database.
   checks.push({ name: 'keyListener', run: () => ({ ok: keys.listening }) });
   checks.push({
     name: 'rateLimitStore',
@@ -209,7 +209,8 @@ export async function buildApp({
 }
 
 /**
- * Opens the store of the rate limit counts: the memory of this process, or the Redis server that all processes share.
+ * Opens the store for rate limit counts. The store is either in the memory of this process or in a Redis server that
+ * all processes share.
  */
 async function openRateLimitStore({
   settings,
@@ -219,7 +220,7 @@ async function openRateLimitStore({
   const memory = createMemoryCounter(clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return new RateLimitStore(memory);
-  // The Redis client uses 8 MB of memory, so only processes that use Redis load the client.
+  // The Redis client uses 8 MB of memory, so the process loads it only if it uses Redis.
   const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,

@@ -175,8 +175,8 @@ export const Settings = z.object({
 export type Settings = z.output<typeof Settings>;
 
 /**
- * The error for invalid settings. The message has one line for each invalid setting. Each line starts with the name of
- * the setting, with `.env` or with `OTEL_*`.
+ * The error for invalid settings. The message has one line for each problem. Each line starts with the name of the
+ * setting, `.env` or `OTEL_*`.
  */
 export class SettingsError extends Error {
   override name = 'SettingsError';
@@ -199,12 +199,12 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
     throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
   }
-  // If traces are off, skips the validation of the collector, because the variables may be set for other programs.
+  // If traces are off, doesn't validate the collector variables, because they may be set for other programs.
   if (asksForTraces(result.data)) assertCollector(result.data);
   return result.data;
 }
 
-/** Returns true if the OTEL_* variables turn traces on. Otherwise, the process doesn't load OpenTelemetry. */
+/** Returns true if the OTEL_* variables turn traces on. The process loads OpenTelemetry only if traces are on. */
 export function asksForTraces(settings: Settings): boolean {
   const { OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } = settings;
   if (OTEL_SDK_DISABLED) return false;
@@ -250,7 +250,7 @@ export function isEncryptionKey(value: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(value);
 }
 
-/** Returns the content of `.env.example`: every setting with its description and default, as comments. */
+/** Returns the content of `.env.example`, which lists every setting with its description and default in comments. */
 export function envExample(): string {
   const settings = Object.entries(Settings.shape).map(([name, schema]) => {
     const fallback = schema.safeParse(undefined).data ?? '';

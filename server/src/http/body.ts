@@ -7,7 +7,7 @@ import { checkJsonSize } from './json-limits.ts';
 
 /**
  * Adds the parser for request bodies. The parser accepts only JSON in UTF-8. For an empty body, it accepts any content
- * type and returns `undefined`. A hook rejects requests without a body if the contract requires one.
+ * type and returns `undefined`. If the contract requires a body, a hook rejects requests without one.
  */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -39,7 +39,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     );
   });
 
-  // If the request has no body, the server ignores the content type, so a malformed `Content-Type` causes no error.
+  // Ignores the content type of a request without a body, so that a malformed `Content-Type` causes no error.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (isEmpty(headers)) headers['content-type'] = undefined;
     done();
@@ -76,8 +76,8 @@ function parse(body: Buffer): unknown {
 }
 
 /**
- * Returns the charset that a parameter of `Content-Type` specifies, or undefined for other parameters. Uses no regular
- * expression, because backtracking over white space would be slow.
+ * Returns the charset that a `Content-Type` parameter specifies, or undefined for other parameters. A regular
+ * expression would be slow, because it would backtrack over white space.
  */
 function charsetOf(parameter: string): string | undefined {
   const at = parameter.indexOf('=');

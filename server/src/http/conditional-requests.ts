@@ -4,9 +4,9 @@ import { ApiError } from '../shared/errors.ts';
 import { includesEtag, parseEtags } from '../shared/etag.ts';
 
 /**
- * Adds conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). The server responds to a read
- * with 304 if `If-None-Match` matches the current ETag. For writes, a hook stores the ETags of `If-Match` in
- * `ctx.ifMatch`. The handler compares these ETags with the current ETag after it locks the row.
+ * Adds support for conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). If `If-None-Match`
+ * matches the current ETag, the server responds to a read with 304. For writes, a hook stores the ETags from `If-Match`
+ * in `ctx.ifMatch`. The handler locks the row and then compares them with the current ETag.
  */
 export function addConditions(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
@@ -27,8 +27,8 @@ export function addConditions(app: FastifyInstance): void {
 }
 
 /**
- * Returns the payload, or sets the status 304 if the client already has this version. For HEAD requests, always returns
- * the payload, because `Content-Length` depends on the payload.
+ * If the client already has this version, sets the status 304 and returns null. Otherwise, returns the payload. For
+ * HEAD requests, always returns the payload, because `Content-Length` depends on it.
  */
 export function notModifiedUnlessChanged(
   request: FastifyRequest,
@@ -44,8 +44,8 @@ export function notModifiedUnlessChanged(
 }
 
 /**
- * Returns the error for `If-Match` on an endpoint that doesn't support the header. Without this error, the server would
- * silently ignore the condition.
+ * Returns the error for an endpoint that doesn't support `If-Match`. Without this error, the server would silently
+ * ignore the condition.
  */
 function unsupported(): ApiError {
   const message = 'This endpoint does not support `If-Match`. Remove the header, or update one resource by its id.';

@@ -10,8 +10,8 @@ export type Encoding = (typeof encodings)[number];
 /** Returns the supported encoding that the request prefers (RFC 9110 §12.5.3). */
 export function encodingFor(request: FastifyRequest): Encoding {
   const accepted = (request.headers['accept-encoding'] ?? '').toLowerCase();
-  // If `Accept-Encoding` rejects an encoding by name, such as `br;q=0`, then `*` doesn't allow this encoding. The
-  // negotiator ignores this rule, so this function removes the rejected encodings first.
+  // If `Accept-Encoding` rejects an encoding by name, as in `br;q=0, *`, the wildcard doesn't allow it again. The
+  // negotiation library ignores this rule, so this function removes rejected encodings first.
   const others = encodings.filter((encoding) => !rejections[encoding].test(accepted));
   return negotiate(accepted, others) ?? 'identity';
 }
@@ -24,7 +24,7 @@ const rejections = {
   identity: createRejectionPattern('identity'),
 };
 
-/** The functions that encode a response body, one for each encoding. They compress on the thread pool of Node.js. */
+/** The functions that encode a response body, one for each encoding. Compression runs on the Node.js thread pool. */
 export type Encoders = Record<Encoding, (text: string | Buffer) => Promise<Buffer>>;
 
 const [compressBrotli, compressGzip] = [promisify(brotliCompress), promisify(gzip)];
@@ -38,14 +38,14 @@ function encoders(brotliQuality: number, gzipLevel: number): Encoders {
 }
 
 /**
- * Encoders for responses. They use low compression levels, because the server compresses each response separately
+ * Encoders for responses. They use low compression levels, because each response is compressed separately
  * (docs/decisions/api-conventions.md).
  */
 export const fastEncoders = encoders(1, 1);
 
 /**
- * Encoders for files. They use higher compression levels, because the server compresses each file only once. The
- * highest quality of Brotli would take 100 times as long and make the files only 10 % smaller.
+ * Encoders for files. They use higher compression levels, because each file is compressed only once. The highest Brotli
+ * quality would take 100 times as long and make the files only 10 % smaller.
  */
 export const bestEncoders = encoders(5, 6);
 

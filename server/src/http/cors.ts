@@ -16,8 +16,8 @@ const exposedHeaders = [
 ];
 
 /**
- * Allows pages of the listed origins to call the API from a browser (docs/decisions/api-conventions.md). If the list of
- * origins is empty, CORS is disabled.
+ * Allows web pages from the listed origins to call the API (docs/decisions/api-conventions.md). If the list is empty,
+ * CORS is disabled.
  */
 export async function addCors(app: FastifyInstance, origins: string[]): Promise<void> {
   if (origins.length === 0) return;

@@ -7,17 +7,18 @@ import { requestIdHeader } from './request-id.ts';
  */
 const responseHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** The header that makes browsers use HTTPS for this host for one year. It doesn't affect other hosts of the domain. */
+/** The header that makes browsers use HTTPS for this host for one year. It doesn't affect subdomains. */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
 
 /**
- * Sets the default headers before all other hooks run, so that error responses also have them. Routes of cacheable
- * files override these headers.
+ * Sets the default headers before all other hooks run, so that error responses also have them. Routes for cacheable
+ * files override the defaults.
  */
 export function addDefaultHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
-    // Some caches ignore `no-store`. With `Vary`, they don't return the response to a client with a different API key.
+    // Some caches ignore `no-store`. `Vary` prevents them from returning the response to a client with a different API
+    // key.
     if (request.routeOptions.config.tsRestRoute?.metadata.scope) reply.header('vary', 'Authorization, X-API-Key');
     done();
   });

@@ -16,7 +16,7 @@ const unexpectedErrorMessage =
   'An unexpected error occurred on the server. You can retry a read, or a write with the same `Idempotency-Key`. ' +
   'If it happens again, report the request id to the operator of the server.';
 
-/** The API errors for error codes of Fastify. `toApiError` converts all other unexpected errors to INTERNAL_ERROR. */
+/** The API errors for Fastify error codes. `toApiError` converts all other unexpected errors to INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', bodyTooLargeMessage),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -34,7 +34,7 @@ const frameworkErrors: Record<string, () => ApiError> = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The setting `PUBLIC_URL`: the base URL of the documentation links in errors. */
+    /** The value of `PUBLIC_URL`, which is the base URL for documentation links in errors. */
     publicUrl: string | undefined;
   }
 }
@@ -51,7 +51,7 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
     sendError(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
-  // For CONNECT requests, Node.js emits an event with the socket instead of calling the request handler.
+  // For CONNECT requests, Node.js emits the event `connect` instead of calling the request handler.
   app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     endSocket(
       new ApiError(
@@ -64,21 +64,20 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
   });
 }
 
-/** Responds to errors that Fastify detects before it routes a request (the option `frameworkErrors`). */
+/** Responds to errors that Fastify finds before it routes a request, such as an invalid URL. */
 export function respondWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   sendError(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
 }
 
 /** Converts a thrown value to an API error. Logs unexpected errors. */
 export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
-  // This check must come first, because the error of a disconnected client looks like a lost database connection.
+  // Check for a disconnected client first, because its error looks like a lost database connection.
   if (isHangUp(thrown, request)) return incompleteBodyError();
   if (isOutage(thrown)) return outageError();
   const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
-  // Unlike other client errors, this error is logged, because its cause is either an expensive query or a slow
-  // database.
+  // QUERY_TOO_BROAD is logged, unlike other client errors, because its cause can be a slow database.
   if (error.code === 'QUERY_TOO_BROAD')
     request.log.warn(
       {
@@ -95,7 +94,7 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
   rejectRequest(error, request, reply, envelopeOf(error, request.id, request.server.publicUrl));
 }
 
-/** Sends an error with its status, its headers and the given body. */
+/** Sends an error response with the status and headers of the error and with the given body. */
 export function rejectRequest(error: ApiError, request: FastifyRequest, reply: FastifyReply, body: object): void {
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
@@ -105,19 +104,19 @@ export function rejectRequest(error: ApiError, request: FastifyRequest, reply: F
 
 /** Responds to requests that Node's HTTP parser rejects, such as malformed request lines and oversized headers. */
 export function respondToClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex): void {
-  // If the client hasn't read earlier responses, it won't read the error response either.
+  // A client that hasn't read earlier responses won't read the error response either.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.writableLength > 0) socket.destroy();
   else endSocket(clientError(error.code), socket, this.publicUrl);
 }
 
 /**
- * The time in milliseconds that the connection stays open after an error response, so that the client can read the
+ * The time in milliseconds that a connection stays open after an error response. The client needs this time to read the
  * response.
  */
 const lingerMs = 2000;
 
 /**
- * Writes an error response to a socket and closes the connection after `lingerMs`. Until then, discards incoming data.
+ * Writes an error response to a socket and closes the connection after `lingerMs`. Discards incoming data until then.
  * If the server closed the connection immediately, the client might be unable to read the response.
  */
 function endSocket(error: ApiError, socket: Duplex, publicUrl: string | undefined): void {
@@ -130,7 +129,7 @@ function endSocket(error: ApiError, socket: Duplex, publicUrl: string | undefine
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  // For this socket, Node.js no longer handles errors. Without a listener, an error would end the process.
+  // Node.js no longer handles errors on this socket. Without an error listener, an error would end the process.
   socket.on('error', () => undefined);
   socket.removeAllListeners('data').on('data', () => undefined);
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
@@ -157,7 +156,7 @@ function clientError(code: string | undefined): ApiError {
   }
 }
 
-/** Returns whether the client disconnected before the server had received the whole request. */
+/** Returns whether the client disconnected before the server received the whole request. */
 function isHangUp(thrown: unknown, { raw }: FastifyRequest): boolean {
   return thrown instanceof Error && raw.errored === thrown;
 }
@@ -167,8 +166,8 @@ function incompleteBodyError(): ApiError {
 }
 
 /**
- * The range in seconds of the retry delay during an outage. The server selects a random value, so that clients don't
- * all retry at the same time.
+ * The minimum and maximum retry delay during an outage, in seconds. The server selects a random value, so that clients
+ * don't all retry at the same time.
  */
 const outageRetrySeconds = { min: 1, max: 5 };
 
@@ -178,7 +177,10 @@ function outageError(): ApiError {
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
-/** Returns the error for a lock timeout: another transaction, such as a large import, held a lock for too long. */
+/**
+ * Returns the error for a lock timeout. The cause is another transaction, such as a large import, that holds a lock for
+ * too long.
+ */
 function lockTimeoutError(): ApiError {
   const seconds = outageRetrySeconds.max;
   const message =
@@ -194,7 +196,7 @@ function toApiError(thrown: unknown): ApiError {
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpectedErrorMessage);
 }
 
-/** Returns the response body of an error (spec §7). */
+/** Returns the response body for an error (spec §7). */
 export function envelopeOf(
   { code, message, retryAfterSeconds, details }: ApiError,
   requestId: string,

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
- * Logs a warning, once per process, if the server ignores a forwarded header of a request. Without the setting
- * TRUST_PROXY, the server uses the address of the proxy as the address of all clients behind it. Fastify sets `ips`
- * only if TRUST_PROXY is set. `ips` contains more than one address only if Fastify trusts the `X-Forwarded-For` header
- * of the sender.
+ * Logs a warning, once per process, if the server ignores a forwarding header such as `X-Forwarded-For`. If TRUST_PROXY
+ * isn't set, the server uses the proxy's address as the address of all clients behind the proxy. Fastify sets `ips`
+ * only if TRUST_PROXY is set. `ips` contains several addresses only if Fastify trusts the sender's `X-Forwarded-For`
+ * header.
  */
 export function warnAboutUntrustedProxy(app: FastifyInstance): void {
   let hasWarned = false;

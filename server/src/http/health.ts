@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Lifecycle } from '../shared/lifecycle.ts';
 
-/** Paths of the health checks. Load balancers request them every second, so the request log omits them. */
+/** The paths of the health checks. Load balancers request them every second, so the request log omits them. */
 export const healthPaths = ['/livez', '/readyz'];
 
 /**
- * Adds the health checks. `/livez` returns 200 while the process runs. `/readyz` returns 503 unless the process accepts
- * requests (docs/operations.md).
+ * Adds the health checks. `/livez` returns 200 while the process runs. `/readyz` returns 200 if the process accepts
+ * requests, otherwise 503 (docs/operations.md).
  */
 export function addHealth(app: FastifyInstance, lifecycle: Lifecycle): void {
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok'));

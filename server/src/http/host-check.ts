@@ -4,8 +4,8 @@ import { ApiError } from '../shared/errors.ts';
 import { headerValues } from './server/raw-headers.ts';
 
 /**
- * Matches the value of a `Host` header: a host name or IP address with an optional port (RFC 3986 §3.2.2). Also matches
- * an empty value, which clients send if the request target has no host.
+ * Matches the value of a `Host` header: a host name or IP address with an optional port (RFC 3986 §3.2.2). It also
+ * matches the empty value, which clients send if the request target has no host.
  */
 const hostPattern = /^(\[[\w.~!$&'()*+,;=:-]+\]|([\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(:\d*)?$/i;
 

@@ -6,12 +6,12 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 
 /**
  * Rejects JSON with too many values or nested levels before the server parses it. For 500,000 values, parsing and
- * validation take much longer than this scan (docs/decisions/api-conventions.md). The scan doesn't reject invalid JSON,
- * because the parser rejects it later.
+ * validation take much longer than this scan (docs/decisions/api-conventions.md). Invalid JSON passes the scan, because
+ * the parser rejects it later.
  * @throws ApiError PAYLOAD_TOO_LARGE
  */
 export function checkJsonSize(text: string): void {
-  // Counts the root value, the first value of each array and object, and another value for each comma.
+  // Counts one value for the root, one for each array or object that isn't empty, and one for each comma.
   let values = 1;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -47,7 +47,8 @@ export function checkJsonSize(text: string): void {
 }
 
 /**
- * Returns the index of the quote that ends the string at `start`, or the length of the text if the string has no end.
+ * Returns the index of the quote that ends the string at `start`. Returns the length of the text if the string has no
+ * end.
  */
 function findEndOfString(text: string, start: number): number {
   let end = start;
@@ -57,14 +58,17 @@ function findEndOfString(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Returns whether the quote at the index `at` is escaped: an odd number of backslashes precedes an escaped quote. */
+/**
+ * Returns whether the quote at the index `at` is escaped. A quote is escaped if an odd number of backslashes precedes
+ * it.
+ */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1;
   while (text.charCodeAt(before) === backslash) before--;
   return (at - before) % 2 === 0;
 }
 
-/** Returns whether the array or object at `start` contains only white space. */
+/** Returns whether the array or object at `start` is empty. An empty array or object may contain white space. */
 function isEmpty(text: string, start: number): boolean {
   let at = start + 1;
   while (isSpace(text.charCodeAt(at))) at++;

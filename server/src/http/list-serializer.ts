@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** The maximum time in milliseconds to serialize items of a list before the serializer yields to the event loop. */
+/** The maximum time in milliseconds that the serializer runs before it yields to the event loop. */
 const sliceMs = 2;
 
 /** The response body of a list (spec §2). */
@@ -11,12 +11,12 @@ interface List {
 }
 
 /**
- * Serializes lists item by item, and yields to the event loop every `sliceMs` milliseconds. A single call that
- * serializes 100 tickets of 64 KB would block the process for 30 ms (docs/decisions/rate-and-concurrency-limits.md).
+ * Serializes lists item by item, and yields to the event loop every `sliceMs` milliseconds. Serializing 100 tickets of
+ * 64 KB in one call would block the process for 30 ms (docs/decisions/rate-and-concurrency-limits.md).
  */
 export function addListSerializer(app: FastifyInstance): void {
   let lastYield = Promise.resolve();
-  // All lists share one promise chain. In each iteration of the event loop, at most one waiting list continues.
+  // All lists share one promise chain, so at most one waiting list continues in each iteration of the event loop.
   const yieldToEventLoop = () => {
     lastYield = lastYield.then(() => setImmediate());
     return lastYield;
@@ -34,8 +34,8 @@ function isList(payload: unknown): payload is List {
 }
 
 /**
- * Resolves to a string if the serialization takes at most `sliceMs`, otherwise to bytes. Fastify encodes a string in
- * one call, so a long string would block the process.
+ * Resolves to a string if serialization takes at most `sliceMs`, otherwise to bytes. Fastify encodes a string in one
+ * call, so a long string would block the process.
  */
 async function serialize(list: List, yieldToEventLoop: () => Promise<void>): Promise<string | Buffer> {
   const envelope = JSON.stringify({ ...list, data: [] });

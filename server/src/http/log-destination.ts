@@ -1,14 +1,14 @@
 import type { DestinationStream } from 'pino';
 import sonicBoom from 'sonic-boom';
 
-/** The maximum time in milliseconds that the process waits at exit for a slow reader of the log. */
+/** The maximum time in milliseconds that an exiting process waits for a slow log reader. */
 const maxExitWaitMs = 1500;
 
 let opened: DestinationStream | undefined;
 
 /**
- * Returns the log destination of the process: standard output with a buffer. A full disk or a closed pipe doesn't block
- * or end the process. If a write fails, the process writes the same lines again with the next lines and at exit.
+ * Returns the log destination of the process, which is buffered standard output. A full disk or a closed pipe doesn't
+ * block or end the process. If a write fails, the process tries again when it writes the next lines and when it exits.
  */
 export function standardOutput(): DestinationStream {
   opened ??= openStandardOutput();
@@ -21,7 +21,7 @@ function openStandardOutput(): DestinationStream {
     fd: 1,
     minLength: 4096,
     periodicFlush: 100,
-    // The maximum size of the buffer in bytes. If the buffer is full, SonicBoom drops new lines.
+    // The maximum buffer size in bytes. If the buffer is full, SonicBoom drops new lines.
     maxLength: 8 * 2 ** 20,
     retryEAGAIN: () => performance.now() < exitDeadline,
   });

@@ -3,7 +3,7 @@ import pretty from 'pino-pretty';
 import type { Settings } from '../config/env.ts';
 import { standardOutput } from './log-destination.ts';
 
-/** Returns whether standard output is a terminal. If not, each log line is JSON. */
+/** Returns whether standard output is a terminal. If it isn't, the log is in JSON. */
 export function isTerminal(): boolean {
   return process.stdout.isTTY;
 }
@@ -11,8 +11,8 @@ export function isTerminal(): boolean {
 /**
  * Creates the logger of the process. In a terminal, the logger writes formatted lines. Otherwise, it writes each line
  * as JSON.
- * @param destination where to write the log instead of standard output
- * @param fields returns additional fields; the logger calls it for each line
+ * @param destination where to write the log; default: standard output
+ * @param fields returns additional fields for a log line; called for each line
  */
 export function createLogger(
   level: Settings['LOG_LEVEL'],

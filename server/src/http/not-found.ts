@@ -5,8 +5,9 @@ import { ApiError } from '../shared/errors.ts';
 import { nearestName } from '../shared/suggestion.ts';
 
 /**
- * Adds a hook that returns 404 for requests that match no route, before the server reads the body. The response lists
- * the methods of the path in `Allow` (docs/decisions/errors.md). Call this function before you register any route.
+ * Adds a hook that returns 404 if a request matches no route. The hook runs before the server reads the body. The
+ * response header `Allow` lists the methods that the path supports (docs/decisions/errors.md). Call this function
+ * before you register routes.
  */
 export function addNotFound(app: FastifyInstance): void {
   const router = findMyWay();
@@ -34,7 +35,7 @@ export function addNotFound(app: FastifyInstance): void {
     if (trimmedPath !== path && findMethods(trimmedPath).length > 0) {
       return done(notFound(`This path ends with a slash. Use ${trimmedPath}.`));
     }
-    // The handler of a catch-all route returns its own 404.
+    // Catch-all routes return their own 404.
     if (route.endsWith('/*')) return done();
     const allowed = findMethods(path);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
@@ -42,7 +43,7 @@ export function addNotFound(app: FastifyInstance): void {
   });
 }
 
-/** Removes all slashes at the end of a path. Uses no regular expression, because backtracking would be slow. */
+/** Removes all slashes at the end of a path. A regular expression would be slow, because it would backtrack. */
 function removeTrailingSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end--;
@@ -50,8 +51,8 @@ function removeTrailingSlashes(path: string): string {
 }
 
 /**
- * Returns the most similar API path for a path that lacks the prefix or has a misspelled name. Keeps the path
- * parameters of the request.
+ * Returns the API path that is most similar to a path without the prefix or with a misspelled name. Keeps the path
+ * parameters from the request.
  */
 function nearestPath(path: string, patterns: Iterable<string>): string | undefined {
   const withoutPrefix = (full: string) => (full.startsWith(pathPrefix) ? full.slice(pathPrefix.length) : full);

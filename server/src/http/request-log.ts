@@ -4,8 +4,8 @@ import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { healthPaths } from './health.ts';
 
 /**
- * Logs one line per request when the response ends or the client disconnects. Skips health checks. Omits the query,
- * headers and body, because they can contain API keys, secrets and personal data.
+ * Logs one line per request when the response ends or the client disconnects. Health checks aren't logged. Log lines
+ * omit the query, headers and body, because they can contain API keys, secrets and personal data.
  */
 export function addRequestLog(app: FastifyInstance): void {
   function log(request: FastifyRequest, reply: FastifyReply, status: number): void {

@@ -3,17 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import { notModifiedUnlessChanged } from './conditional-requests.ts';
 import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from './content-encoding.ts';
 
-/** A file with the same content in all responses. */
+/** A file that has the same content in all responses. */
 interface SharedFile {
-  /** Hash of the content, for the ETag. */
+  /** A hash of the content for the ETag. */
   tag: string;
   bytes: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
- * Serves files that don't change while the process runs. The server compresses each file once, on its first request.
- * All responses share the compressed bytes, so a slow client doesn't keep a separate copy in memory.
- * @param cacheControl how long browsers cache the files, and whether they revalidate them
+ * Serves files that don't change while the process runs. The server compresses a file when it is first requested. All
+ * responses share the compressed bytes, so slow clients don't use additional memory.
+ * @param cacheControl the value of the `Cache-Control` header
  */
 export function serveSharedFiles(scope: FastifyInstance, cacheControl: string): void {
   const files = new Map<string, SharedFile>();

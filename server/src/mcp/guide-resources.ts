@@ -9,13 +9,13 @@ interface Resource {
   name: string;
   description: string;
   mimeType: 'text/markdown' | 'text/plain';
-  /** Returns the text as the documentation site serves it. */
+  /** Returns the same text as the documentation site. */
   read(): Promise<string>;
 }
 
 /**
- * The guides and the list of all pages. The URIs contain the paths of the documentation site, so that agents can follow
- * the links between pages.
+ * The guides and the list of all documentation pages. The URIs contain the same paths as the documentation site, so
+ * that agents can follow links between pages.
  */
 const resources: readonly Resource[] = [
   {
@@ -38,7 +38,7 @@ const resources: readonly Resource[] = [
     ),
 ];
 
-/** Adds the handlers of the MCP server that list and read the resources. */
+/** Adds the handlers that list and read resources to the MCP server. */
 export function addResourceHandlers(server: Server): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ read, ...described }) => described),

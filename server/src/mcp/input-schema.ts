@@ -1,10 +1,12 @@
 import { type Endpoint, hasBody } from '@itsm-api/contract';
 import * as z from 'zod';
 
-/** A JSON Schema with only the keywords that an agent needs to fill in arguments. The API validates the values. */
+/**
+ * A JSON Schema that contains only the keywords that an agent needs to write arguments. The API validates the values.
+ */
 export interface InputSchema {
   type?: string;
-  /** Alternative types. `type` never contains several types, because some models don't support that. */
+  /** Alternative types. They aren't listed in `type`, because some models don't support several values in `type`. */
   anyOf?: InputSchema[];
   description?: string;
   enum?: unknown[];
@@ -16,25 +18,25 @@ export interface InputSchema {
 
 type Json = z.core.JSONSchema.JSONSchema;
 
-/** The data that `simplify` needs in addition to the schema. */
+/** The data that `simplify` needs in addition to the schema itself. */
 interface SchemaContext {
   defs: Record<string, Json>;
-  /** Whether null clears a field. If not, the arguments omit the type null. */
+  /** Whether null clears a field. If not, the simplified schema omits the type null. */
   clearsWithNull: boolean;
 }
 
-/** Returns the arguments of an endpoint: path parameters, and query parameters or fields of the body. */
+/** Returns the arguments of an endpoint: its path parameters, query parameters and body fields. */
 export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
   const body = hasBody(route) ? route.body : undefined;
   return { ...shapeOf(route.pathParams), ...shapeOf(route.query), ...shapeOf(body) };
 }
 
-/** Returns the fields of an object schema by name, or an empty object if there is no schema. */
+/** Returns the fields of an object schema, by name. Returns an empty object if there is no object schema. */
 export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
 }
 
-/** Returns the JSON Schema of the arguments of an endpoint. */
+/** Returns the JSON Schema for the arguments of an endpoint. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
   const fields = Object.entries(argumentsOf(route));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
@@ -73,8 +75,8 @@ function propertiesOf({ properties = {}, required }: Json, context: SchemaContex
 }
 
 /**
- * Simplifies a union. If the union has no description and only one type other than null, the result has the description
- * of this type.
+ * Simplifies a union. If the union has no description, and its only alternative is null, uses the description of the
+ * other type.
  */
 function simplifyUnion(json: Json, choices: Json[], context: SchemaContext): InputSchema {
   const parts = choices

@@ -2,13 +2,13 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { FastifyInstance } from 'fastify';
 import inject, { type InjectOptions } from 'light-my-request';
 
-/** Sends a request to an endpoint of the API within the process. Resolves to the response. */
+/** Sends a request to an API endpoint in this process. Resolves to the response. */
 export type InternalRequest = (options: InjectOptions) => Promise<{ headers: OutgoingHttpHeaders; body: unknown }>;
 
 /**
- * Creates the function that sends internal requests. That function gets the response body before the server serializes
- * it, so the response needs no JSON parsing. Call `createInternalRequest` before you register the endpoints and any
- * hook that serializes responses.
+ * Creates a function that sends internal requests. The function gets the response body before the server serializes it,
+ * so it usually doesn't need to parse JSON. Call `createInternalRequest` before you register endpoints or hooks that
+ * serialize responses.
  */
 export function createInternalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
@@ -19,8 +19,8 @@ export function createInternalRequest(app: FastifyInstance): InternalRequest {
     done(null, null);
   });
 
-  // Doesn't use `app.inject`, because `app.inject` rejects requests during a graceful shutdown. The internal requests
-  // of accepted messages must still run.
+  // Doesn't use `app.inject`, because it rejects requests during a graceful shutdown. Internal requests for accepted
+  // messages must still run.
   const dispatch = (request: IncomingMessage, response: ServerResponse) => {
     bodies.set(request, undefined);
     app.routing(request, response);
@@ -28,7 +28,7 @@ export function createInternalRequest(app: FastifyInstance): InternalRequest {
 
   return async (options) => {
     const { headers, raw, json } = await inject(dispatch, options);
-    // If the fallback error handler of Fastify responds, the body is already serialized JSON, which must be parsed.
+    // If Fastify's fallback error handler responds, the body is already serialized, so it must be parsed.
     return { headers, body: bodies.get(raw.req) ?? json() };
   };
 }

@@ -10,7 +10,7 @@ export interface JsonRpcError {
   id: string | number | null;
 }
 
-/** The JSON-RPC codes of errors that occur before an MCP server processes the message. */
+/** The JSON-RPC codes for errors that occur before an MCP server processes the message. */
 const codes: Partial<Record<ErrorCode, number>> = {
   INVALID_JSON: ProtocolErrorCode.ParseError,
   PAYLOAD_TOO_LARGE: ProtocolErrorCode.InvalidRequest,
@@ -19,15 +19,18 @@ const codes: Partial<Record<ErrorCode, number>> = {
   INTERNAL_ERROR: ProtocolErrorCode.InternalError,
 };
 
-/** The JSON-RPC code for all other error codes: the first code that is reserved for servers (JSON-RPC 2.0 §5.1). */
+/**
+ * The JSON-RPC code for API errors that have no specific JSON-RPC code. It is in the range for server errors (JSON-RPC
+ * 2.0 §5.1).
+ */
 const serverError = -32_000;
 
-/** Creates a JSON-RPC error without the id of a message. */
+/** Creates a JSON-RPC error without a message id. */
 export function jsonRpcError(message: string, code: number = serverError): JsonRpcError {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/** Returns an error handler that responds with JSON-RPC errors. `data` in a response contains the error of the API. */
+/** Returns an error handler that responds with JSON-RPC errors. `data` contains the API error. */
 export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
@@ -43,8 +46,8 @@ export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<Ro
 }
 
 /**
- * Counts a message with a valid API key in the rate limits, unless the message is already counted. If a limit is
- * exceeded, resolves to the error.
+ * Counts a message toward the rate limits, if it has a valid API key and isn't counted yet. If a limit is exceeded,
+ * resolves to the error.
  */
 async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (request.identity === undefined || request.rateLimit !== undefined) return undefined;
@@ -60,7 +63,7 @@ function getMessageId({ body }: FastifyRequest): string | number | null {
 }
 
 /**
- * Returns a hook that responds with 403 to pages of other origins, as MCP requires. This check prevents DNS rebinding
+ * Returns a hook that responds with 403 to pages from other origins, as MCP requires. This check prevents DNS rebinding
  * attacks on a local server. The hook accepts requests without `Origin`, because only browsers send this header.
  * @param publicUrl the URL at which browsers reach the server
  */

@@ -1,6 +1,8 @@
 import type { Names } from '../resources/shared/display-names.ts';
 
-/* Adds names to the ids in a tool result. Without a name, an agent that reads `assigneeId 2` would request the user. */
+/*
+ * Adds names to the ids in a tool result. Otherwise, an agent that reads `assigneeId 2` would have to request the user.
+ */
 
 /** Names of fields that contain a user id or a list of user ids. */
 const ofUsers = new Set([
@@ -22,14 +24,14 @@ export interface ReferencedIds {
   tickets: Set<number>;
 }
 
-/** Returns the user ids and ticket ids in a response at any depth. */
+/** Finds all user ids and ticket ids in a response, at any depth. */
 export function findReferencedIds(response: unknown): ReferencedIds {
   const ids: ReferencedIds = { users: new Set(), tickets: new Set() };
   mapIds('', response, (kind, id) => ids[kind].add(id));
   return ids;
 }
 
-/** Returns the value of a field with a name after each id, such as `2 Jonas Weber`. */
+/** Adds the name after each id in the value of a field, such as `2 Jonas Weber`. */
 export function withNames(field: string, value: unknown, known: Names): unknown {
   return mapIds(field, value, (kind, id) => {
     const name = known[kind].get(id);
@@ -40,8 +42,8 @@ export function withNames(field: string, value: unknown, known: Names): unknown 
 const maxNameLength = 60;
 
 /**
- * Calls `change` for each id in a value and replaces the id with the result. Skips custom fields, because their names
- * can equal the names of id fields.
+ * Replaces each id in a value with the result of `change`. Skips custom fields, because a custom field can have the
+ * same name as an id field.
  */
 function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {
@@ -52,7 +54,7 @@ function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedId
   if (Array.isArray(value)) return value.map((each) => mapIds(field, each, change));
   const mapped: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    // In an activity, `from` and `to` contain values of the changed field.
+    // In an activity, `from` and `to` contain the old and new values of a field.
     const name = key === 'from' || key === 'to' ? field : key;
     mapped[key] = mapIds(name, (value as Record<string, unknown>)[key], change);
   }

@@ -7,23 +7,23 @@ import { idempotencyArgument, shapeOfHeaders, type Tool, textFromArgument } from
 
 export type Arguments = Record<string, unknown>;
 
-/** The API request of an MCP tool call. */
+/** The API request for an MCP tool call. */
 export interface ToolRequest {
   method: Endpoint['method'];
   /** The path and the query. */
   url: string;
   headers: Record<string, string>;
   body: Arguments | undefined;
-  /** The offset at which the result continues truncated texts, in UTF-16 code units. */
+  /** The offset from which the result continues truncated texts, in UTF-16 code units. */
   textFrom: number;
 }
 
-/** Maximum size of the path and the query in bytes. The same limit applies to requests over HTTP. */
+/** The maximum size of the path and query in bytes. Requests over HTTP have the same limit. */
 const maxUrlBytes = 16_384;
 
 /**
- * Converts a tool call to an API request. Validates the path parameters, because they select the endpoint. The endpoint
- * validates query and body.
+ * Converts a tool call to an API request. Validates only the path parameters, because they determine the path. The
+ * endpoint validates the query and the body.
  * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE
  */
 export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
@@ -51,7 +51,7 @@ export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
   };
 }
 
-/** Parses the arguments that are not in the contract: the idempotency key and the text offset. */
+/** Parses the arguments that only MCP tools have: the idempotency key and the text offset. */
 function parseOwnArguments(route: Endpoint, args: Arguments) {
   const key = shapeOfHeaders(route)[idempotencyKeyHeader];
   const headers: Record<string, string> = {};

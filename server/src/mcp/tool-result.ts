@@ -3,11 +3,13 @@ import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
 import type { Names } from '../resources/shared/display-names.ts';
 import { withNames } from './reference-names.ts';
 
-/** Maximum size of a tool result in bytes, if the agent sets no page size. Equals about 2,000 tokens. */
+/** The maximum size of a tool result in bytes if the agent sets no page size. This is about 2,000 tokens. */
 const defaultBytes = 5000;
-/** Maximum size of any tool result in bytes. A token has at least 1 byte, so a result has fewer than 20,000 tokens. */
+/**
+ * The maximum size of a tool result in bytes. A token has at least 1 byte, so a result has fewer than 20,000 tokens.
+ */
 const maxBytes = 18_000;
-/** Maximum length of a text field in a tool result, in UTF-16 code units. */
+/** The maximum length of a text field in a tool result, in UTF-16 code units. */
 const maxTextLength = 4000;
 
 type Row = Record<string, unknown>;
@@ -18,13 +20,13 @@ export interface Success {
   meta?: PageMeta | undefined;
 }
 
-/** The data from which `textOf` formats a tool result. */
+/** The input of `textOf`. */
 export interface ToolResult extends Success {
   /** The names of the users and tickets in the response. */
   names: Names;
-  /** The offset at which the result continues truncated texts, in UTF-16 code units. */
+  /** The offset from which the result continues truncated texts, in UTF-16 code units. */
   textFrom: number;
-  /** Whether the agent set a page size. If so, the maximum size of the result is `maxBytes`. */
+  /** Whether the agent set a page size. If true, the maximum result size is `maxBytes` instead of `defaultBytes`. */
   isSized: boolean;
 }
 
@@ -45,8 +47,8 @@ export function shortened({ data, meta }: Success, short: readonly string[] | un
 }
 
 /**
- * Formats a response for an agent. Marks text that users wrote as data, so that the agent doesn't follow instructions
- * in this text.
+ * Formats a response for an agent. Marks text from users as data, so that the agent doesn't follow instructions in the
+ * text.
  */
 export function textOf(result: ToolResult): string {
   const { data, meta } = result;
@@ -55,7 +57,7 @@ export function textOf(result: ToolResult): string {
   return itemText(data as Row, result);
 }
 
-/** Formats an error for an agent: the code, the message and all details of the API error. */
+/** Formats an API error for an agent, including its code, message and details. */
 export function errorText({ code, message, details = [], requestId }: ErrorEnvelope['error']): string {
   const others = details.length > 1 ? details.map(({ path, message }) => `- ${path} ${message}`) : [];
   const about = code === 'INTERNAL_ERROR' ? ` (request ${requestId})` : '';
@@ -63,8 +65,8 @@ export function errorText({ code, message, details = [], requestId }: ErrorEnvel
 }
 
 /**
- * Encloses data in tags with a random name, which users can't guess. The data is JSON, so text that users wrote can't
- * start a new line.
+ * Encloses data in tags with a random name that users can't guess. The data is JSON, so text from users can't start a
+ * new line.
  */
 function marked(lines: readonly string[]): string {
   const mark = `data-${randomBytes(4).toString('hex')}`;
@@ -85,7 +87,7 @@ function listText(rows: Row[], meta: PageMeta, result: ToolResult): string {
   if (lines.length === 1) lines = [oneRow(rows[0] as Row, result)];
   const offset = (page - 1) * perPage;
   let shown = lines.length;
-  // If not all rows fit, reduces the number of rows to a divisor of the offset. The next page then starts with the
+  // If not all rows fit, reduces the number of rows to a divisor of the offset, so that the next page starts with the
   // first omitted row.
   while (shown > 1 && (!fits(lines.slice(0, shown)) || (shown < lines.length && offset % shown !== 0))) shown--;
   const total = `${totalCount}${meta.totalCountCapped ? ' or more' : ''}`;
@@ -108,7 +110,7 @@ function oneRow(row: Row, result: ToolResult): string {
   }
 }
 
-/** Shortens timestamps in lists to minutes. For the exact value, an agent can request the single resource. */
+/** Shortens timestamps in lists to minutes. An agent that needs the exact value can request the single resource. */
 function brief(column: string, value: unknown): unknown {
   return column.endsWith('At') && typeof value === 'string' ? `${value.slice(0, 16)}Z` : value;
 }
@@ -135,7 +137,7 @@ function bulkText(items: readonly BulkItem[], result: ToolResult): string {
   return [`${items.length - failed} succeeded, ${failed} failed.`, marked(lines)].join('\n');
 }
 
-/** Truncates texts to a maximum length, from an offset, and records the truncated fields. */
+/** Truncates texts to a maximum length, starting at an offset, and records which fields are truncated. */
 class Texts {
   cuts = 0;
   readonly notes: string[] = [];
@@ -143,20 +145,20 @@ class Texts {
   readonly #limit: number;
   readonly #names: Names;
 
-  /** @param limit maximum length of a text, in UTF-16 code units */
+  /** @param limit the maximum length of a text in UTF-16 code units */
   constructor({ textFrom, names }: ToolResult, limit: number) {
     this.#from = textFrom;
     this.#limit = limit;
     this.#names = names;
   }
 
-  /** Formats a row of a list as a JSON array of its values, without column names. */
+  /** Formats a list row as a JSON array of values, without column names. */
   line(row: Row): string {
     const cells = Object.keys(row).map((name) => this.json(name, brief(name, row[name])));
     return `[${cells.join(',')}]`;
   }
 
-  /** Formats a value as JSON, with names after ids. Truncates any value whose text or JSON is too long. */
+  /** Formats a value as JSON, with names after ids. Truncates the text or JSON if it is too long. */
   json(name: string, given: unknown): string {
     const value = withNames(name, given, this.#names);
     const json = JSON.stringify(value) ?? 'null';
@@ -171,7 +173,7 @@ class Texts {
   }
 }
 
-/** Returns the index, or the previous index if the index would split a surrogate pair. */
+/** Returns the index, or the previous index if a cut at the index would split a surrogate pair. */
 function alignToCharacter(text: string, index: number): number {
   return /[\uD800-\uDBFF]/.test(text.charAt(index - 1)) ? index - 1 : index;
 }

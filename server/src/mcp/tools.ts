@@ -8,14 +8,14 @@ export interface Tool extends AgentTool {
   scope: Scope | 'any';
   /** Whether the tool only reads data. */
   isRead: boolean;
-  /** The entry of the tool in the response to `tools/list`. */
+  /** The tool's entry in the response to `tools/list`. */
   definition: ToolDefinition;
 }
 
-/** The name of the argument for the idempotency key of a write. */
+/** The name of the argument that contains the idempotency key. */
 export const idempotencyArgument = 'idempotencyKey';
 
-/** The name of the argument for the offset at which truncated texts continue. */
+/** The name of the argument that contains the offset from which truncated texts continue. */
 export const textFromArgument = 'textFrom';
 
 /** All MCP tools: the endpoints of the contract that have `agent` metadata (docs/decisions/mcp-server.md). */
@@ -37,7 +37,7 @@ function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinitio
   };
 }
 
-/** Returns the arguments that are not in the contract: the idempotency key of a write, or the text offset of a read. */
+/** Returns the arguments that only the MCP tool has: the idempotency key for a write, or the text offset for a read. */
 function ownArguments(route: Endpoint): Record<string, InputSchema> {
   if (idempotencyKeyHeader in shapeOfHeaders(route)) {
     return {
@@ -52,7 +52,7 @@ function ownArguments(route: Endpoint): Record<string, InputSchema> {
     : {};
 }
 
-/** Returns the schemas of the request headers of an endpoint, by name. */
+/** Returns the schemas of an endpoint's request headers, by header name. */
 export function shapeOfHeaders(route: Endpoint): Record<string, unknown> {
   return (route.headers ?? {}) as Record<string, unknown>;
 }

@@ -18,16 +18,16 @@ import { retentionQueue } from '../webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
 
 /*
- * Creates and checks the roles, the tables and the job queues that the program needs in its database
- * (docs/decisions/schema-migrations.md). The server and `itsm migrate` create missing parts; all other commands only
+ * Creates or checks the roles, tables and job queues that the program needs in its database
+ * (docs/decisions/schema-migrations.md). The server and `itsm migrate` create missing parts. All other commands only
  * check the database.
  */
 
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
 
 /**
- * Returns the required queues. If a newer version of the program has migrated the database, existing queues keep their
- * options, because an older version must not overwrite the options of a newer version.
+ * Returns the required job queues. If a newer version of the program has migrated the database, existing queues keep
+ * their options. An older version must not overwrite them.
  */
 function requiredQueues(ahead: string[]): Queue[] {
   return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
@@ -35,12 +35,12 @@ function requiredQueues(ahead: string[]): Queue[] {
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The statement timeout in milliseconds while a process checks the schema. */
+/** The statement timeout in milliseconds for the schema check. */
 const maxCheckMs = 30_000;
 
 /**
- * The error for a database that lacks migrations, roles or queues. The message lists the missing parts and the command
- * that adds them.
+ * The error for a database that lacks migrations, roles or job queues. The message lists the missing parts and the
+ * command that adds them.
  */
 export class SchemaOutdatedError extends Error {
   override name = 'SchemaOutdatedError';
@@ -58,14 +58,15 @@ export class SchemaOutdatedError extends Error {
 
 /**
  * Creates the roles, applies the migrations and creates the job queues. Several processes can call this function
- * concurrently. If the database is up to date, the role of `DATABASE_URL` needs no permission to change the schema.
+ * concurrently. If the database is already up to date, the role in `DATABASE_URL` doesn't need permission to change the
+ * schema.
  * @returns the names of the applied migrations
  * @throws RolesError or MigrationError
  */
 export async function migrateDatabase(databaseUrl: string, options: ApplyOptions = {}): Promise<string[]> {
   const { folder, onProgress } = options;
-  // First checks the schema with a statement timeout, because the database is usually up to date. The migration itself
-  // has no statement timeout.
+  // First checks the schema with a statement timeout, because the database is usually up to date. Migrations run
+  // without a statement timeout.
   if (await withClient(databaseUrl, maxCheckMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
@@ -87,10 +88,10 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
 }
 
 /**
- * Checks whether a database is up to date. Doesn't change the database.
+ * Checks that a database is up to date. Doesn't change the database.
  * @returns the names of migrations that a newer version of the program has applied
- * @throws SchemaOutdatedError, or MigrationError if the migration history of the database contradicts the migrations of
- * this version
+ * @throws SchemaOutdatedError, or MigrationError if the migration history of the database conflicts with the migrations
+ * of this version
  */
 export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
   return withClient(databaseUrl, maxCheckMs, async (client) => {
@@ -101,14 +102,13 @@ export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
   });
 }
 
-/** Returns the statements that create and grant the missing roles (database/roles.ts). */
+/** Returns the SQL statements that create and grant the missing roles (database/roles.ts). */
 export function findMissingRoles(databaseUrl: string): Promise<string[]> {
   return withClient(databaseUrl, maxCheckMs, missingRoles);
 }
 
 /**
- * Returns true if the database is up to date. Also returns false if this check times out, because the locks of a
- * running migration block it.
+ * Returns true if the database is up to date. Returns false if a running migration blocks the check until it times out.
  */
 async function isCurrent(client: pg.ClientBase, folder: string | undefined): Promise<boolean> {
   if ((await missingRoles(client)).length > 0) return false;
@@ -121,7 +121,7 @@ async function isCurrent(client: pg.ClientBase, folder: string | undefined): Pro
   }
 }
 
-/** Compares the database with the migrations and queues of this version of the program. */
+/** Compares the database with the migrations and job queues of this version of the program. */
 async function inspectSchema(client: pg.ClientBase, folder?: string) {
   const migrations = await readMigrations(folder);
   const read = async () => {
@@ -133,8 +133,8 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
     return await read();
   } catch (error) {
     if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-    // If another role owns the tables, the role of `DATABASE_URL` can't read the migration history, but the system role
-    // can.
+    // If another role owns the tables, the role in `DATABASE_URL` can't read the migration history. The system role can
+    // read it.
     await client.query(`SET ROLE ${systemRole}`);
     try {
       return await read();
@@ -145,7 +145,7 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
 }
 
 /**
- * Runs `work` on a separate connection, and then closes the connection. Closing the connection also releases its locks.
+ * Runs `work` on a separate connection and then closes it. Closing the connection also releases its locks.
  * @param statementMs the statement timeout in milliseconds, or 0 for none
  */
 async function withClient<Result>(
@@ -162,7 +162,7 @@ async function withClient<Result>(
     keepAliveInitialDelayMillis: 20_000,
     ...(statementMs > 0 && { query_timeout: statementMs + 1000 }),
   });
-  // Without a listener, the error of a lost connection would end the process.
+  // Without an error listener, a lost connection would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {

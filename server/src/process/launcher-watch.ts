@@ -1,5 +1,5 @@
-// This module stops the server within 1 second of a SIGTERM to `npx pnpm start`. Without this module, the server would
-// keep running.
+// Stops the server within 1 second after `npx pnpm start` receives SIGTERM. Without this module, the server would keep
+// running.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { isAlive } from '../embedded-postgres/cluster.ts';
 const pollIntervalMs = 250;
 
 /**
- * Calls `callback` when the launcher shell exits. npx or an npm script runs the package manager in this shell, and the
- * package manager starts the server. npm sends a signal only to the shell. The shell then exits, but the package
+ * Calls `callback` when the launcher shell exits. The launcher shell is the shell in which npx or an npm script runs
+ * the package manager that starts the server. npm sends signals only to this shell. The shell exits, but the package
  * manager never receives the signal.
  */
 export async function onLauncherExit(callback: () => void): Promise<void> {

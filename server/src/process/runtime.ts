@@ -19,12 +19,12 @@ import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys
 /** An open, migrated database and the services that use it. Both the server and the command line open a runtime. */
 export interface Runtime {
   databases: Databases;
-  /** The Prisma client of the system role, which can access the rows of all tenants. */
+  /** The Prisma client that uses the system role. This role can access the rows of all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
   /** Whether the database is the embedded PostgreSQL in `DATA_DIR`. */
   embedded: boolean;
-  /** The origin at which browsers reach the server. */
+  /** The origin that browsers use to reach the server. */
   publicUrl: string;
   /** Opens the job queues on the first call. Later calls return the same instance. */
   openBoss(): Promise<PgBoss>;
@@ -43,18 +43,19 @@ interface RuntimeOptions {
   onJobFailed?: (error: Error) => void;
   /** Detects database outages. Default: a tracker that logs nothing. */
   outages?: OutageTracker;
-  /** The tracing of the process, or undefined if tracing is off. */
+  /** Traces the process. Undefined if tracing is off. */
   traces?: Traces | undefined;
 }
 
-/**
- * The maximum time in milliseconds that a shutdown waits for a running job, such as a batch of the nightly retention.
- */
+/** The maximum time in milliseconds that a shutdown waits for a running job, such as a batch of a nightly cleanup. */
 const maxJobMs = 1500;
-/** The maximum time in milliseconds that a shutdown waits until the last notification to the workers is sent. */
+/** The maximum time in milliseconds that a shutdown waits for the last notification to the workers to be sent. */
 const maxWakeMs = 500;
 
-/** Opens the database of `DATABASE_URL` or the embedded PostgreSQL, and the services that use it. */
+/**
+ * Opens the database and the services that use it. The database is either the one in `DATABASE_URL` or the embedded
+ * PostgreSQL.
+ */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
   const { holder, worker, prepare, onConnectionError, onJobFailed, outages, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
@@ -83,8 +84,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
   const waker = createWaker(prisma);
   const close = async () => {
-    // Closes the waker first. If it sent a notification after the databases are closed, it would open another
-    // connection.
+    // Closes the waker before the databases. Otherwise, it could open a new connection to send a notification.
     await endsWithin(maxWakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
     if (opened !== undefined) await endsWithin(maxJobMs, opened.stop({ timeout: maxJobMs }));
@@ -93,8 +93,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
 
   try {
-    // To start faster, a command loads Prisma's query compiler while `prepare` checks the database. If the connection
-    // fails here, the first query reports the error.
+    // Commands start faster if Prisma loads its query compiler while `prepare` checks the database. If this connection
+    // fails, the first query reports the error.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
@@ -113,8 +113,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };
-    // A command uses the port of the running server, because `PORT` can have a different value in the environment of
-    // the command.
+    // A command uses the port of the running server, because `PORT` can have a different value in the command's
+    // environment.
     const port = database.origin === undefined ? settings.PORT : new URL(database.origin).port || 80;
     const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     return { databases, prisma, databaseUrl: database.url, embedded, publicUrl, openBoss, services, close };
@@ -125,7 +125,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 }
 
 /**
- * Assigns the id range of the cell to new tenants (docs/decisions/failover-and-cells.md).
+ * Gives new tenants ids from the id range of the cell (docs/decisions/failover-and-cells.md).
  * @throws SettingsError if the database already uses the id range of another cell
  */
 async function assignCell(pool: Pool, cell: number): Promise<void> {
@@ -135,20 +135,26 @@ async function assignCell(pool: Pool, cell: number): Promise<void> {
     throw new SettingsError(`CELL: must be ${found.cell}, because this database belongs to cell ${found.cell}.`);
 }
 
-/** Opens the database of `DATABASE_URL` and checks the connection, or starts the embedded PostgreSQL. */
+/**
+ * Returns the database in `DATABASE_URL` after a connection check. If `DATABASE_URL` isn't set, starts the embedded
+ * PostgreSQL.
+ */
 export async function openDatabase(settings: Settings, holder: Holder): Promise<Embedded> {
   const database = await findDatabase(settings, holder);
   if (settings.DATABASE_URL !== undefined) await checkConnection(database.url, timeoutsOf(settings));
   return database;
 }
 
-/** Returns the database of `DATABASE_URL` without checking the connection, or starts the embedded PostgreSQL. */
+/**
+ * Returns the database in `DATABASE_URL` without a connection check. If `DATABASE_URL` isn't set, starts the embedded
+ * PostgreSQL.
+ */
 export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder: Holder): Promise<Embedded> {
   if (DATABASE_URL === undefined) return await openEmbedded({ dataDir: DATA_DIR, holder });
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 
-/** Returns the timeouts of PostgreSQL sessions from the settings. */
+/** Returns the timeouts for PostgreSQL sessions from the settings. */
 export function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

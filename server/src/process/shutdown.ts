@@ -5,13 +5,13 @@ import { onLauncherExit } from './launcher-watch.ts';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * The time in milliseconds after the first signal during which another signal counts as a duplicate. The terminal and
- * the package manager can both send the same signal.
+ * For this many milliseconds after the first signal, another signal counts as a duplicate. The terminal and the package
+ * manager can both send the same signal.
  */
 const sameSignalMs = 1000;
 
 interface ShutdownOptions {
-  /** Stops all components of the process. Called only once, possibly while the process is still starting. */
+  /** Stops all components of the process. Called only once. The process may still be starting. */
   stop(how: { drain: boolean }): Promise<void>;
   /** The maximum duration of the shutdown in milliseconds. After this time, the process exits immediately. */
   maxShutdownMs: number;
@@ -20,9 +20,9 @@ interface ShutdownOptions {
 }
 
 /**
- * Handles signals and uncaught errors. The first signal starts a graceful shutdown. A second signal ends the process
- * immediately. An uncaught error starts a graceful shutdown with exit code 1. If a supervisor stops the process, the
- * shutdown drains requests first. If a person stops the process in a terminal, the shutdown doesn't drain requests.
+ * Shuts the process down after a signal or an uncaught error. The first signal starts a graceful shutdown. A second
+ * signal ends the process immediately. An uncaught error starts a graceful shutdown with exit code 1. The shutdown
+ * drains requests if a supervisor stops the process, but not if a person stops it in a terminal.
  */
 export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions): void {
   let drain = false;
@@ -46,7 +46,7 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
   const begin = (bySupervisor: boolean) => {
     if (signalledAt !== undefined) return;
     signalledAt = performance.now();
-    // If an error has already started a shutdown, that shutdown continues with its own exit code.
+    // If an error has already started a shutdown, the signal doesn't change its exit code.
     if (stopping) return;
     drain = bySupervisor;
     close();
@@ -59,7 +59,7 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
   if (byNpm) void onLauncherExit(() => begin(true));
 }
 
-/** Writes to stderr if stdout is a terminal. Otherwise, logs the message, regardless of LOG_LEVEL. */
+/** If stdout is a terminal, writes the message to stderr. Otherwise, logs the message regardless of LOG_LEVEL. */
 function report(level: 'info' | 'error', message: string, err?: Error): void {
   if (isTerminal()) process.stderr.write(`\n${message}\n${err === undefined ? '' : `${err.stack}\n`}`);
   else createLogger('info')[level]({ err }, message);

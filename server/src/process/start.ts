@@ -30,13 +30,13 @@ import { openRuntime, type Runtime } from './runtime.ts';
 import { printBanner } from './startup-banner.ts';
 
 /**
- * A function that stops a component of the process.
- * @param drainMs the time in milliseconds during which the API still handles requests, but reports that it is not ready
+ * Stops a component of the process. @param drainMs how long the API still handles requests but reports that it is not
+ * ready, in milliseconds
  */
 type Stop = (drainMs: number) => Promise<void>;
 
 /**
- * The function that builds the API. main.ts passes it to `start`, because only main.ts may import app.ts
+ * Builds the API. main.ts passes this function to `start`, because only main.ts may import app.ts
  * (tools/check-imports.ts).
  */
 type BuildApi = (
@@ -49,7 +49,7 @@ interface Starting {
   buildApi: BuildApi;
   lifecycle: Lifecycle;
   logger: Logger;
-  /** The tracing of the process, or undefined if tracing is off. */
+  /** Traces the process. Undefined if tracing is off. */
   traces: Traces | undefined;
   /** The health checks of the process. Each component adds its own checks. */
   checks: HealthCheck[];
@@ -58,11 +58,11 @@ interface Starting {
 }
 
 /**
- * Starts the roles in `ROLES`, prints the addresses of the server, and updates the phase of `lifecycle`.
+ * Starts the roles in `ROLES`, prints the server addresses, and updates the phase of `lifecycle`.
  * @returns the function that stops all components
  */
 export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: BuildApi): Promise<Stop> {
-  // The logger and the tracing depend on each other: the logger adds trace ids to its entries, and the tracing logs its
+  // The logger and the tracing depend on each other. The logger adds trace ids to log entries, and the tracing logs its
   // errors.
   let logger: Logger | undefined;
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
@@ -81,7 +81,7 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
-    // Ignores errors of `stop`, because they are consequences of the first error.
+    // Ignores errors from `stop`, because they are consequences of the first error.
     await stop(0).catch(() => undefined);
     throw error;
   }
@@ -122,7 +122,7 @@ async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) 
 }
 
 /**
- * Opens and migrates the database, and opens the services.
+ * Opens the database and the services. Migrates the database if necessary.
  * @throws TenantIsolationError if row-level security doesn't isolate the tenants
  */
 async function openServices(
@@ -154,22 +154,22 @@ async function openServices(
   const { ignoresCase, databaseBytes } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
   if (isOverTrialUse(settings, databaseBytes)) logger.warn(trialAdvice);
-  // Prisma loads its query compiler on the first query. This query loads the compiler before the first request, so that
-  // the first request is fast.
+  // Prisma loads its query compiler when it runs its first query. Running a query at startup makes the first request
+  // faster.
   if (settings.ROLES.includes('api'))
     await tenantClient(requests, toTenantId(0)).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
   return runtime;
 }
 
-/** The size in bytes from which a database is too large for a trial. */
+/** The maximum size in bytes of a database for trial use. */
 const maxTrialBytes = 1e9;
 
 const trialAdvice =
   'The embedded PostgreSQL is for trials and tests: it has no backups, replicas or upgrades. ' +
   'Use your own database (README.md, "Use your own database").';
 
-/** Returns whether the embedded PostgreSQL contains much data, or serves users at a public address. */
+/** Returns whether the embedded PostgreSQL contains a lot of data or serves users at a public address. */
 function isOverTrialUse({ DATABASE_URL, PUBLIC_URL }: Settings, databaseBytes: number): boolean {
   return DATABASE_URL === undefined && (PUBLIC_URL !== undefined || databaseBytes > maxTrialBytes);
 }
@@ -187,7 +187,7 @@ async function startRoles(
 ): Promise<void> {
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
-  // Workers stop while the API drains requests. Load balancers don't route deliveries, so workers don't need a drain
+  // Workers stop while the API drains requests. Workers get no requests from load balancers, so they need no drain
   // period.
   stops.push((drainMs) => stopConcurrently(roles.stops, drainMs));
   if (settings.ROLES.includes('worker')) await startWorker(roles, dependencies);
@@ -210,7 +210,7 @@ async function startWorker(
   await scheduleUsageRetention(boss, runtime.prisma);
 }
 
-/** Builds the API and routes requests of the public port to it. */
+/** Builds the API and routes requests on the public port to it. */
 async function startApi(
   { stops, buildApi, ...starting }: Starting,
   { runtime, metrics }: RoleDependencies,
@@ -228,12 +228,12 @@ async function startApi(
 }
 
 /**
- * The maximum time in milliseconds that a shutdown waits until `lastUsedAt` and the usage statistics of API keys are
- * written.
+ * The maximum time in milliseconds that a shutdown waits while the API writes `lastUsedAt` and the usage statistics of
+ * API keys.
  */
 const maxFlushMs = 1500;
 
-/** Migrates the database, and logs the progress of the migration. */
+/** Migrates the database and logs the progress. */
 async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
   // On the first start in a terminal, dozens of log entries would hide the banner.
   const level = isTerminal() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
@@ -256,8 +256,8 @@ async function checkDatabase(pool: Pool, { problem }: OutageTracker): Promise<He
 }
 
 /**
- * Starts listening and returns the origin. Silences Fastify's log entry, because the banner prints the origin later.
- * @param app a server with its own logger, because this function changes the log level of the logger
+ * Starts listening and returns the origin. Suppresses Fastify's log entry, because the banner prints the origin later.
+ * @param app a server with its own logger; this function changes the log level of that logger
  * @throws Error if the port is in use. The message of the error has one line and contains the name of the setting.
  */
 async function listen(

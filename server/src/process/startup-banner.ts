@@ -8,21 +8,21 @@ import { connectionBudget, describeBudget } from '../database/connection-budget.
 import { isTerminal } from '../http/logger.ts';
 
 interface BannerOptions {
-  /** The origin of the API, or undefined in a process that only delivers webhooks. */
+  /** The origin of the API. Undefined in a process that only delivers webhooks. */
   origin: string | undefined;
   /** The origin of the operations server, or undefined if it is off. */
   operationsOrigin: string | undefined;
   settings: Settings;
   /**
-   * The demo workspace, if this start of the server created it. Later starts can't show the API key, because the
-   * database stores only a hash of the key.
+   * The demo workspace if the server has just created it. Later starts can't show its API key, because the database
+   * stores only a hash of the key.
    */
   demo: DemoWorkspace | undefined;
 }
 
 /**
- * Prints the addresses of the server if stdout is a terminal. Otherwise, logs the addresses at level info, regardless
- * of LOG_LEVEL.
+ * If stdout is a terminal, prints the server addresses. Otherwise, logs the addresses at level info, regardless of
+ * LOG_LEVEL.
  */
 export function printBanner(options: BannerOptions, logger: Logger): void {
   if (isTerminal()) {
@@ -78,9 +78,7 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
   ];
 }
 
-/**
- * Omits the API key. If other machines can reach the server, a log collector probably stores the output of the server.
- */
+/** Omits the API key. If other machines can reach the server, a log collector may store its output. */
 function withoutKey(demo: DemoWorkspace): string[] {
   return [
     `  A demo workspace, "${demo.tenant}", is ready. To create an API key for it:`,
@@ -90,7 +88,7 @@ function withoutKey(demo: DemoWorkspace): string[] {
   ];
 }
 
-/** Returns the content of the banner as the fields of a log entry. */
+/** Returns the content of the startup banner as fields of a log entry. */
 function logLine({ origin, operationsOrigin, settings, demo }: BannerOptions): object {
   return {
     ...(origin !== undefined && { api: `${origin}${pathPrefix}`, docs: `${origin}/` }),

@@ -22,7 +22,7 @@ import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
 import { keptNewWebhook } from './webhooks/queries.ts';
 
-/** The endpoints whose responses are not stored completely, because they are large or contain a secret. */
+/** The endpoints with responses that aren't stored completely, because they are large or contain a secret. */
 const storageFormats = new Map<AppRoute, Kept>([
   [contract.tickets.createMany, keptNewTickets],
   [contract.webhooks.create, keptNewWebhook],
@@ -50,16 +50,14 @@ interface Input {
 
 type Handler = (input: Input) => Promise<StoredResponse>;
 
-/**
- * Wraps every handler with the behavior that all endpoints share. The innermost wrapper validates the response.
- */
+/** Adds the behavior that all endpoints share to every handler. The innermost wrapper validates the response. */
 function wrapHandlers<Resources extends object>(resources: Resources, limiter: TenantLimiter): Resources {
   const wrap = (handler: Handler) => withEtag(limited(idempotent(validated(handler)), limiter));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
 
-/** Wraps a handler to validate its response against the contract before the transaction of the request commits. */
+/** Makes a handler validate its response against the contract before its transaction commits. */
 function validated(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
@@ -68,7 +66,7 @@ function validated(handler: Handler): Handler {
   };
 }
 
-/** Wraps a handler to support the header `Idempotency-Key` in POST requests. */
+/** Adds support for `Idempotency-Key` to the handler of a POST endpoint. */
 function idempotent(handler: Handler): Handler {
   return (input) => {
     const { appRoute } = input;
@@ -77,8 +75,8 @@ function idempotent(handler: Handler): Handler {
 }
 
 /**
- * Wraps a handler to run within the concurrency limit of its tenant. Checks the API key again, because the key may have
- * been revoked while the request waited for a slot or for its body.
+ * Applies the tenant's concurrency limit to a handler. Checks the API key again, because it may have been revoked while
+ * the request waited in the queue or for its body.
  */
 function limited(handler: Handler, limiter: TenantLimiter): Handler {
   return (input) => {
@@ -91,9 +89,7 @@ function limited(handler: Handler, limiter: TenantLimiter): Handler {
   };
 }
 
-/**
- * Wraps a handler to add the ETag of the resource to the response. `no-cache` makes clients revalidate stored copies.
- */
+/** Makes a handler add the resource's ETag to its response. `no-cache` makes clients revalidate stored copies. */
 function withEtag(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
@@ -121,8 +117,8 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the paths of issues in query parameters to the name of the parameter. The index of a value would confuse
- * clients that send only one value.
+ * Shortens the paths of validation issues in query parameters to the parameter name. An index would confuse clients
+ * that send only one value.
  */
 function parameterIssues(issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));

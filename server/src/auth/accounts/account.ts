@@ -5,8 +5,7 @@ import { type TenantClient, tenantClient } from '../../database/client/tenant-cl
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /**
- * A user with access to the developer area. A person who is a user of several workspaces has a separate account in each
- * workspace.
+ * A user with access to the developer area. A person who uses several workspaces has a separate account in each one.
  */
 export interface Account {
   tenantId: TenantId;
@@ -14,7 +13,7 @@ export interface Account {
   name: string;
   email: string;
   role: UserRole;
-  /** The IANA time zone of the user, or null if the user has no time zone. */
+  /** The user's IANA time zone, or null if none is set. */
   timeZone: string | null;
   /** The name of the workspace. */
   workspace: string;
@@ -32,14 +31,14 @@ export interface AccountRow {
 }
 
 /**
- * The database clients that read and write the accounts of all workspaces. The developer area and the HTTP and MCP
- * modules may pass this store to auth/, but must not call its clients (tools/check-imports.ts).
+ * The database clients that read and write the accounts of all workspaces. Only modules in `auth/` may call these
+ * clients (tools/check-imports.ts). Other modules only pass the store to `auth/`.
  */
 export type AccountStore = Pick<Databases, 'accounts' | 'system'>;
 
 /**
- * Returns a database client for the workspace of an account. The client uses the system role, because the role for
- * requests can't read credentials.
+ * Returns a database client for the account's workspace. The client uses the system role, because the role for requests
+ * can't read credentials.
  */
 export function workspaceOf(
   { system }: Pick<AccountStore, 'system'>,
@@ -48,18 +47,19 @@ export function workspaceOf(
   return tenantClient(system, tenantId);
 }
 
-/** The SQL columns of an account, from `users u` and `tenants t`. */
+/** The SQL columns of an account. They require `users u` and `tenants t` in the FROM clause. */
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
 /**
- * Returns SQL joins that limit a query to active users of active workspaces with access to the developer area.
+ * Returns SQL joins that select only users with access to the developer area. The users and their workspaces must be
+ * active.
  * @param table a table with the columns `tenant_id` and `user_id`
  */
 export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
 
-/** The SQL condition for an account in `users u` that has a password or a passkey. */
+/** The SQL condition that is true if the user in `users u` has a password or a passkey. */
 export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
   OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id))`;
 
@@ -88,8 +88,8 @@ export async function findAccount(
 }
 
 /**
- * Returns whether the account has access to the developer area. If it has access, locks the account until the end of
- * the transaction. The lock prevents other transactions from removing the access or changing the credentials or
+ * Locks an account until the end of the transaction, if it has access to the developer area. Returns whether it has
+ * access. The lock prevents other transactions from removing the access and from changing the account's credentials or
  * sessions.
  */
 export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {

@@ -11,7 +11,7 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** The number of days that the link of an invitation is valid. */
+/** The number of days that an invitation link is valid. */
 export const invitationDays = 7;
 const dayMs = 86_400_000;
 
@@ -19,16 +19,16 @@ const dayMs = 86_400_000;
 export interface Invitation {
   /** The invited user. */
   account: Account;
-  /** Whether the link signs the user in without credentials, like the demo link of the first start. */
+  /** Whether the link signs the user in without credentials. The server prints such a demo link on its first start. */
   demo: boolean;
   /** Whether the account already has a password or a passkey. */
   secured: boolean;
 }
 
 /**
- * Invites a user to the developer area. The link is valid for `invitationDays` days and works only once. Earlier
- * invitation links of the user become invalid.
- * @returns the token of the link. The database stores only the hash of the token.
+ * Invites a user to the developer area. The invitation link is valid for `invitationDays` days and works only once. The
+ * user's earlier invitation links become invalid.
+ * @returns the token for the link. The database stores only a hash of the token.
  * @throws ApiError VALIDATION_ERROR if the user is inactive or can't use the developer area
  */
 export async function createInvitation(
@@ -52,14 +52,14 @@ export async function createInvitation(
   return text;
 }
 
-/** Returns the invitation link that contains a token. @param publicUrl the URL at which browsers reach the server */
+/** Returns the invitation link with a token. @param publicUrl the URL at which browsers reach the server */
 export function invitationLink(publicUrl: string, token: string): string {
   return new URL(`/developer/join?token=${token}`, publicUrl).href;
 }
 
 const isValid = 'i.used_at IS NULL AND i.expires_at > now()';
 
-/** Returns the invitation for the token of a link, or undefined if the token is unknown, used or expired. */
+/** Returns the invitation with the token from a link. Returns undefined if the token is unknown, used or expired. */
 export async function findInvitation(
   { accounts }: Pick<AccountStore, 'accounts'>,
   text: string,
@@ -76,8 +76,8 @@ export async function findInvitation(
 }
 
 /**
- * Marks the invitation for the token of a link as used. Returns whether the token was valid. If several calls use the
- * same token concurrently, only one call returns true.
+ * Marks the invitation with the token from a link as used. Returns whether the token was valid. If several concurrent
+ * calls use the same token, only one call returns true.
  */
 export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);

@@ -12,15 +12,15 @@ import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 
-/** The website for which browsers create and use passkeys (WebAuthn §4, relying party). */
+/** The site that passkeys are for: the relying party in WebAuthn §4. */
 export interface RelyingParty {
   /** The origin of the site, such as `https://itsm.example.com`. */
   origin: string;
-  /** The host name of the origin. */
+  /** The host name in `origin`. */
   id: string;
 }
 
-/** The details of a passkey that its user may see. */
+/** The details of a passkey that the API shows to its owner. */
 export interface PasskeyDetails {
   id: number;
   name: string;
@@ -28,7 +28,7 @@ export interface PasskeyDetails {
   lastUsedAt: string | null;
 }
 
-/** Loads the WebAuthn library on first use. */
+/** Loads the WebAuthn library when it is first needed. */
 const webauthn = lazy(() => import('@simplewebauthn/server'));
 
 /**
@@ -38,14 +38,13 @@ const webauthn = lazy(() => import('@simplewebauthn/server'));
 const supportedAlgorithmIDs = [-8, -7, -257];
 
 /**
- * A function that returns whether the server sent this challenge to this browser within the last 5 minutes. It also
- * marks the challenge as used.
+ * Marks a challenge as used. Returns whether the server sent the challenge to this browser within the last 5 minutes.
  */
 export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**
- * Marks a challenge as used for all processes. Returns false if the challenge was already used, so a client can't use
- * an old cookie again. Each call also deletes some challenges whose cookies have expired.
+ * Marks a challenge as used in all processes. Returns false if the challenge was already used, so a client can't reuse
+ * an old cookie. Each call also deletes some challenges with expired cookies.
  */
 export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
   return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
@@ -59,8 +58,8 @@ const insertChallenge = `
   INSERT INTO used_challenges (challenge) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
- * Returns the options with which a browser creates a passkey for an account. Excludes devices that already have a
- * passkey of the account, unless the new passkey replaces all existing passkeys.
+ * Returns the options that a browser needs to create a passkey for an account. The options exclude devices that already
+ * have a passkey for the account. If the new passkey replaces all existing passkeys, no device is excluded.
  */
 export async function registrationOptions(
   { system }: AccountStore,
@@ -81,7 +80,7 @@ export async function registrationOptions(
     excludeCredentials: known.map(({ credentialId, transports }) => {
       return { id: Buffer.from(credentialId).toString('base64url'), transports };
     }),
-    // With `residentKey`, the browser can find the passkey without a user name.
+    // `residentKey` lets the browser find the passkey without a user name.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
@@ -123,13 +122,13 @@ export async function checkPasskey(
 }
 
 /**
- * The ways in which a browser can reach the authenticator, such as `usb`. The values aren't signed, and the library
+ * The ways to reach the authenticator, such as `usb`. Validated here, because the values aren't signed and the library
  * doesn't validate them.
  */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
 /**
- * Stores a verified passkey of an account.
+ * Stores a verified passkey for an account.
  * @param name display name
  * @throws ApiError VALIDATION_ERROR if the workspace already has the passkey
  */
@@ -146,20 +145,20 @@ export async function savePasskey(
   }
 }
 
-/** Returns the options with which a browser signs in. The user can choose any passkey for this site. */
+/** Returns the options that a browser needs to sign in. The user can choose any passkey for this site. */
 export async function authenticationOptions({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
 }
 
-/** An account that has signed in with a passkey, and the credential id of that passkey. */
+/** A sign-in with a passkey: the account and the credential id of the passkey. */
 export interface PasskeySignIn {
   account: Account;
   credentialId: Buffer<ArrayBuffer>;
 }
 
 /**
- * Verifies a sign-in by passkey and returns the account.
+ * Verifies a sign-in with a passkey and returns the account.
  * @param response the result of `PublicKeyCredential.toJSON()` as JSON text
  * @throws ApiError VALIDATION_ERROR if the passkey is invalid or unknown, or if the response is for another site or
  * challenge
@@ -195,13 +194,13 @@ export async function signInByPasskey(
   return { account: toAccount(row), credentialId };
 }
 
-/** Returns whether the account still has the passkey that the user signed in with. */
+/** Returns whether the user can still use the passkey that they signed in with. */
 export async function hasPasskey({ system }: AccountStore, { account, credentialId }: PasskeySignIn): Promise<boolean> {
   const { tenantId, userId } = account;
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
 
-/** Parses the response of the browser. The user handle of the passkey contains the ids of the tenant and the user. */
+/** Parses the browser's response. The passkey's user handle contains the tenant id and the user id. */
 function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string; userId: string } {
   const input = z
     .looseObject({ id: z.string().max(2000), response: z.looseObject({ userHandle: z.string().max(100) }) })
@@ -262,7 +261,7 @@ function invalidPasskey(): ApiError {
   );
 }
 
-/** Runs a verification function of the library. If the verification fails, throws an API error. */
+/** Runs a verification function of the WebAuthn library. Throws an API error if the verification fails. */
 async function verifyOrThrow<Result extends { verified: boolean }>(verify: () => Promise<Result>): Promise<Result> {
   const result = await verify().catch(() => undefined);
   if (result?.verified !== true) throw invalidPasskey();

@@ -17,23 +17,19 @@ interface Credentials {
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
 }
 
-/**
- * The maximum number of accounts that the server checks for an email address. Each check computes an expensive hash.
- */
+/** The maximum number of accounts to check for one email address. Each check computes an expensive hash. */
 const maxAccounts = 10;
 
-/**
- * A sign-in with a correct password. The digest in `password` shows whether the password has changed since the sign-in.
- */
+/** A sign-in with a correct password. The digest in `password` shows if the password has changed since the sign-in. */
 export interface PasswordSignIn {
   account: Pick<Account, 'tenantId' | 'userId'>;
-  /** SHA-256 digest of the stored password hash. */
+  /** The SHA-256 digest of the stored password hash. */
   password: string;
 }
 
 /**
- * Returns the accounts with this email address and password, usually only one. A person can be a user of several
- * workspaces, with a separate password for each workspace.
+ * Returns the accounts with this email address and password. There is usually one. A person can have accounts in
+ * several workspaces, each with its own password.
  * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures, or VALIDATION_ERROR if no account matches. The message
  * doesn't reveal whether the email address or the password is incorrect.
  */
@@ -44,8 +40,8 @@ export async function signInByPassword(
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   const { rejection, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
-  // Filters each account separately, because a browser that has signed in to one account may never have signed in to
-  // another account with the same email address.
+  // Filters each account separately. A browser may have signed in to only one of several accounts with the same email
+  // address.
   const checked = rejection === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (rejection !== undefined && checked.length === 0) throw rejection;
   const found: (PasswordSignIn & { account: Account })[] = [];
@@ -61,7 +57,7 @@ export async function signInByPassword(
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
-  // If only some of the accounts match, the attempt still counts as a failure for the email address.
+  // If the password matches only some of the accounts, the attempt still counts as a failure for the email address.
   await (found.length === checked.length ? takeBack() : takeBackOfNetwork());
   return found;
 }
@@ -70,7 +66,7 @@ const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
   WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${maxAccounts}`;
 
-/** The schema of a new password. It checks only the length; `checkPassword` checks the strength. */
+/** The schema for a new password. It checks only the length. `checkPassword` checks the strength. */
 export const NewPassword = z
   .string()
   .min(12, 'must have at least 12 characters')
@@ -78,7 +74,8 @@ export const NewPassword = z
 
 /**
  * Checks the strength of a new password and returns its hash.
- * @throws ApiError VALIDATION_ERROR at `password` if the password is easily guessed, or RATE_LIMIT_EXCEEDED
+ * @throws ApiError VALIDATION_ERROR at `password` if the password is easy to guess, or RATE_LIMIT_EXCEEDED if too many
+ * checks are queued
  */
 export async function checkPassword(account: Account, password: string): Promise<string> {
   await checkStrength(password, account);
@@ -99,7 +96,7 @@ export async function savePassword(
   });
 }
 
-/** Returns whether the account still has the password that the user signed in with. */
+/** Returns false if the account's password has changed since the sign-in. */
 export async function hasSamePassword(
   { system }: Pick<AccountStore, 'system'>,
   { account: { tenantId, userId }, password }: PasswordSignIn,
@@ -122,8 +119,8 @@ export async function hasPassword(
 
 /**
  * Returns whether a password is the current password of the account.
- * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures, so that an attacker in an open session can't guess the
- * password
+ * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures. This limit prevents an attacker in an open session from
+ * guessing the password.
  */
 export async function isOwnPassword(
   databases: Pick<AccountStore, 'system'>,

@@ -3,17 +3,17 @@ import * as common from '@zxcvbn-ts/language-common';
 import * as english from '@zxcvbn-ts/language-en';
 
 /*
- * The worker thread of password-strength.ts. It estimates how easily passwords can be guessed.
+ * The code that password-strength.ts runs in a worker thread. It estimates how easy passwords are to guess.
  */
 
-/** The input of the worker: a password and words related to its user. */
+/** The input for the worker thread: a password and words related to its user. */
 export interface Estimating {
   password: string;
-  /** Words that an attacker would try first, such as the name of the user. */
+  /** Words that an attacker would try first, such as the user's name. */
   known: string[];
 }
 
-/** The strength of a password, and advice to improve it. */
+/** The strength of a password, and advice on how to improve it. */
 export interface Estimate {
   /** The zxcvbn score, from 0 (easily guessed) to 4. */
   score: number;
@@ -24,8 +24,8 @@ const estimator = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary },
   graphs: common.adjacencyGraphs,
   translations: english.translations,
-  // Limits zxcvbn to the first 64 characters. Without this limit, a check of 200 letters with 100 possible
-  // substitutions would take several seconds.
+  // Limits zxcvbn to the first 64 characters. Without a limit, checking 200 letters with 100 possible substitutions
+  // would take several seconds.
   maxLength: 64,
   l33tMaxSubstitutions: 20,
 });

@@ -4,14 +4,14 @@ import type { Account } from './account.ts';
 import type { Estimate, Estimating } from './password-strength-worker.ts';
 
 /**
- * The minimum zxcvbn score, from 0 to 4. The score 3 means "safely unguessable": the password has moderate protection
+ * The minimum zxcvbn score, from 0 to 4. A score of 3 means "safely unguessable": the password is moderately protected
  * if its hash is stolen.
  */
 const minScore = 3;
 
 /*
- * Runs zxcvbn in a worker thread, because the check of a password with many substitutions takes half a second. The
- * dictionaries use several megabytes, so the server loads them only when a user sets a password.
+ * Runs zxcvbn in a worker thread, because checking a password with many substitutions can take half a second. The
+ * zxcvbn dictionaries use several megabytes, so the server loads them only when a user sets a password.
  */
 const estimate = createWorkerPool<Estimating, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
@@ -28,8 +28,8 @@ const estimate = createWorkerPool<Estimating, Estimate>({
 
 /**
  * Checks the strength of a new password.
- * @throws ApiError VALIDATION_ERROR at `password` if the password is easily guessed or the check times out. If the
- * password is easily guessed, the message contains advice.
+ * @throws ApiError VALIDATION_ERROR at `password` if the password is easy to guess or the check times out. For a
+ * password that is easy to guess, the message contains advice.
  * @throws ApiError RATE_LIMIT_EXCEEDED if too many checks are queued
  */
 export async function checkStrength(password: string, { tenantId, name, email, workspace }: Account): Promise<void> {

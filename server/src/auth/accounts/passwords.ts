@@ -6,10 +6,10 @@ import { lazy } from '../../shared/lazy.ts';
 /** Argon2id with the parameters that OWASP recommends: 19 MiB, 2 passes, 1 lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-// The queue computes one hash at a time. The computations therefore use at most one core and 19 MiB, regardless of the
-// number of concurrent sign-ins.
+// The queue computes one hash at a time. Hashing therefore uses at most one core and 19 MiB, even with many concurrent
+// sign-ins.
 const queue = new PQueue({ concurrency: 1 });
-/** The maximum number of queued computations. The server computes 100 hashes in about 4 seconds. */
+/** The maximum number of queued hash computations. The server computes 100 hashes in about 4 seconds. */
 const maxQueued = 100;
 
 const argon2 = lazy(() => import('@node-rs/argon2'));
@@ -19,7 +19,7 @@ export function hashPassword(password: string): Promise<string> {
   return enqueue(async () => (await argon2()).hash(password, options));
 }
 
-/** Returns whether a password matches a hash. If `hash` is undefined, takes the same time and returns false. */
+/** Returns whether a password matches a hash. If `hash` is undefined, returns false after the same time. */
 export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
   const expected = hash ?? (await dummyHash());
   const isMatch = await enqueue(async () => (await argon2()).verify(expected, password));

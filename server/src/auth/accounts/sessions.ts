@@ -12,7 +12,7 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** The source of a request. Sessions and the audit log store it. */
+/** Where a request came from. Sessions and the audit log store this information. */
 export interface Origin {
   /** The IP address of the client. */
   address: string;
@@ -23,11 +23,11 @@ export interface Origin {
 export interface Session {
   id: bigint;
   account: Account;
-  /** Whether the account has a password or a passkey. If not, the user can't sign in again after this session. */
+  /** Whether the account has a password or a passkey. If not, the user can't sign in again when this session ends. */
   secured: boolean;
 }
 
-/** The details of a session that its user may see. */
+/** The details of a session that its user can see. */
 export interface SessionDetails {
   id: number;
   address: string;
@@ -43,7 +43,7 @@ export interface SessionDetails {
 const isActive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
 
 /**
- * Creates a session for an account.
+ * Creates a session.
  * @returns the value of the session cookie. The database stores only the hash of this value.
  */
 export async function beginSession(
@@ -58,7 +58,7 @@ export async function beginSession(
 
 /**
  * Returns the session that a cookie identifies. Returns undefined if the session has ended, or if its user or workspace
- * is inactive. Queries the database for each request, so that the end of a session takes effect immediately.
+ * is inactive. Sessions aren't cached, so ending a session takes effect immediately.
  */
 export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
@@ -111,9 +111,9 @@ export async function listSessions(
 }
 
 /**
- * Locks the account of a session until the end of the transaction. The lock prevents other transactions from ending the
- * session or changing the credentials of the account. Returns false if the session was already ended or the account has
- * lost its access.
+ * Locks a session's account until the end of the transaction. The lock prevents other transactions from ending the
+ * session or changing the account's credentials. Returns false if the session has ended or the account no longer has
+ * access.
  */
 export async function lockSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);
@@ -139,7 +139,7 @@ export async function setFlash({ system }: AccountStore, { id, account }: Sessio
   await tenantClient(system, account.tenantId).session.updateMany({ where: { id }, data: { flash } });
 }
 
-/** Removes the id of a flash message from the session. Returns whether the session had this id. */
+/** Removes the id of a flash message from the session. Returns false if the session doesn't contain this id. */
 export async function consumeFlash(
   { system }: AccountStore,
   { id, account }: Session,

@@ -10,21 +10,21 @@ export interface Attempt {
   address: string;
 }
 
-/** An attempt that counts toward the limits of failed sign-ins. */
+/** A sign-in attempt that counts toward the limits for failed sign-ins. */
 export interface Counted {
   /**
-   * The error if the email address has too many failures from all networks together, otherwise undefined. The error
-   * applies only to browsers that have never signed in to the account, so an attacker can't lock out the user.
+   * The error if the email address has too many failures from all networks combined, otherwise undefined. Throw it only
+   * for browsers that have never signed in to the account, so that an attacker can't lock out the user.
    */
   rejection: ApiError | undefined;
   /**
-   * Refunds the attempt for all limits. Call this function if the sign-in succeeds or the server couldn't check the
-   * password.
+   * Removes the attempt from the counts of all limits. Call this function if the sign-in succeeds or the server
+   * couldn't check the password.
    */
   takeBack(): Promise<void>;
   /**
-   * Refunds the attempt only for the limit of the network. Call this function if the password matches some but not all
-   * of the accounts.
+   * Removes the attempt from the count for the client's network only. Call this function if the password matches some
+   * but not all of the accounts.
    */
   takeBackOfNetwork(): Promise<void>;
 }
@@ -42,8 +42,9 @@ interface Limit {
 }
 
 /**
- * Counts an attempt as failed before the server checks its password, so that the limits also apply to concurrent
- * attempts. If a limit of the network rejects the attempt, the attempt doesn't count toward the remaining limits.
+ * Counts a sign-in attempt as a failure before the server checks the password. The limits therefore also apply to
+ * concurrent attempts. If a limit for the client's network rejects the attempt, it doesn't count toward the remaining
+ * limits.
  * @throws ApiError RATE_LIMIT_EXCEEDED if the client's network has too many failures, in total or for the email address
  */
 export async function countAttempt(
@@ -71,13 +72,13 @@ export async function countAttempt(
   };
 }
 
-/** The time in milliseconds that an error stays in the cache, and the maximum number of cached errors. */
+/** How long an error stays in the cache, in milliseconds, and how many errors the cache can contain. */
 const cacheMs = 10_000;
 const maxCachedErrors = 10_000;
 
 /**
- * A cache for the errors of limits that clients exceed by more than a factor of two. Without the cache, many attempts
- * from one network would wait for the same row lock and occupy database connections that other requests need.
+ * Caches the error for a limit after more than twice the allowed attempts. Without the cache, many attempts from one
+ * network would wait for the same row lock. They would occupy database connections that other requests need.
  */
 class ErrorCache {
   readonly #cached = new Map<string, { until: number; rejection: ApiError }>();
@@ -96,13 +97,13 @@ class ErrorCache {
   }
 }
 
-/** The caches, one for each database. */
+/** One error cache for each database. */
 const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
 /**
  * Returns the network of an IP address. For IPv6, returns the /64 network, because one subscriber can use many
- * addresses. For IPv4, returns the address itself. If a proxy sends a name instead of an address, returns the name
- * unchanged.
+ * addresses. For IPv4, returns the address itself. Returns the input unchanged if it isn't an IP address, for example a
+ * name that a proxy sends.
  */
 function networkOf(address: string): string {
   const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
@@ -127,8 +128,8 @@ async function countOne(
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
   if (failures <= maxFailures) return undefined;
   const rejection = tooManyFailures(seconds);
-  // The threshold is twice the limit, because a concurrent attempt with the correct password also counts until the
-  // server refunds it.
+  // The threshold is twice the limit, because concurrent attempts with the correct password also count until the server
+  // refunds them.
   if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, rejection);
   return rejection;
 }
@@ -140,8 +141,8 @@ function tooManyFailures(seconds: number): ApiError {
 }
 
 /**
- * The SQL statement that counts an attempt. The first failure starts a window. Each attempt also deletes some rows that
- * are older than one day.
+ * The SQL statement that counts an attempt. The first failure starts a window. Each attempt also deletes a few rows
+ * that are older than one day.
  */
 const count = `
   WITH old AS (

@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A secret text that contains the id of its tenant, and the hash of the text. The database stores only the hash. */
+/** A secret text with the id of its tenant, and the hash of the text. The database stores only the hash. */
 export interface Token {
   text: string;
   hash: Uint8Array<ArrayBuffer>;
 }
 
-/** Creates a random token: the id of the tenant, a dot, and 32 random bytes in base64url. */
+/** Creates a token that consists of the tenant id, a dot, and 32 random bytes in base64url. */
 export function newToken(tenantId: TenantId): Token {
   const text = `${tenantId}.${randomBytes(32).toString('base64url')}`;
   return { text, hash: sha256(text) };
 }
 
-/** Parses a token into its tenant and the hash of its text. Returns undefined if the text has another format. */
+/** Returns the tenant id in a token and the hash of the token. Returns undefined if the text isn't a token. */
 export function readToken(text: unknown): { tenantId: TenantId; hash: Uint8Array<ArrayBuffer> } | undefined {
   const tenantId = typeof text === 'string' ? /^(\d{1,18})\.[\w-]{43}$/.exec(text)?.[1] : undefined;
   return tenantId === undefined ? undefined : { tenantId: toTenantId(tenantId), hash: sha256(text as string) };

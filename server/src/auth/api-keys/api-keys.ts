@@ -34,8 +34,8 @@ export const NewKey = z.strictObject({
 export type NewKey = z.output<typeof NewKey>;
 
 /**
- * The properties of an API key that can change. `expiresInDays` counts from the time of the change. The value null
- * removes the expiry.
+ * The properties of an API key that can change. `expiresInDays` counts from the time of the change. Null removes the
+ * expiry date.
  */
 export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
@@ -59,12 +59,12 @@ export interface Key {
   id: number;
   name: string;
   lastFour: string;
-  /** The email address of the user whose rights the API key has. */
+  /** The email address of the user that the API key acts for. */
   user: string;
   userId: number;
   state: KeyStatus;
   scopes: Scope[];
-  /** The id of the API key that this key replaced, or null. */
+  /** The id of the API key that this key replaced, or null if it replaced none. */
   rotatedFrom: number | null;
   expiresAt: string | null;
   revokedAt: string | null;
@@ -74,7 +74,7 @@ export interface Key {
 }
 
 /**
- * The columns that queries for API keys read. They exclude the hash, because the role for requests can't read the hash.
+ * The API key columns that queries read. The hash is excluded, because the database role for requests can't read it.
  */
 export const keyColumns = {
   ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
@@ -84,15 +84,13 @@ export const keyColumns = {
 
 type KeyRow = Prisma.ApiKeyGetPayload<{ select: typeof keyColumns }>;
 
-/**
- * Returns the values that the database stores instead of an API key: the hash and the last four characters of the key.
- */
+/** Returns the values that the database stores instead of an API key: its hash and its last four characters. */
 export function storedOf(key: string) {
   return { hash: hashKey(key), lastFour: key.slice(-4) };
 }
 
 /**
- * Creates an API key for an active user. Only the result of this function contains the key itself.
+ * Creates an API key for an active user. The key itself is only available in the result.
  * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
@@ -122,7 +120,7 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
   return { key, ...(await getKey(context, serializeId(id))) };
 }
 
-/** Returns one API key. @param user limits the search to keys of this user @throws ApiError NOT_FOUND */
+/** Returns one API key. @param user the user that the key must belong to @throws ApiError NOT_FOUND */
 export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
   const where = { id, ...(user !== undefined && { userId: user }) };
   const row = await db.apiKey.findFirst({ where, select: keyColumns });
@@ -130,13 +128,13 @@ export async function getKey({ db, now }: Context, id: number, { user }: { user?
   return presentKey(row, now());
 }
 
-/** Returns the ids of the API keys that directly replaced a key, oldest first. */
+/** Returns the ids of the API keys that directly replaced an API key, oldest first. */
 export async function successorsOf({ db }: Context, id: number): Promise<number[]> {
   const rows = await db.apiKey.findMany({ where: { rotatedFrom: id }, select: { id: true }, orderBy: { id: 'asc' } });
   return rows.map((row) => serializeId(row.id));
 }
 
-/** Updates an API key. Within a second, all processes use the new values. @throws ApiError NOT_FOUND */
+/** Updates an API key. All processes use the new values within a second. @throws ApiError NOT_FOUND */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {
     ...columns,
@@ -152,8 +150,8 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
 }
 
 /**
- * Removes scopes from an API key. This function can't add scopes.
- * @param scopes the scopes that remain
+ * Removes scopes from an API key. It can't add scopes.
+ * @param scopes the scopes to keep
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key lacks one of these scopes
  */
 export function narrowKey(context: Context, id: number, scopes: Scope[]): Promise<Key> {
@@ -170,8 +168,8 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
 
 /**
  * Creates an API key that replaces another key. The new key has the same name, user, scopes and lifetime. The old key
- * stays valid for `overlapHours`, but not beyond its own expiry. Only the result of this function contains the new key
- * itself.
+ * stays valid for `overlapHours`, or until it expires if that is earlier. The new key itself is only available in the
+ * result.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, or its user is inactive
  */
 export function rotateKey(
@@ -194,8 +192,8 @@ export function rotateKey(
         `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
       );
     const expiresAt = current.expiresAt === null ? null : new Date(current.expiresAt);
-    // An earlier rotation may have shortened the lifetime of this key. The last key in the chain of replacements has
-    // the original lifetime.
+    // An earlier rotation may have shortened the lifetime of the key. The most recent replacement still has the
+    // original lifetime.
     let latest = { id: BigInt(id), createdAt: new Date(current.createdAt), expiresAt };
     for (let next: typeof latest | null = latest; next !== null; ) {
       latest = next;
@@ -219,7 +217,7 @@ export function rotateKey(
 }
 
 /**
- * Revokes an API key. Within a second, all processes reject the key. A repeated call doesn't change `revokedAt`.
+ * Revokes an API key. All processes reject the key within a second. A repeated call doesn't change `revokedAt`.
  * @throws ApiError NOT_FOUND
  */
 export function revokeKey(context: Context, id: number): Promise<Key> {
@@ -230,8 +228,8 @@ export function revokeKey(context: Context, id: number): Promise<Key> {
 }
 
 /**
- * Locks the user of a new API key. A transaction that revokes all keys of the user then waits until the new key is
- * committed, and also revokes the new key.
+ * Locks the user of a new API key. A concurrent transaction that revokes all of the user's keys then waits for this
+ * transaction, and also revokes the new key.
  */
 async function lockUser({ db }: Context, userId: number | bigint): Promise<void> {
   await lockRow(db, 'users', Number(userId));

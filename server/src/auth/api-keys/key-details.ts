@@ -5,7 +5,7 @@ import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
-/** The details of an API key and its workspace that clients with this key may see. */
+/** The details of an API key and its workspace that a client can request with the key. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
 /** The database row of an API key, with the name of its workspace. */
@@ -25,7 +25,7 @@ const byId = `
 
 /**
  * Returns the details of an API key and its workspace.
- * @param pool a pool that can read all tenants; the role for requests can't read the table `tenants`
+ * @param pool a connection pool with a role that can read the table `tenants`; the role for requests can't
  */
 export async function readKeyDetails(
   pool: Pool,

@@ -6,8 +6,8 @@ const prefix = 'itsm_';
 const shape = /^itsm_[0-9A-Za-z]{38}$/;
 
 /**
- * Generates an API key: `itsm_`, 32 random base62 characters, and their CRC-32 checksum in 6 more characters. The
- * checksum allows secret scanners to recognize keys, and the server to reject mistyped keys without a query
+ * Generates an API key: `itsm_`, 32 random base62 characters, and a CRC-32 checksum in 6 more characters. With the
+ * checksum, secret scanners can recognize keys, and the server can reject mistyped keys without a database query
  * (docs/decisions/api-keys.md).
  */
 export function newKey(): string {
@@ -15,7 +15,7 @@ export function newKey(): string {
   return prefix + random + checksum(prefix + random);
 }
 
-/** Returns whether a text has the format and a correct checksum of an API key. */
+/** Returns whether a text has the format of an API key and a correct checksum. */
 export function isKey(value: string): boolean {
   return shape.test(value) && checksum(value.slice(0, -6)) === value.slice(-6);
 }

@@ -9,7 +9,8 @@ import { KeyStatus, whereStatus } from './key-status.ts';
 type Order = Prisma.ApiKeyOrderByWithRelationInput;
 
 /**
- * The sort orders of the list of API keys. `-` reverses the order. Keys without a value in the sort column come last.
+ * The sort orders of the API key list. A `-` prefix reverses the order. Keys without a value in the sort column come
+ * last.
  */
 const orders = {
   name: { name: 'asc' },
@@ -24,12 +25,12 @@ const orders = {
 
 type KeySort = keyof typeof orders;
 
-/** The filters, sort order and page of the list of API keys. */
+/** The query parameters of the API key list: filters, sort order and page. */
 export const KeyQuery = listQuery({
-  /** The search text: a part of the name in upper or lower case, or the last four characters of the key. */
+  /** The search text: a part of the key's name, in upper or lower case, or the last four characters of the key. */
   q: text(1, 255).trim().optional(),
   state: KeyStatus.optional(),
-  /** The id of the user that the API keys belong to. */
+  /** The id of the user who owns the API keys. */
   user: integerFromText(Id).optional(),
   scope: Scope.optional(),
   sort: z.enum(Object.keys(orders) as [KeySort, ...KeySort[]]).optional(),
@@ -76,7 +77,7 @@ function toWhere({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, 
   };
 }
 
-/** Escapes the wildcards of LIKE in a text, because Prisma doesn't escape them. */
+/** Escapes the wildcards of the SQL operator LIKE in a text, because Prisma doesn't escape them. */
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -18,7 +18,7 @@ export interface KeyIdentity {
   userId: bigint;
   scopes: ReadonlySet<Scope>;
   expiresAt: Date | null;
-  /** The database client for the data of the tenant. */
+  /** The database client for the tenant's data. */
   db: TenantClient;
 }
 
@@ -27,24 +27,17 @@ const cacheSize = 10_000;
 
 export interface KeyLookup {
   /**
-   * Looks up an API key. Resolves to undefined if the key is malformed, unknown, expired or revoked, or if its user or
-   * tenant is inactive.
-   * @param beforeUnknown called before the query if the key was not recently valid. If this function throws, the lookup
-   * runs no query.
-   * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups of keys that were not recently valid are queued
+   * Looks up an API key. Resolves to undefined if the key isn't valid, or if its user or tenant is inactive.
+   * @param beforeUnknown called before the database query if the key was not recently valid. If it throws, the query
+   * doesn't run.
+   * @throws ApiError RATE_LIMIT_EXCEEDED if the key was not recently valid and the queue is full
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
-  /**
-   * Looks up the API key of an identity again. Resolves to its current identity, or to undefined in the same cases as
-   * `find`.
-   */
+  /** Looks up an API key again. Resolves to its current identity, or to undefined if the key is no longer valid. */
   findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
   /** Returns the details of an API key and its workspace. */
   describe(identity: KeyIdentity): Promise<KeyDetails>;
-  /**
-   * Whether the listener is connected and receives revocations. The lookup uses the cache only while the listener is
-   * connected.
-   */
+  /** Whether the listener is connected and receives revocations. Otherwise, the lookup doesn't use its cache. */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -52,10 +45,10 @@ export interface KeyLookup {
 interface LookupOptions {
   databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
-  /** Called for each lookup that the queue rejects because too many lookups are waiting. */
+  /** Called when the queue rejects a lookup because too many lookups are waiting. */
   onRejected?: (() => void) | undefined;
   /**
-   * Called after repeated failures of the listener's connection. Until the lookup calls `onAvailable`, each request
+   * Called after the listener's connection has failed repeatedly. Until the lookup calls `onAvailable`, each request
    * queries the database.
    */
   onUnavailable?: ((reason: unknown) => void) | undefined;
@@ -69,14 +62,14 @@ interface LookupOptions {
 export function createKeyLookup({ databases, now, onRejected, onUnavailable, onAvailable }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
   /**
-   * The cached identities by the hash of the API key in base64. The key itself stays in memory only during its request.
+   * The cached identities, by the hash of the API key in base64. The key itself is in memory only during its request.
    */
   const cache = new Map<string, KeyIdentity>();
   const queue = createLookupQueue({ concurrency: keyLookups.options.max, onRejected });
   let generation = 0;
 
-  // Triggers in prisma/migrations send a notification when a key, its user or its tenant changes in a way that can
-  // invalidate the key. The payload is the id of the tenant.
+  // Database triggers in prisma/migrations send a notification when a change to a key, its user or its tenant can
+  // invalidate the key. The payload is the tenant id.
   const onNotify = (changed?: string) => {
     generation++;
     queue.forget();
@@ -120,7 +113,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
     if (!queue.wasValid(name)) await beforeUnknown?.();
     const generationBefore = generation;
     const identity = await queue.run(name, () => load(hash));
-    // If a notification arrives during the query, the result may be outdated. The lookup then doesn't cache the result.
+    // If a notification arrives during the query, the result may be outdated and must not be cached.
     if (identity !== undefined && listener.listening && generation === generationBefore) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
       cache.set(name, identity);

@@ -13,7 +13,7 @@ export const keyStatuses = {
 export type KeyStatus = keyof typeof keyStatuses;
 export const KeyStatus = z.enum(Object.keys(keyStatuses) as [KeyStatus, ...KeyStatus[]]);
 
-/** The time in milliseconds before its expiry during which an API key has the status `expiring`. */
+/** An API key has the status `expiring` for this many milliseconds before it expires. */
 const soonMs = 7 * 86_400_000;
 
 /** The values that determine the status of an API key. */
@@ -31,7 +31,7 @@ export function keyStatus({ revokedAt, expiresAt, user }: KeyLifetime, now: Date
   return expiresAt !== null && expiresAt <= soonAfter(now) ? 'expiring' : 'works';
 }
 
-/** Returns a Prisma filter for API keys with a status. The conditions must be the same as in `keyStatus`. */
+/** Returns a Prisma filter for API keys with a status. Keep the conditions consistent with `keyStatus`. */
 export function whereStatus(state: KeyStatus, now: Date): Prisma.ApiKeyWhereInput {
   const soon = soonAfter(now);
   const expiresAfter = (moment: Date) => ({ OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] });

@@ -4,7 +4,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 const minuteMs = 60_000;
 
 export interface LastUsed {
-  /** Records in memory that a request uses an API key now. `flush` writes the time to the database. */
+  /** Records in memory that an API key is used now. `flush` writes the time to the database. */
   touch(key: { tenantId: TenantId; keyId: bigint }): void;
   /** Writes the recorded times to the database. */
   flush(): Promise<void>;
@@ -18,8 +18,8 @@ interface LastUsedOptions {
 }
 
 /**
- * Tracks `lastUsedAt` of API keys. Each flush writes the recorded times of all keys in one statement. For each key, a
- * time is recorded at most once a minute.
+ * Tracks when API keys were last used. Records at most one time per key and minute. Each flush writes the times of all
+ * keys in one SQL statement.
  */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
@@ -27,7 +27,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    // All processes update the keys in the same order, so that concurrent updates don't cause a deadlock.
+    // All processes update API keys in the same order. Otherwise, concurrent updates could cause a deadlock.
     const used = [...pending]
       .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
       .sort((a, b) => Number(a.id - b.id));
@@ -41,7 +41,8 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
         ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
-      // After an error, the next flush writes the times again, unless a newer time was recorded.
+      // After an error, the next flush tries to write these times again. If a newer time was recorded for a key, it
+      // writes that time.
       for (const { id, tenantId, at } of used) {
         if (!pending.has(id)) pending.set(id, { tenantId, at });
       }

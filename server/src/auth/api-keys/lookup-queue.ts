@@ -1,7 +1,9 @@
 import PQueue from 'p-queue';
 import { ApiError } from '../../shared/errors.ts';
 
-/** The time in milliseconds that an API key counts as recently valid, and the maximum number of recently valid keys. */
+/**
+ * How long an API key counts as recently valid, in milliseconds, and how many recently valid keys the queue remembers.
+ */
 const validMs = 3_600_000;
 const maxValidKeys = 10_000;
 
@@ -9,37 +11,37 @@ const maxValidKeys = 10_000;
 const maxQueued = 200;
 
 /**
- * The maximum time in milliseconds that a lookup waits in the queue, the same as for a database connection. Lookups are
- * short, so a longer wait means that the database doesn't respond.
+ * The maximum time in milliseconds that a lookup waits in the queue. Lookups are short, so a longer wait means that the
+ * database doesn't respond. Requests wait just as long for a database connection.
  */
 const maxWaitMs = 5000;
 
 interface LookupQueueOptions {
   concurrency: number;
-  /** Called for each lookup that the queue rejects because it is full. */
+  /** Called when the queue rejects a lookup because the queue is full. */
   onRejected?: (() => void) | undefined;
 }
 
 export interface LookupQueue {
   /**
    * Queues the lookup of an API key. Concurrent lookups of the same key share one result.
-   * @param key hash of the key
-   * @param isKnown whether the caller has already validated the key. If true, the result doesn't change which keys
-   * count as recently valid.
+   * @param key a hash of the API key, or another text that identifies the lookup
+   * @param isKnown whether the caller has already validated the key. If true, the lookup has priority, and its result
+   * doesn't change which keys count as recently valid.
    * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups are queued; Error ETIMEDOUT after `maxWaitMs`
    */
   run<Found>(key: string, lookUp: () => Promise<Found>, isKnown?: boolean): Promise<Found>;
   /** Returns whether an API key was valid within the last hour. */
   wasValid(key: string): boolean;
-  /** Prevents later callers from sharing the results of pending lookups, because these results may be outdated. */
+  /** Makes later callers start new lookups, because the results of pending lookups may be outdated. */
   forget(): void;
 }
 
 /**
- * Creates the queue of API key lookups. Keys that were valid within the last hour have priority, because a client can
+ * Creates the queue for API key lookups. Keys that were valid within the last hour have priority, because attackers can
  * invent keys with a correct checksum. Rate limits apply per key, so they don't limit requests with invented keys.
- * Lookups of such keys start only when no other lookup is queued. If `maxQueued` of these lookups are queued, the queue
- * rejects further ones.
+ * Lookups without priority start only when no lookup with priority is queued. If `maxQueued` lookups without priority
+ * are queued, the queue rejects more of them.
  */
 export function createLookupQueue({ concurrency, onRejected }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });

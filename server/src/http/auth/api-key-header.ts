@@ -25,8 +25,8 @@ export function invalidKey(message: string): ApiError {
 }
 
 /**
- * Returns the value of a header. Rejects a repeated header with different values, because a proxy might check a
- * different value than the server.
+ * Returns the value of a header. Rejects a repeated header with different values, because a proxy might check one value
+ * and the server another.
  */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
   const values = new Set(headerValues(request, name.toLowerCase()));

@@ -9,7 +9,7 @@ import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
 
-/** The age of a request in milliseconds from which `confirm` looks up the API key again. */
+/** The age in milliseconds at which a request is old enough for `confirm` to look up its API key again. */
 const recheckAfterMs = 500;
 
 type RefundRateLimit = (reply: FastifyReply) => Promise<void>;
@@ -20,31 +20,32 @@ declare module 'fastify' {
      * The owner of the API key. The authentication hook sets `identity` for every endpoint that requires an API key.
      */
     identity: KeyIdentity;
-    /** The context that the handler uses for queries. The authentication hook sets `ctx` together with `identity`. */
+    /** The context for database queries. The authentication hook sets `ctx` together with `identity`. */
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
-     * @throws ApiError INVALID_API_KEY; RATE_LIMIT_EXCEEDED after too many failed authentications from the same address
+     * @throws ApiError INVALID_API_KEY, or RATE_LIMIT_EXCEEDED after too many failed authentications from one IP
+     * address
      */
     identify(): Promise<void>;
     /**
-     * Looks up the API key again if the request is older than `recheckAfterMs`. Since the first lookup, an
-     * administrator may have revoked the key or removed a scope.
+     * Looks up the API key again if the request is older than `recheckAfterMs`. An administrator may have revoked the
+     * key or removed a scope since the first lookup.
      * @throws ApiError INVALID_API_KEY, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
-    /** Counts the request in the rate limits of its API key. @throws ApiError RATE_LIMIT_EXCEEDED */
+    /** Counts the request toward the rate limits of its API key. @throws ApiError RATE_LIMIT_EXCEEDED */
     takeRequest(reply: FastifyReply): Promise<void>;
     /**
-     * Refunds the request in the rate limits of its API key. Call this method if the server rejects a request that has
-     * had no effect yet.
+     * Removes the request from the rate limit counts of its API key. Call this method if the server rejects a request
+     * before it has any effect.
      */
     refundRateLimit: RefundRateLimit;
-    /** Returns the details of the request's API key and the remaining quota of each of its rate limits. */
+    /** Returns the details of the request's API key and the remaining quota for each of the key's rate limits. */
     describeKey(): Promise<KeyDetails & { limits: Limit[] }>;
   }
   interface FastifyContextConfig {
-    /** The endpoint of the contract that the route implements. Undefined for pages outside the API. */
+    /** The contract endpoint that the route implements. Undefined for pages outside the API. */
     tsRestRoute: Endpoint;
   }
 }
@@ -54,15 +55,15 @@ export interface GuardOptions {
   lastUsed: LastUsed;
   store: RateLimitStore;
   limits: RateLimits;
-  /** Called with the exceeded windows for each request that exceeds a rate limit of its API key. */
+  /** Called for each request that exceeds a rate limit of its API key. The argument contains the exceeded windows. */
   onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
 }
 
 /**
- * Adds a hook that authenticates each request, applies both rate limits and then checks the scope
- * (docs/decisions/errors.md). The contract defines the scope of each endpoint. The same hook checks all endpoints, so
- * no endpoint can omit the check.
+ * Adds a hook that authenticates each request, applies the rate limits and then checks the scope
+ * (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all endpoints, so no
+ * endpoint can skip the check.
  */
 export async function addGuard(
   app: FastifyInstance,
@@ -119,12 +120,12 @@ export async function addGuard(
 }
 
 /**
- * The message doesn't say whether the key is unknown, expired or revoked, because this would help an attacker guess API
- * keys.
+ * The message doesn't say whether the key is unknown, expired or revoked. That information would help an attacker guess
+ * API keys.
  */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
-/** Returns the identity of an API key. @throws ApiError INVALID_API_KEY if the key is not valid */
+/** Returns the identity. @throws ApiError INVALID_API_KEY if the identity is undefined */
 function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
   if (identity === undefined) throw invalidKey(invalidKeyMessage);
   return identity;

@@ -1,14 +1,14 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 
-/** The number of requests in a window (`current`), and the milliseconds until the window ends (`ttl`). */
+/** The number of requests in a window (`current`) and the milliseconds until the window ends (`ttl`). */
 export interface Counted {
   current: number;
   ttl: number;
 }
 
 /**
- * A function that changes and returns the count of a window in one atomic operation. `step` 1 counts a request, 0 only
- * reads the window, and -1 refunds a request. If the window is full, `step` 1 changes nothing and returns `max + 1` as
+ * Changes and returns the count of a window in one atomic operation. A `step` of 1 counts a request, 0 only reads the
+ * count, and -1 refunds a request. If the window is full, a `step` of 1 changes nothing and returns `max + 1` as
  * `current`.
  */
 export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -1) => Counted;
@@ -16,7 +16,7 @@ export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -
 /** A counter that several server processes share. */
 export interface SharedCounter {
   readonly isReachable: boolean;
-  /** Counts a request. Resolves to undefined if the counter is unreachable. */
+  /** Changes or reads the count of a window. Resolves to undefined if the counter is unreachable. */
   count(...args: Parameters<Count>): Promise<Counted | undefined>;
   close(): void;
 }
@@ -37,8 +37,8 @@ export class RateLimitStore implements FastifyRateLimitStore {
   }
 
   /**
-   * Returns where this process counts requests. `redis unreachable` means that the process counts in its own memory
-   * until Redis is reachable again.
+   * Returns where requests are counted. In the state `redis unreachable`, this process counts in its own memory until
+   * Redis is reachable again.
    */
   get state(): 'memory' | 'redis' | 'redis unreachable' {
     if (this.#redis === undefined) return 'memory';
@@ -54,14 +54,14 @@ export class RateLimitStore implements FastifyRateLimitStore {
   }
 
   /**
-   * Reads a window without counting a request. @fastify/rate-limit calls this method if the option `increment` is
-   * false.
+   * Reads the count of a window without counting a request. @fastify/rate-limit calls this method if its option
+   * `increment` is false.
    */
   read(key: string, done: Done, windowMs: number, max: number): void {
     this.count(key, windowMs, max, 0).then((counted) => done(null, counted), done);
   }
 
-  /** Returns this store for all routes, because each call passes its own window and maximum. */
+  /** Returns this store for every route, because each call specifies the window and the maximum. */
   child(): this {
     return this;
   }
@@ -71,15 +71,14 @@ export class RateLimitStore implements FastifyRateLimitStore {
   }
 }
 
-/** The maximum number of windows in memory. Above this number, the counter evicts the oldest windows. */
+/** The maximum number of windows in memory. If there are more, the counter evicts the oldest windows. */
 const maxWindows = 200_000;
 
 /**
- * Returns a counter in the memory of this process.
- * @param now returns the milliseconds of a monotonic clock
+ * Returns a counter that keeps its counts in memory. @param now returns the time of a monotonic clock in milliseconds
  */
 export function createMemoryCounter(now: () => number): Count {
-  /** The windows in the order in which they started. */
+  /** The windows, ordered by start time. */
   const windows = new Map<string, { endsAt: number; count: number }>();
 
   function open(key: string, windowMs: number) {

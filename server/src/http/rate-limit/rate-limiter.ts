@@ -4,7 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import type { RateLimitStore } from './rate-limit-windows.ts';
 
-/** The maximum numbers of requests per API key and window, and of failed authentications per IP address and minute. */
+/**
+ * The maximum number of requests per API key and window. `failures` is the maximum number of failed authentications per
+ * IP address and minute.
+ */
 export interface RateLimits {
   global: number;
   group: number;
@@ -12,22 +15,22 @@ export interface RateLimits {
   failures: number;
 }
 
-/** The group for MCP messages that call no endpoint. This group has the same limit as the global window. */
+/** The endpoint group for MCP messages that call no endpoint. Its limit equals the global limit. */
 const mcpGroup = 'mcp';
 
-/** A rate limit window of an API key, after a request. */
+/** The state of an API key's rate limit window after a request. */
 interface Window extends Limit {
   key: string;
   isExceeded: boolean;
-  /** The time at which the window ends, as a value of `performance.now()`. */
+  /** When the window ends, on the clock of `performance.now()`. */
   endsAt: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The rate limit windows of the API key after this request. `isCounted` is false if the server rejected or refunded
-     * the request.
+     * The state of the API key's rate limit windows after this request. `isCounted` is false if the server rejected or
+     * refunded the request.
      */
     rateLimit: { isCounted: boolean; global: Window; group: Window } | undefined;
   }
@@ -35,36 +38,36 @@ declare module 'fastify' {
 
 export interface RateLimiter {
   /**
-   * Counts the request in the window of its endpoint group and in the global window. If one of the windows is full,
-   * counts the request in neither window. Sets the rate limit headers in both cases.
+   * Counts the request in the global window and in the window of its endpoint group. If either window is full, counts
+   * the request in neither. Always sets the rate limit headers.
    * @throws ApiError RATE_LIMIT_EXCEEDED (spec §8, docs/decisions/rate-and-concurrency-limits.md)
    */
   consume(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
    * Refunds a request that `consume` has counted, and updates the headers. Call this method if the server rejects a
-   * request that has had no effect yet.
+   * request before it has any effect.
    */
   refund(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Returns all windows of the API key without counting a request. */
+  /** Returns all rate limit windows of the API key without counting a request. */
   readAll(request: FastifyRequest): Promise<Limit[]>;
-  /** Counts a failed authentication for the IP address of the request. @throws ApiError RATE_LIMIT_EXCEEDED */
+  /** Counts a failed authentication from the request's IP address. @throws ApiError RATE_LIMIT_EXCEEDED */
   countFailure(request: FastifyRequest): Promise<void>;
   /**
-   * Checks the failed authentications of the IP address.
+   * Checks the number of failed authentications from the request's IP address.
    * @throws ApiError RATE_LIMIT_EXCEEDED if the address has too many failures
    */
   checkFailures(request: FastifyRequest): Promise<void>;
 }
 
-/** Creates the rate limiter of the API. @param onLimited called for each rejected request, with the exceeded windows */
+/** Creates the rate limiter of the API. @param onLimited called with the exceeded windows for each rejected request */
 export async function createRateLimiter(
   app: FastifyInstance,
   store: RateLimitStore,
   limits: RateLimits,
   onLimited?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
-  // @fastify/rate-limit calls `new Store()`. This constructor returns the existing store, because refunds must change
-  // the counts in the same store.
+  // @fastify/rate-limit calls `new Store()`. This constructor returns the existing store, so that refunds change the
+  // same counts.
   function Store() {
     return store;
   }
@@ -95,7 +98,8 @@ export async function createRateLimiter(
   }
 
   async function refund(window: Window): Promise<void> {
-    // If the window of the request has ended, nothing is refunded, because the new window doesn't contain the request.
+    // If the request's window has ended, there is nothing to refund, because the new window doesn't include the
+    // request.
     const step = performance.now() < window.endsAt ? -1 : 0;
     Object.assign(window, await read(window.name, window.key, step));
   }
@@ -169,7 +173,8 @@ function exceeded(windows: Window[]): ApiError {
 }
 
 function setHeaders(reply: FastifyReply, global: Limit, group: Limit): void {
-  // Reports the window with the smaller remaining quota. If both quotas are equal, reports the window that ends later.
+  // The headers report the window with the smaller remaining quota. If the quotas are equal, they report the window
+  // that ends later.
   const isGroupTighter =
     group.remaining === global.remaining
       ? group.resetSeconds > global.resetSeconds

@@ -4,13 +4,11 @@ import { Redis, type Result } from 'ioredis';
 import type { Count, SharedCounter } from './rate-limit-windows.ts';
 
 /**
- * The maximum time in milliseconds to wait for a response from Redis. After a timeout, this process counts in its own
- * memory.
+ * The maximum time in milliseconds to wait for a response from Redis. After a timeout, this process counts requests in
+ * its own memory.
  */
 const maxResponseMs = 250;
-/**
- * The maximum time in milliseconds to connect to Redis. The permission check after the connection has the same limit.
- */
+/** The maximum time in milliseconds to connect to Redis. The permission check that follows has the same limit. */
 const maxConnectMs = 1000;
 const reconnectMs = 500;
 
@@ -20,8 +18,8 @@ declare module 'ioredis' {
   }
 }
 
-// If the TTL is longer than the window, the clock of the Redis server was set back after the window started. The script
-// then starts a new window.
+// If the TTL is longer than the window, the clock of the Redis server was set back after the window started. In this
+// case, the script starts a new window.
 const countInWindow = `
 local windowMs, max, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local count, ttl = tonumber(redis.call('GET', KEYS[1])) or 0, redis.call('PTTL', KEYS[1])
@@ -34,9 +32,9 @@ if step ~= 0 and count + step >= 0 then count = redis.call('INCRBY', KEYS[1], st
 return { count, ttl }
 `;
 
-/** A counter in a Redis or Valkey server. */
+/** A counter on a Redis or Valkey server. */
 export interface RedisCounter extends SharedCounter {
-  /** Name and version of the server, such as `redis 7.0.15`. Empty until the first connection. */
+  /** The name and version of the server, such as `redis 7.0.15`. Empty until the first connection. */
   readonly server: string;
 }
 
@@ -49,8 +47,8 @@ interface RedisCounterOptions {
 }
 
 /**
- * Opens a counter in Redis. Resolves when Redis is ready to count or the first connection has failed. After a failure,
- * reconnects until `close` is called.
+ * Opens a counter in Redis. Resolves when the counter is ready or the first connection attempt has failed. After a
+ * failure, keeps reconnecting until `close` is called.
  */
 export async function openRedisCounter({
   url,
@@ -65,8 +63,8 @@ export async function openRedisCounter({
     scripts: { countInWindow: { lua: countInWindow, numberOfKeys: 1 } },
     connectTimeout: maxConnectMs,
     retryStrategy: () => reconnectMs,
-    // While Redis is unreachable, this process counts in its own memory. Commands must therefore fail instead of
-    // waiting for a connection.
+    // Commands must fail instead of waiting for a connection, because this process counts in its own memory while Redis
+    // is unreachable.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -83,7 +81,7 @@ export async function openRedisCounter({
     clearTimeout(connectTimer);
     if (status === 'unreachable' || status === 'closed') return;
     status = 'unreachable';
-    // If all addresses of the host reject the connection, the error of Node.js has a code but no message.
+    // If all addresses of a host reject the connection, Node.js returns an error with a code but without a message.
     if (!isReported) onUnavailable(error.message || ((error as NodeJS.ErrnoException).code ?? error.name));
     isReported = true;
     if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
@@ -139,19 +137,19 @@ export async function openRedisCounter({
 }
 
 /**
- * Counts a request in a test window, to verify that Redis grants all permissions that the counter needs. Resolves to
- * the name and version of the server, such as `redis 7.0.15`.
+ * Verifies that Redis grants all permissions that the counter needs. Counts a request in a test window for this
+ * purpose. Resolves to the name and version of the server, such as `redis 7.0.15`.
  */
 async function checkPermissions(redis: Redis): Promise<string> {
   await redis.countInWindow(`itsm:limits:proof:${randomUUID()}`, maxConnectMs, 1, 1);
-  // HELLO returns alternating names and values. The command INFO would need another permission.
+  // HELLO returns alternating names and values. The command INFO would need an additional permission.
   const hello = (await redis.call('HELLO')) as unknown[];
   return ['server', 'version'].map((name) => hello[hello.indexOf(name) + 1]).join(' ');
 }
 
 /**
- * Rejects if no response arrives within `ms` milliseconds. `setImmediate` gives the process the chance to read a
- * response that arrived while the process was busy.
+ * Rejects if no response arrives within `ms` milliseconds. With `setImmediate`, a busy process can still read a
+ * response that has already arrived.
  */
 function within<T>(ms: number, response: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

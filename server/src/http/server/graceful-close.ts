@@ -6,15 +6,15 @@ import type { Lifecycle } from '../../shared/lifecycle.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 
 /**
- * The maximum times in milliseconds after the shutdown starts: `maxArrivalMs` until a request has arrived completely,
- * and `maxResponseMs` until a response has ended.
+ * Time limits in milliseconds, counted from the start of the shutdown. Requests must arrive completely within
+ * `maxArrivalMs`. Responses must end within `maxResponseMs`.
  */
 const maxArrivalMs = 1000;
 const maxResponseMs = 11_000;
 
 /**
- * Closes all connections within `maxResponseMs` of the start of a graceful shutdown. During the shutdown, responses
- * have the header `Connection: close` (RFC 9112 §9.6).
+ * Makes a graceful shutdown close all connections within `maxResponseMs`. During the shutdown, responses have the
+ * header `Connection: close` (RFC 9112 §9.6).
  */
 export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Lifecycle): void {
   const close = createClose(app.server);
@@ -30,8 +30,8 @@ export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Life
 
 /**
  * Returns a function that closes the server. The server stops accepting connections, responds to requests that have
- * arrived completely, and closes all other connections. Without this function, Node.js would wait for clients that are
- * idle or have sent only a part of a request.
+ * arrived completely, and closes all other connections. By default, Node.js would wait for clients that are idle or
+ * have sent only part of a request.
  */
 function createClose(server: Server): () => Promise<void> {
   /** The pending requests of each connection. */

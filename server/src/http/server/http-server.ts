@@ -2,15 +2,15 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { limitPipelining } from './pipelining-limit.ts';
 import { addWriteTimeout } from './write-timeout.ts';
 
-/** Creates the HTTP server that Fastify uses, with its timeouts and the pipelining limit. */
+/** Creates the HTTP server that Fastify uses. Sets its timeouts and the pipelining limit. */
 export function createHttpServer(handler: RequestListener): Server {
   const server = createServer(
-    // `requireHostHeader` is off, because http/host-check.ts rejects a missing `Host` header with an API error.
+    // `requireHostHeader` is off, because http/host-check.ts responds to a missing `Host` header with an API error.
     { requireHostHeader: false, requestTimeout: 30_000, keepAliveTimeout: 72_000, connectionsCheckingInterval: 1000 },
     limitPipelining(handler),
   );
-  // By default, Node.js rejects an unknown `Expect` value with a response that isn't an API error. This server ignores
-  // the value, which RFC 9110 §10.1.1 allows.
+  // By default, Node.js rejects an unknown `Expect` value with a response that isn't an API error. Ignoring the value
+  // is allowed by RFC 9110 §10.1.1.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   addWriteTimeout(server);
   return server;

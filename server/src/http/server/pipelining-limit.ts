@@ -1,19 +1,19 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The maximum number of requests of one connection that the server processes concurrently. */
+/** The maximum number of concurrent requests on one connection. */
 const maxConcurrentRequests = 64;
 
-/** The pipelined requests of one connection. */
+/** The pipelined requests on one connection. */
 interface Pipeline {
   pending: number;
-  /** The functions that start the waiting requests, in the order in which the requests arrived. */
+  /** The functions that start the waiting requests, in the order of arrival. */
   waiting: (() => void)[];
 }
 
 /**
- * Limits the concurrent requests of one connection (docs/decisions/api-conventions.md). Requests beyond the limit wait
- * until an earlier response ends. While requests wait, the server reads nothing from the connection.
+ * Limits the number of concurrent requests on a connection (docs/decisions/api-conventions.md). Requests beyond the
+ * limit wait until an earlier response ends. While requests wait, the server doesn't read from the connection.
  */
 export function limitPipelining(handler: RequestListener): RequestListener {
   const pipelines = new WeakMap<Socket, Pipeline>();
@@ -22,8 +22,8 @@ export function limitPipelining(handler: RequestListener): RequestListener {
     const pipeline: Pipeline = pipelines.get(socket) ?? { pending: 0, waiting: [] };
     if (!pipelines.has(socket)) {
       pipelines.set(socket, pipeline);
-      // Node.js resumes the socket to read a body and after it sends a response. This listener pauses the socket again
-      // while requests wait.
+      // Node.js resumes a socket to read a body and after it sends a response. If requests are waiting, this listener
+      // pauses the socket again.
       socket.on('resume', () => pipeline.waiting.length > 0 && socket.pause());
     }
     return pipeline;

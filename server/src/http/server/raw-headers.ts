@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns all values of a request header. For a repeated header, `request.headers` contains only the first value or all
- * values joined into one.
- * @param name the name in lower case
+ * Returns all values of a request header. `request.headers` isn't sufficient, because for a repeated header it contains
+ * only the first value or one joined value.
+ * @param name the header name in lower case
  */
 export function headerValues({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];

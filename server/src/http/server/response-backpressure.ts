@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Counts, for each tenant, the response bytes that its clients have not read yet. These bytes stay in memory until the
- * client reads them or the connection closes. Returns a function that returns the count of a tenant.
+ * Counts the response bytes that each tenant's clients have not read yet. Unread bytes stay in memory until the client
+ * reads them or the connection closes. Returns a function that returns the count for a tenant.
  * @param tenantOf returns the tenant of a request, or undefined if the request is not authenticated
  */
 export function countUnreadBytes(
@@ -22,8 +22,8 @@ export function countUnreadBytes(
   }
 
   /**
-   * The callbacks that run when a connection closes. They are needed because pipelined responses that the server hasn't
-   * sent emit no `close` event.
+   * The callbacks to run when a connection closes. They are needed because a pipelined response emits no `close` event
+   * if the server hasn't sent it yet.
    */
   const handlersBySocket = new WeakMap<Socket, Set<() => void>>();
 
@@ -38,7 +38,7 @@ export function countUnreadBytes(
     return handlers;
   }
 
-  /** Runs a callback when the client has read the response or the connection closes. */
+  /** Runs a callback once, when the client has read the response or the connection closes. */
   function onceRead({ request, raw }: FastifyReply, callback: () => void): void {
     const handlers = track(request.raw.socket);
     const end = () => {
@@ -49,8 +49,8 @@ export function countUnreadBytes(
   }
 
   /**
-   * Counts the bytes of a streamed file chunk by chunk. Produces the next chunk only after the client has read the
-   * previous chunk.
+   * Counts the bytes of a streamed file chunk by chunk. Produces a chunk only after the client has read the previous
+   * one.
    */
   function countChunks(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
     const closed = Promise.withResolvers<void>();

@@ -14,7 +14,7 @@ import { createHttpServer } from './http-server.ts';
 export interface StartupServer {
   /** The Fastify instance that listens on the public port. */
   app: FastifyInstance;
-  /** Routes all further requests to the API. */
+  /** Routes all later requests to the API. */
   routeTo(api: FastifyInstance): void;
 }
 
@@ -26,7 +26,7 @@ interface StartupServerOptions {
 
 /**
  * Creates the server for the public port. Until the API is ready, the server responds to health checks and returns 503
- * for all other requests (docs/decisions/errors.md). A migration can delay the start of the API.
+ * for all other requests (docs/decisions/errors.md). The API may start late, for example because of a migration.
  */
 export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServerOptions): StartupServer {
   let api: RequestListener | undefined;
@@ -48,10 +48,10 @@ export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServe
   addRequestLog(app);
   addHostCheck(app);
   addHealth(app, lifecycle);
-  // An `onRequest` hook rejects the request before the server reads the body.
+  // Uses an `onRequest` hook to reject requests before the server reads their bodies.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    // If the connection stayed open, the server would parse the unread body as the next request.
+    // If the connection stayed open, the server would interpret the unread body as the next request.
     reply.header('connection', 'close');
     done(new ApiError('SERVICE_UNAVAILABLE', 'The server is starting. Retry in 5 seconds.', { retryAfterSeconds: 5 }));
   });

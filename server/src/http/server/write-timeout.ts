@@ -2,12 +2,11 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Closes a connection if its client doesn't read any byte of a response for `timeoutMs` milliseconds. Clients that read
- * slowly stay connected. The socket timeout of Node.js doesn't work here, because it restarts whenever the client sends
- * a byte.
+ * Closes a connection if its client reads no bytes of a response for `timeoutMs` milliseconds. Clients that read slowly
+ * stay connected. The Node.js socket timeout isn't suitable, because it restarts whenever the client sends a byte.
  */
 export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
-  /** The number of queued bytes of each connection, and the time when this number last changed. */
+  /** The number of queued bytes for each connection, and when the number last changed. */
   const stalled = new Map<Socket, { bytes: number; since: number }>();
 
   function checkSocket(socket: Socket, now: number): void {
@@ -31,9 +30,8 @@ export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
 }
 
 /**
- * Returns the number of bytes that the operating system has not accepted yet. Node.js passes the next chunk to the
- * operating system only after it has accepted the whole previous chunk. Therefore, the number changes whenever the
- * client reads. The property isn't public, but the timeouts of Node.js also read it.
+ * Returns the number of bytes that the operating system has not accepted yet. This number changes whenever the client
+ * reads. The property isn't public, but the timeouts in Node.js also read it.
  */
 function getQueuedBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
   return socket._handle?.writeQueueSize ?? 0;

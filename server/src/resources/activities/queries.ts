@@ -8,7 +8,7 @@ import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
 import type { Recorded } from './record.ts';
 
-/** The response type of an activity, by resource. */
+/** The response types for activities, by resource. */
 type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 
 /** A row of the activity log, as JSON. */
@@ -24,8 +24,8 @@ const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
 /**
  * Builds the query for a page of activities and their total. The query returns no row if the resource doesn't exist. If
- * the page is past the end, the query reads only the total. It counts and skips rows in the index of the primary key
- * only. It looks up each row of the page by the primary key, regardless of the planner's estimates.
+ * the page is past the end, the query reads only the total. It counts and skips rows with an index-only scan. It always
+ * looks up the rows of the page by primary key, regardless of the planner's estimates.
  */
 const buildListing = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;

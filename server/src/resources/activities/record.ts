@@ -4,9 +4,9 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * Records activities together with the change that they describe (docs/decisions/tickets.md). If the change is written
- * in SQL by hand, the same statement records the activity. Otherwise, a separate statement of the same transaction
- * does.
+ * Records activities in the transaction that makes the change (docs/decisions/tickets.md). If the change is written in
+ * raw SQL, its statement also records the activity. If Prisma writes the change, a separate statement records the
+ * activity.
  */
 
 /** The resources whose changes are recorded as activities. */
@@ -17,9 +17,12 @@ interface Insertion {
   resource: Recorded;
   action: ActivityAction;
   tenantId: string;
-  /** A FROM item with the column `id`, the id of a resource. The statement inserts one activity per row. */
+  /**
+   * A FROM item with the column `id`, which contains the ids of the changed resources. The statement inserts one
+   * activity per row.
+   */
   rows: string;
-  /** Like `userId`, `keyId` and `changes`, this expression can use the columns of `rows`. */
+  /** The expressions `at`, `userId`, `keyId` and `changes` can use the columns of `rows`. */
   at: string;
   userId: string;
   keyId: string;
@@ -27,7 +30,8 @@ interface Insertion {
 }
 
 /**
- * Builds an INSERT statement for activities. Run it alone, or in a WITH clause of the statement that writes the rows.
+ * Builds an INSERT statement for activities. It can run alone, or in a WITH clause of the statement that writes the
+ * changed rows.
  */
 export function insertActivity({ resource, action, tenantId, rows, at, userId, keyId, changes }: Insertion): string {
   return `INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
@@ -35,7 +39,7 @@ export function insertActivity({ resource, action, tenantId, rows, at, userId, k
     FROM ${rows}`;
 }
 
-/** One action on one or more resources of the same type. */
+/** One action on one or more resources of one type. */
 interface Action {
   resource: Recorded;
   ids: number[];
@@ -61,8 +65,8 @@ export async function record(context: Context, { resource, ids, action, changes 
 }
 
 /**
- * Shortens changes for storage, so that the history of a resource is not much larger than the resource. Keeps only the
- * beginning of long texts. Keeps only the custom fields that differ, and limits their total length to
+ * Shortens changes for storage, so that a resource's history doesn't become much larger than the resource. Keeps only
+ * the beginning of long texts. Keeps only custom fields that differ, and limits their total length to
  * `activityTextLength`.
  */
 export function shortened(changes: Changes): Changes {
@@ -84,7 +88,7 @@ function shortenedFields(from: CustomFields, to: CustomFields): { from: CustomFi
 }
 
 /**
- * Shortens the value of a custom field for storage. Replaces a list that is too long with the beginning of its JSON.
+ * Shortens the value of a custom field for storage. If a list is too long, replaces it with the beginning of its JSON.
  */
 function cutField(value: unknown, length: number): unknown {
   if (!Array.isArray(value)) return cut(value, length);

@@ -82,8 +82,8 @@ const takenDuringImport =
   'must be unique, and one of these tags was taken during the import. Import the file again to see which one.';
 
 /**
- * Creates all of the assets in one transaction, or none. Emits `asset.created` for each asset.
- * @throws ApiError VALIDATION_ERROR whose details list every invalid asset by its index, such as `0.assetTag`
+ * Creates all assets in one transaction, or none if one is invalid. Emits `asset.created` for each asset.
+ * @throws ApiError VALIDATION_ERROR; the details contain the index of every invalid asset, such as `0.assetTag`
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
@@ -107,8 +107,8 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 }
 
 /**
- * Checks whether `createAssets` would succeed with these inputs.
- * @throws ApiError VALIDATION_ERROR with the same details as from `createAssets`
+ * Checks that `createAssets` would succeed with these inputs. @throws ApiError VALIDATION_ERROR with the details that
+ * `createAssets` would return
  */
 export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
   const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
@@ -121,13 +121,14 @@ export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]):
 const customFieldNames = tenantQuery(`SELECT ARRAY(
   SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
 
-/** Returns the sorted names of all custom fields that occur in the tenant's assets. */
+/** Returns the names of all custom fields in the tenant's assets, in alphabetical order. */
 export async function listCustomFields(db: TenantClient): Promise<string[]> {
   return (await queryOne<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
 
 /**
- * Updates an asset and records an activity. A patch without changes writes nothing (docs/decisions/data-model.md).
+ * Updates an asset and records an activity. If the patch changes nothing, writes nothing
+ * (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
@@ -202,9 +203,9 @@ function toColumns(input: NewAsset) {
 }
 
 /**
- * Returns an emitter that collects the dispatch jobs, and a function that inserts them. Call `putJobsIn` at the end of
- * the transaction. An inserted job blocks all other transactions that emit to the same subscription until the
- * transaction commits, which can take minutes.
+ * Returns an emitter that collects dispatch jobs, and the function `putJobsIn` that inserts them. Call `putJobsIn` at
+ * the end of the transaction. Until the transaction commits, an inserted job blocks all other transactions that emit to
+ * its subscription. An import can take minutes.
  */
 function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();
@@ -219,7 +220,7 @@ function deferJobs(context: Context & Transaction) {
   };
 }
 
-/** Returns the asset with the patch applied. @throws ApiError INVALID_TRANSITION */
+/** Applies a patch to an asset and returns the result. @throws ApiError INVALID_TRANSITION */
 function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   const after: Asset = {
     ...before,
@@ -237,7 +238,10 @@ function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
   return after;
 }
 
-/** Returns the status after a change of the assignee: IN_USE for an assigned asset, or IN_STOCK if it was IN_USE. */
+/**
+ * Returns the status of an asset after its assignee has changed. An assigned asset becomes IN_USE. An asset that was
+ * IN_USE becomes IN_STOCK if it is no longer assigned.
+ */
 function getStatusOfAssignment(before: Asset, assignedToId: number | null | undefined): AssetStatus {
   if (assignedToId === undefined || assignedToId === before.assignedToId) return before.status;
   if (assignedToId !== null) return 'IN_USE';

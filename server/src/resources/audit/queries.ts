@@ -3,17 +3,17 @@ import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
 
-/** An entry of the audit log: an action in the developer area or on the command line. */
+/** An audit log entry for an action in the developer area or on the command line. */
 export interface AuditEntry {
   id: number;
   at: string;
-  /** The user who made the change, or null for a change on the command line. */
+  /** The user who made the change. Null if the change was made on the command line. */
   user: { id: number; name: string } | null;
   /** The name of the action, such as `key.created`. */
   action: string;
   /** The display name of the changed object. */
   subject: string | null;
-  /** The IP address of the client. Empty for a change on the command line. */
+  /** The IP address of the client. Empty if the change was made on the command line. */
   address: string;
   userAgent: string;
 }
@@ -23,7 +23,7 @@ export interface AuditQuery extends PageQuery {
   action?: string | undefined;
 }
 
-/** Records an action in the audit log, in the transaction of the change. */
+/** Records an action in the audit log. Call this function in the transaction that makes the change. */
 export async function recordAudit(
   { db, userId }: Pick<Context, 'db' | 'userId'>,
   { action, subject, address, userAgent }: Pick<AuditEntry, 'action' | 'subject' | 'address' | 'userAgent'>,

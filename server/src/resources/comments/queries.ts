@@ -14,7 +14,10 @@ import { resolveTicketId } from '../tickets/ticket-reference.ts';
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
-/** The query for a page of comments. It skips rows in an index only, and looks up each row of the page by its key. */
+/**
+ * The query for a page of comments. It skips rows with an index-only scan, and looks up the rows of the page by primary
+ * key.
+ */
 const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
       SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
@@ -57,8 +60,8 @@ const insert = `WITH t AS (
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
 
 /**
- * Adds a comment to a ticket of any status. Locks the ticket, increments its number of comments, and emits
- * `ticket.updated` (docs/decisions/tickets.md).
+ * Adds a comment to a ticket of any status. Locks the ticket, increments its comment count, and emits `ticket.updated`
+ * (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND if the ticket doesn't exist
  */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
@@ -66,7 +69,7 @@ export function createComment(context: UserContext, reference: TicketReference, 
     const { db, now, userId, keyId } = context;
     const ticketId = await resolveTicketId(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
-    // Locks the ticket first, so that all later statements see the same version of the ticket.
+    // Locks the ticket first, so that later statements see its latest version.
     const [, [written], [subscribers]] = (await queryPipelined(db, [
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },

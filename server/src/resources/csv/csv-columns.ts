@@ -1,17 +1,17 @@
 import type * as z from 'zod';
 import { csvLine } from './csv-format.ts';
 
-/** The CSV format of a resource. It doesn't depend on the database. */
+/** The CSV format of a resource, independent of the database. */
 export interface CsvColumns<Line extends object> {
   resource: 'assets' | 'projects';
   /** The singular name of the resource, such as `asset`. */
   one: string;
-  /** The schema of a line. A line identifies a user by id or email address. */
+  /** The schema of a CSV line. A line identifies a user by id or email address. */
   line: z.ZodType<Line>;
-  /** The columns of a CSV file, in the order of an export. The columns of custom fields come after these columns. */
+  /** The columns of a CSV file, in the order that an export uses. Custom fields follow these columns. */
   names: readonly (keyof Line & string)[];
   needed: readonly (keyof Line & string)[];
-  /** The column whose value must be unique. */
+  /** The column with unique values. */
   unique: keyof Line & string;
   /** The column that identifies a user. */
   user: keyof Line & string;
@@ -22,23 +22,23 @@ export interface CsvColumns<Line extends object> {
 
 const customFieldPrefix = 'customFields.';
 
-/** Returns the custom field of a column by the column's name, or undefined for any other column. */
+/** Returns the name of the custom field in a CSV column. Returns undefined if the column isn't a custom field. */
 export function parseCustomField(column: string): string | undefined {
   return /^customFields\.(?!__proto__$)(.+)$/s.exec(column)?.[1];
 }
 
-/** Returns the column name of a custom field. */
+/** Returns the column name for a custom field. */
 export function toCustomFieldColumn(customField: string): string {
   return customFieldPrefix + customField;
 }
 
-/** Creates an import template as CSV: the header and an example line. */
+/** Creates an import template: a CSV file with a header and an example line. */
 export function csvTemplate<Line extends object>({ names, hasCustomFields, example }: CsvColumns<Line>): string {
   const all = hasCustomFields ? [...names, `${customFieldPrefix}costCentre`] : names;
   return csvLine(all) + csvLine(all.map((name) => example[name]));
 }
 
-/** Formats a number of rows with the name of the resource, such as "1 asset" or "2 assets". */
+/** Formats a count with the name of the resource, such as "1 asset" or "2 assets". */
 export function counted({ resource, one }: { resource: string; one: string }, count: number): string {
   return `${count} ${count === 1 ? one : resource}`;
 }

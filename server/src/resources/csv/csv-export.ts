@@ -14,12 +14,12 @@ interface CsvRow extends Record<string, unknown> {
   customFields?: Record<string, unknown>;
 }
 
-/** The byte order mark at the start of the file, by which spreadsheets recognize UTF-8. */
+/** The byte order mark. Spreadsheet programs use it to recognize UTF-8. */
 const byteOrderMark = '\uFEFF';
 
 /**
- * Creates the CSV format of an export, with the same columns as an import. The export identifies users by email address
- * instead of id, because ids differ between workspaces.
+ * Creates the CSV format for an export. Exports and imports have the same columns. An export identifies users by email
+ * address, because ids differ between workspaces.
  */
 export async function csvFile(db: TenantClient, { columns, customFields }: CsvExport): Promise<FileFormat> {
   const { names, user } = columns;

@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 import { hasErrorCode } from '../../shared/error-codes.ts';
 
 /*
- * Reads and writes CSV for spreadsheets. Because a spreadsheet evaluates text that looks like a formula, `csvLine` adds
- * an apostrophe before such text, and `parseCsv` removes the apostrophe (docs/decisions/data-model.md#csv).
+ * Reads and writes CSV for spreadsheet programs. These programs evaluate text that looks like a formula. Therefore,
+ * `csvLine` adds an apostrophe before such text, and `parseCsv` removes it (docs/decisions/data-model.md#csv).
  */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
@@ -13,17 +13,17 @@ const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 export function csvLine(cells: readonly unknown[]): string {
   const safe = cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell));
   return stringify([safe], {
-    // Writes booleans as true and false. By default, the library writes false as an empty cell and true as 1.
+    // Writes booleans as `true` and `false`. By default, the library writes false as an empty cell and true as 1.
     cast: { boolean: String },
-    // Adds quotes around cells with leading or trailing white space or carriage returns, because CSV readers remove
-    // these characters from cells without quotes.
+    // Quotes cells that contain carriage returns or start or end with white space. CSV readers would remove these
+    // characters from unquoted cells.
     quoted_match: /^\s|\s$|\r/,
   });
 }
 
 /** A record of a CSV file. */
 export interface CsvRecord {
-  /** The number of the line on which the record begins. The first line has the number 1. */
+  /** The number of the line where the record begins. The first line is 1. */
   line: number;
   cells: string[];
 }
@@ -31,15 +31,14 @@ export interface CsvRecord {
 /** The maximum size of a CSV record in bytes. */
 const recordBytes = 256 * 1024;
 
-/** The error for a file that is not CSV in UTF-8. The message is a clause that can follow the file name. */
+/** The error for a file that is not CSV in UTF-8. The message can follow the file name in a sentence. */
 export class NoCsv extends Error {
   override name = 'NoCsv';
 }
 
 /**
- * Parses a CSV file in UTF-8 into records. Skips empty records.
- * @param max the maximum number of records to return; errors in later records are not reported
- * @throws NoCsv
+ * Parses a CSV file in UTF-8. Skips empty records. @param max the maximum number of records to return; errors in later
+ * records are not reported @throws NoCsv
  */
 export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
   const text = Buffer.from(decode(bytes));
@@ -56,7 +55,8 @@ export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
     }) as unknown as { record: string[]; info: { bytes: number } }[];
     let [lines, read] = [0, 0];
     return records.map(({ record, info }) => {
-      // Computes the line number here, because the parser counts a CRLF within quotes as two line breaks.
+      // Computes the line numbers instead of using the parser's, because the parser counts a quoted CRLF as two line
+      // breaks.
       const since = text.toString('latin1', read, info.bytes);
       [lines, read] = [lines + countBreaks(since), info.bytes];
       const within = record.reduce((sum, cell) => sum + countBreaks(cell), 0);

@@ -14,15 +14,15 @@ import type { Progress } from './import-checks.ts';
 export interface CsvResource<Row extends { id: number }, Line extends object, New> {
   columns: CsvColumns<Line>;
   rows: Rows<Row>;
-  /** Returns the names of all custom fields that occur in the tenant's rows. */
+  /** Returns the names of all custom fields in the tenant's rows. */
   customFields(db: TenantClient): Promise<string[]>;
-  /** Converts a line of the file and the id of its user to the input of `create`. */
+  /** Converts a line and the id of its user to the input for `create`. */
   newOf(line: Line, userId: number | null | undefined): New;
-  /** Checks whether `create` would succeed. @throws ApiError the same errors as `create` */
+  /** Checks that `create` would succeed. @throws ApiError the same errors as `create` */
   check(context: Context, inputs: readonly New[]): Promise<void>;
   /**
-   * Creates all rows or none.
-   * @throws ApiError VALIDATION_ERROR; if a detail concerns one row, its path begins with the index of the row
+   * Creates all rows or none. @throws ApiError VALIDATION_ERROR; if a detail describes a problem in one row, its path
+   * begins with the row index
    */
   create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
 }
@@ -30,38 +30,38 @@ export interface CsvResource<Row extends { id: number }, Line extends object, Ne
 /** The parts of a CSV resource that an import needs. */
 type Importable<Line extends object, New> = Omit<CsvResource<never, Line, New>, 'rows' | 'customFields'>;
 
-/** The number of lines that the import reads before it yields to the event loop. */
+/** The import yields to the event loop after this number of lines. */
 const linesPerTurn = 250;
 
 const maxColumns = 500;
 
-/** The number of problems at which the import stops reading a file. */
+/** The import stops reading a file after this number of problems. */
 const maxProblems = 10_000;
 
-/** A problem of a CSV file that prevents its import. */
+/** A problem that prevents the import of a CSV file. */
 export interface Problem {
-  /** The line number, starting at 1, or undefined if the problem concerns the whole file. */
+  /** The line number, starting at 1. Undefined if the problem affects the whole file. */
   line: number | undefined;
-  /** The column name, or empty if the problem concerns the whole line. */
+  /** The column name. Empty if the problem affects the whole line or file. */
   path: string;
-  /** The description of the problem, as a clause that can follow the name of the column or file. */
+  /** The description of the problem. It can follow the name of the column or the file in a sentence. */
   message: string;
 }
 
-/** A valid line of the file. */
+/** A line of a CSV file that has been read. */
 interface Line<Given> {
   line: number;
-  /** The values as in the file, where an email address can identify a user. */
+  /** The parsed values. An email address or an id identifies the user. */
   given: Given;
 }
 
-/** The content and the problems of a CSV file, in the order of its lines. A file with problems can't be imported. */
+/** The content and the problems of a CSV file, both in line order. A file with problems can't be imported. */
 export interface CheckedFile<Given, New> {
   entries: (Line<Given> & { input: New })[];
   problems: Problem[];
 }
 
-/** Checks whether the content of a CSV file can be imported. @param max the maximum number of rows */
+/** Checks whether a CSV file can be imported. @param max the maximum number of rows */
 export async function checkFile<Given extends object, New>(
   context: Context,
   csv: Importable<Given, New>,
@@ -78,7 +78,7 @@ function sortByLine(problems: Problem[]): Problem[] {
 }
 
 /**
- * Imports the content of a CSV file in one transaction. If the file has problems, imports nothing.
+ * Imports a CSV file in one transaction. If the file has problems, imports nothing.
  * @param max the maximum number of rows
  */
 export async function importFile<Given extends object, New>(
@@ -96,7 +96,7 @@ export async function importFile<Given extends object, New>(
   });
 }
 
-/** Runs `work` if the file has no problems. If `work` throws an error with details, returns the details as problems. */
+/** Runs `work` if the file has no problems. If `work` throws an error with details, returns them as problems. */
 async function collectProblems<Given, New>(
   file: CheckedFile<Given, New>,
   work: (inputs: New[]) => Promise<void>,
@@ -144,7 +144,9 @@ async function readFile<Given extends object, New>(
   };
 }
 
-/** Parses a CSV file. Returns its records, with the header first, or no records if the lines can't be checked. */
+/**
+ * Parses a CSV file. Returns its records, starting with the header. Returns no records if the lines can't be checked.
+ */
 function readRecords<Given extends object>(
   columns: CsvColumns<Given>,
   bytes: Uint8Array,
@@ -190,14 +192,14 @@ function findHeaderProblems<Given extends object>(
   ];
 }
 
-/** Shortens the name of a column for an error message. */
+/** Shortens a column name for an error message. */
 function shorten(column: string): string {
   return column.slice(0, 100).toWellFormed();
 }
 
 /**
- * Reads a line of the file. If a required value is missing or invalid, replaces it with an example, so that the schema
- * can still check the other values.
+ * Reads a line of a CSV file. If a required value is missing or invalid, replaces it with an example, so that the
+ * schema can still check the other values.
  */
 function readLine<Given extends object>(
   columns: CsvColumns<Given>,
@@ -210,7 +212,7 @@ function readLine<Given extends object>(
   }
   const needed: readonly string[] = columns.needed;
   const known: readonly string[] = columns.names;
-  // Doesn't report missing columns, because the check of the header has already reported them.
+  // Doesn't report missing columns, because the header check has already reported them.
   const missing = needed.filter((name) => !header.includes(name));
   const fields: Record<string, unknown> = Object.fromEntries(missing.map((name) => [name, columns.example[name]]));
   const customFields: [string, string][] = [];
@@ -255,14 +257,14 @@ function findUnknownUsers<Given extends object>(
   });
 }
 
-/** Returns the id of the user that a value identifies by email address or id. */
+/** Returns the id of a user. The user is identified by email address or id. */
 function getUserId(user: unknown, userIds: ReadonlyMap<string, number>): number | null | undefined {
   return typeof user === 'string' ? userIds.get(user) : (user as number | null | undefined);
 }
 
 /**
- * Converts the details of an error of `create` to problems. If the path of a detail begins with the index of a row,
- * adds the line number of the row.
+ * Converts error details from `create` to problems. If the path of a detail begins with a row index, the problem has
+ * the line number of the row.
  */
 function locate(details: NonNullable<ApiError['details']>, entries: readonly { line: number }[]): Problem[] {
   return details.map(({ path, message }) => {

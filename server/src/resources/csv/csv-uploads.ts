@@ -4,8 +4,8 @@ import type { CsvColumns } from './csv-columns.ts';
 import type { CheckedFile, Problem } from './csv-import.ts';
 
 /*
- * Stores the CSV file that a user of the developer area has uploaded, and the preview that the user sees before the
- * import. The server keeps one file per user and resource for one day (docs/decisions/data-model.md#csv).
+ * Stores CSV files that users upload in the developer area, and the previews that users see before the import. The
+ * server keeps one file per user and resource for one day (docs/decisions/data-model.md#csv).
  */
 
 type OwnContext = Pick<Context, 'db'> & { userId: bigint };
@@ -13,11 +13,11 @@ type Resource = CsvColumns<object>['resource'];
 
 /** The preview of a CSV file before its import. */
 export interface Preview {
-  /** The number of valid lines. If there are no problems, the import creates a row for each valid line. */
+  /** The number of valid lines. If the file has no problems, the import creates a row for each valid line. */
   lines: number;
-  /** The first valid lines, each with the values of the columns in the preview. */
+  /** The first valid lines, with the values of the preview columns. */
   first: { line: number; cells: string[] }[];
-  /** The number of all problems. `firstProblems` contains only some of them. */
+  /** The total number of problems. `firstProblems` contains only the first ones. */
   problems: number;
   firstProblems: Problem[];
 }
@@ -26,7 +26,7 @@ const maxShownLines = 10;
 const maxShownProblems = 100;
 const maxShownText = 200;
 
-/** Builds the preview of a CSV file. @param names the columns in the preview */
+/** Builds the preview of a CSV file. @param names the columns to show */
 export function previewOf<Line extends object, New>(
   { entries, problems }: CheckedFile<Line, New>,
   names: readonly (keyof Line)[],
@@ -41,7 +41,7 @@ export function previewOf<Line extends object, New>(
   };
 }
 
-/** Formats a value for a table cell of the preview, and shortens long text. */
+/** Formats a value for a table cell in the preview. Shortens long text. */
 function text(value: unknown): string {
   if (value == null) return '';
   const whole =
@@ -56,7 +56,7 @@ function text(value: unknown): string {
 const ownUpload = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
 const retention = "interval '1 day'";
 
-/** Stores a file in place of the user's previous file for the resource. Deletes expired files of the workspace. */
+/** Stores a file. It replaces the user's previous file for the resource. Also deletes the workspace's expired files. */
 export async function keepUpload(
   { db, userId }: OwnContext,
   resource: Resource,
@@ -79,7 +79,7 @@ export async function keepUpload(
 /** The preview of a stored file. */
 export interface Kept {
   preview: Preview;
-  /** When the file was uploaded or last checked. This time identifies the version of the file. */
+  /** When the file was uploaded or last checked. The time identifies the version of the file. */
   at: Date;
 }
 
@@ -94,7 +94,7 @@ export async function findUpload(context: OwnContext, resource: Resource): Promi
 }
 
 /**
- * Deletes and returns the user's stored file, so that only one of two concurrent requests gets the file. Returns
+ * Deletes and returns the user's stored file. If two requests run concurrently, only one gets the file. Returns
  * undefined if there is no file or its version differs from `at`.
  * @param at the version that `findPreview` returned
  */

@@ -14,9 +14,9 @@ interface NewRow {
 }
 
 /**
- * Checks whether rows can be created: their unique values must not be in use, and their users must be active.
+ * Checks that rows can be created. Their unique values must not be in use, and their users must be active.
  * @param findTaken returns the values that are already in use
- * @throws ApiError VALIDATION_ERROR whose details list every invalid value by row index, such as `0.assetTag`
+ * @throws ApiError VALIDATION_ERROR; the details contain the row index of every invalid value, such as `0.assetTag`
  */
 export async function checkNewRows<Line extends object>(
   db: TenantClient,
@@ -45,7 +45,7 @@ export async function checkNewRows<Line extends object>(
   );
 }
 
-/** Splits items into chunks, in order. */
+/** Splits items into chunks and keeps their order. */
 export function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }

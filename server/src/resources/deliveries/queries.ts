@@ -23,7 +23,7 @@ import { type Context, transaction } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectDeliveries, selectPage } from './sql.ts';
 
-/** The schema of a filter for deliveries. An empty filter matches all deliveries of the tenant. */
+/** The schema for a delivery filter. An empty filter matches all deliveries of the tenant. */
 export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
   /** An event type, or the public id of one event (`evt_…`). */
@@ -31,9 +31,9 @@ export const DeliveryFilter = z.strictObject({
     .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or an event id' })
     .optional(),
   state: DeliveryState.optional(),
-  /** Matches deliveries created at or after this time. */
+  /** Selects deliveries that were created at or after this time. */
   since: z.date().optional(),
-  /** Matches deliveries created before this time. */
+  /** Selects deliveries that were created before this time. */
   until: z.date().optional(),
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
@@ -63,18 +63,18 @@ export async function listDeliveries(
   return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
-/** A range of the matching deliveries. */
+/** The matching deliveries to return. */
 interface Extent {
   /** The number of matching deliveries to skip. */
   skip?: number;
   take: number;
-  /** Limits the result to subscriptions created with an API key of this user. */
+  /** Limits the result to subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
 }
 
 /**
- * Returns a range of the deliveries that match the filter, newest first, and whether more deliveries match. Doesn't
- * count the matching deliveries.
+ * Returns some of the deliveries that match the filter, newest first. Also returns whether more deliveries match.
+ * Doesn't count the matching deliveries.
  */
 export async function findDeliveries(
   { db }: Context,
@@ -88,8 +88,8 @@ export async function findDeliveries(
 }
 
 /**
- * Reads deliveries by id, newest first. Omits a delivery if its status has changed since the ids were read, or if only
- * a later release supports its event type (docs/decisions/schema-migrations.md).
+ * Reads deliveries by id, newest first. Omits deliveries if their status has changed since the ids were read. Also
+ * omits deliveries with an event type that only a later release supports (docs/decisions/schema-migrations.md).
  */
 async function byIds(
   db: TenantClient,
@@ -102,7 +102,7 @@ async function byIds(
   return rows.filter(isKnown).map(presentDelivery);
 }
 
-/** The columns of an attempt that the database role for requests may read. */
+/** The columns of delivery attempts that the database role for requests may read. */
 const attemptColumns = {
   number: true,
   startedAt: true,
@@ -113,13 +113,13 @@ const attemptColumns = {
 } as const;
 
 interface DetailOptions {
-  /** Whether to include response bodies that may contain data of a private network, which only operators may see. */
+  /** Whether to include response bodies that may contain data from a private network. Only operators may see them. */
   allAnswers?: boolean;
-  /** Limits the result to subscriptions created with an API key of this user. */
+  /** Limits the result to subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
 }
 
-/** Returns one delivery with its newest attempts. @throws ApiError NOT_FOUND */
+/** Returns a delivery with its newest attempts. @throws ApiError NOT_FOUND */
 export async function getDelivery(
   context: Context,
   id: number,
@@ -137,7 +137,7 @@ export async function getDelivery(
       },
     },
   } as const;
-  // Prisma queries the relations concurrently. Within a transaction, it uses only one database connection.
+  // Prisma queries relations concurrently. In a transaction, these queries use only one database connection.
   const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
   if (row === null || !isKnown(row)) throw notFound('delivery');
   return {
@@ -152,14 +152,14 @@ export async function getDelivery(
   };
 }
 
-/** Counts all attempts of a delivery, including attempts before a replay. */
+/** Counts all attempts to send a delivery, including attempts before a replay. */
 export function countAttempts({ db }: Context, deliveryId: number): Promise<number> {
   return db.deliveryAttempt.count({ where: { deliveryId } });
 }
 
 /**
- * Returns the request headers of the last attempt of a delivery. If there was no attempt yet, returns the headers of
- * the first attempt. Signs with the current secrets.
+ * Returns the request headers of the last delivery attempt. If there was no attempt yet, returns the headers of the
+ * future first attempt. The signature uses the current secrets.
  * @throws ApiError NOT_FOUND if the subscription doesn't exist
  */
 export async function headersOf(
@@ -181,7 +181,7 @@ export async function headersOf(
 }
 
 /**
- * Queues a delivery of any status to be sent again immediately. Doesn't change a delivery that a worker is sending.
+ * Queues a delivery of any status to be sent again immediately. If a worker is already sending it, changes nothing.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if its subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
@@ -199,10 +199,10 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
   return presentDelivery((await find()) ?? before);
 }
 
-/** The deliveries to replay: the delivery with the `id`, or all deliveries that match the filter. */
+/** Selects the deliveries to replay: all deliveries that match the filter or, if `id` is set, only that delivery. */
 export type ReplayFilter = DeliveryFilter & { id?: number };
 
-/** Counts the deliveries that `replayDeliveries` would queue now. */
+/** Counts the deliveries that `replayDeliveries` would queue. */
 export function countReplayable({ db }: Context, filter: ReplayFilter): Promise<number> {
   return db.delivery.count({ where: replayable(filter) });
 }
@@ -210,13 +210,14 @@ export function countReplayable({ db }: Context, filter: ReplayFilter): Promise<
 const replayBatchSize = 1000;
 
 /**
- * Queues deliveries to be sent again with the same `webhook-id` and all retries. Commits each batch separately.
- * Includes deliveries with the status `DELIVERED` only if the filter has an `id` or this status. Skips deliveries that
- * a worker is sending, and deliveries of deactivated subscriptions. Resolves to the number of queued deliveries.
+ * Queues deliveries to be sent again. The `webhook-id` of a delivery doesn't change, and its retries start over. By
+ * default, excludes `DELIVERED` deliveries. To include them, filter by `id` or by this status. Skips deliveries that a
+ * worker is sending, and deliveries for deactivated subscriptions. Commits each batch separately. Resolves to the
+ * number of queued deliveries.
  */
 export async function replayDeliveries(context: Context, filter: ReplayFilter): Promise<number> {
   const where = replayable(filter);
-  // Excludes deliveries that are created after this query, because the workers send them without a replay.
+  // Excludes deliveries that are created after this query, because the workers send them anyway.
   const newest = await context.db.delivery.findFirst({ where, select: { id: true }, orderBy: { id: 'desc' } });
   let [replayed, after] = [0, 0n];
   while (newest !== null && after < newest.id) {
@@ -236,9 +237,9 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 }
 
 /**
- * Resets deliveries to PENDING, except deliveries that a worker is sending. Makes the open circuits of their
- * subscriptions half-open. If `ids` contains only one id, that delivery becomes the probe of the circuit. Resolves to
- * the number of deliveries that were reset.
+ * Resets deliveries to PENDING, except those that a worker is sending. If the circuit of a subscription is open, it
+ * becomes half-open. If `ids` contains only one id, that delivery becomes the probe. Resolves to the number of reset
+ * deliveries.
  */
 function replayIds(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
@@ -259,7 +260,8 @@ function replayIds(context: Context, ids: bigint[]): Promise<number> {
 }
 
 /**
- * All statuses except DELIVERED. It is a list, because PostgreSQL can't use the index by status for `<> 'DELIVERED'`.
+ * All statuses except DELIVERED. PostgreSQL can use the status index for a list of statuses, but not for `<>
+ * 'DELIVERED'`.
  */
 const notDelivered = DeliveryState.options.filter((state) => state !== 'DELIVERED');
 
@@ -268,22 +270,22 @@ function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput 
     AND: [
       toWhere(filter),
       id !== undefined ? { id } : filter.state === undefined ? { state: { in: notDelivered } } : {},
-      // Excludes claimed deliveries. A worker is sending them, and they must not be sent twice.
+      // Excludes claimed deliveries, because a worker is already sending them.
       { subscription: { active: true }, claim: null },
     ],
   };
 }
 
 /**
- * Queues a test event for a subscription. The payload is the example in the contract. If the circuit of the
- * subscription is open, the circuit becomes half-open with the test event as its probe.
- * @param type default: the first event type of the subscription
+ * Queues a test event for a subscription. The payload is the example in the contract. If the subscription's circuit is
+ * open, it becomes half-open, and the test event becomes its probe.
+ * @param type the event type; default: the subscription's first event type
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the subscription doesn't have the event type
  */
 export function sendTestEvent(context: Context, subscriptionId: number, type?: EventType): Promise<Delivery> {
   return transaction(context, async (context) => {
     const { db } = context;
-    // Locks the subscription, so that its event types can't change before the transaction writes the event.
+    // Locks the subscription, so that its event types can't change before the event is written.
     const subscription = (await lockRow(db, 'webhook_subscriptions', subscriptionId))
       ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId } })
       : null;

@@ -4,11 +4,11 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
- * Reads deliveries in SQL. A subscription can have millions of deliveries, so the statements count and skip rows in
- * indexes only, separately for each status. Every statement filters by tenant.
+ * Reads deliveries in SQL. A subscription can have millions of deliveries, so the statements use index-only scans to
+ * count and skip rows. They process each status separately. Every statement filters by tenant.
  */
 
-/** A range of the deliveries of a subscription, newest first. */
+/** Selects some of a subscription's deliveries, newest first. */
 interface Range {
   subscriptionId: number;
   /** The statuses to include, or undefined to include all statuses. */
@@ -28,7 +28,7 @@ const ofStates = tenantQuery(`SELECT ARRAY(
   ) d
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
-/** Returns the ids of a range of a subscription's deliveries, newest first. */
+/** Returns the ids of some of a subscription's deliveries, newest first. */
 export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
   const values = [subscriptionId, skip, take];
   const row = await (states === undefined
@@ -48,7 +48,8 @@ const countOfStates = tenantQuery(`
   ) d`);
 
 /**
- * Counts the deliveries of a subscription, at most `limit` per status or, without `states`, at most `limit` in total.
+ * Counts a subscription's deliveries. Counts at most `limit` deliveries per status or, if `states` is undefined, at
+ * most `limit` in total.
  */
 export async function countDeliveries(
   db: TenantClient,
@@ -68,8 +69,8 @@ const countSince = tenantQuery(`
   ) d WHERE created_at >= $4::timestamptz`);
 
 /**
- * Counts the deliveries of a subscription that have one of the statuses and were created at or after the time `since`.
- * Checks only the newest `limit` deliveries of each status.
+ * Counts a subscription's deliveries with one of the given statuses that were created at or after `since`. Checks only
+ * the newest `limit` deliveries of each status.
  */
 export async function countMadeSince(
   db: TenantClient,
@@ -79,33 +80,33 @@ export async function countMadeSince(
   return row?.count ?? 0;
 }
 
-/** A filter for the deliveries of a tenant. */
+/** A filter for a tenant's deliveries. */
 export interface DeliverySelection {
   subscription?: number | undefined;
-  /** Limits the result to subscriptions created with an API key of this user. */
+  /** Limits the result to subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
   /** An event type, such as `ticket.created`. */
   event?: string | undefined;
   /** The public id of an event, such as `evt_…`. */
   eventId?: string | undefined;
   state?: string | undefined;
-  /** Matches deliveries created at or after `since` and before `until`. */
+  /** Selects deliveries that were created at or after `since` and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
 }
 
 const { join, sql } = Prisma;
 
-/** Exclusive bounds of delivery ids. Null means that there is no bound. */
+/** The exclusive bounds for delivery ids. Null means no bound. */
 interface Bounds {
   after?: string | null;
   before?: string | null;
 }
 
 /**
- * Finds delivery ids just outside of a time range. Uses the index on the creation time of events, because deliveries
- * have no such index. Ids have the order of creation times, except in overlapping transactions. No transaction takes an
- * hour, so a margin of one hour is enough.
+ * Finds delivery ids just outside a time range. Uses the index on the creation time of events, because deliveries have
+ * no index on their creation time. Ids and creation times have the same order, except for overlapping transactions. No
+ * transaction takes an hour, so a margin of one hour is enough.
  */
 async function findBounds(db: TenantClient, { since, until }: DeliverySelection): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
@@ -123,7 +124,7 @@ async function findBounds(db: TenantClient, { since, until }: DeliverySelection)
 
 type Condition<Value> = (value: NonNullable<Value>, tenantId: TenantId) => Prisma.Sql;
 
-/** The SQL condition of each filter except the event type. */
+/** The SQL condition for each filter except the event type. */
 const conditions: {
   [Name in keyof (Omit<DeliverySelection, 'event'> & Bounds)]-?: Condition<(DeliverySelection & Bounds)[Name]>;
 } = {
@@ -140,14 +141,13 @@ const conditions: {
   before: (id) => sql`d.id < ${id}`,
 };
 
-/** The number of the newest matching deliveries whose event type `selectDeliveries` checks before it reads all rows. */
+/** `selectDeliveries` checks the event types of this number of deliveries before it reads all rows. */
 const maxNewestChecked = 2000;
 
 /**
- * Returns the ids of the matching deliveries, newest first. PostgreSQL plans the query for the values of the filter.
- * The event type is a column of another table, so a filter by type first checks only the newest deliveries. If too few
- * of these have the type, the function reads all matching rows, which costs less than to look up the event of each
- * delivery.
+ * Returns the ids of the matching deliveries, newest first. PostgreSQL creates a plan for the given filter values.
+ * Event types are stored in another table, so a filter by event type first checks only the newest deliveries. If too
+ * few of them have the event type, reads all matching rows. Looking up the event of each delivery would cost more.
  */
 export async function selectDeliveries(
   db: TenantClient,
@@ -170,7 +170,7 @@ export async function selectDeliveries(
   const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${maxNewestChecked}`;
   const recent = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
   if (recent.length === take) return recent;
-  // No index has the order `id + 0`, so the planner expects to read all rows. With an index, it would expect to find
-  // enough rows early.
+  // No index has the order `id + 0`, so the planner expects to read all rows. For the order `id`, it would choose an
+  // index and expect to find enough rows early.
   return select(sql`SELECT d.id FROM deliveries d ${events} WHERE ${where} ORDER BY (d.id + 0)`);
 }

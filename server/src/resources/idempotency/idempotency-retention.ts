@@ -6,7 +6,7 @@ import { scheduleHourly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** The queue of the job that deletes expired responses every hour. The job needs minutes to delete ten million rows. */
+/** The queue for the hourly job that deletes expired responses. Deleting ten million rows takes minutes. */
 export const idempotencyRetentionQueue: Queue = {
   name: 'idempotency-retention',
   policy: 'exclusive',
@@ -14,16 +14,16 @@ export const idempotencyRetentionQueue: Queue = {
 };
 
 /**
- * Schedules the job that deletes expired responses every hour. If the server stored thousands of responses per second,
- * a nightly job would take longer than a night, and the table would be twice as large.
+ * Schedules an hourly job that deletes expired responses. At thousands of stored responses per second, a nightly job
+ * would run longer than a night, and the table would be twice as large.
  */
 export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleHourly(boss, idempotencyRetentionQueue, () => pruneIdempotencyKeys(prisma));
 }
 
 /**
- * Deletes the expired responses of each tenant in batches that commit separately. Resolves to the number of deleted
- * responses.
+ * Deletes the expired responses of each tenant in batches. Each batch is committed separately. Resolves to the number
+ * of deleted responses.
  */
 export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;
@@ -36,8 +36,8 @@ export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 500
 function pruneTenant(prisma: PrismaClient, tenantId: TenantId, batchSize: number): Promise<number> {
   let since = new Date(0);
   return inBatches(batchSize, async () => {
-    // Starts each batch after the previous batch, because deleted rows stay in the index until a vacuum. The DELETE
-    // checks the age again, because a request may have replaced the response in the meantime.
+    // Each batch starts at the time where the previous batch ended, because deleted rows stay in the index until a
+    // vacuum. The DELETE checks the age again, because a request may have replaced the response in the meantime.
     const [batch] = await prisma.$queryRaw<{ count: number; last: Date | null }[]>`
       WITH old AS MATERIALIZED (
         SELECT key_id, key, created_at FROM idempotency_keys

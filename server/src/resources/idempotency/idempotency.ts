@@ -6,7 +6,7 @@ import { ConditionNotMet } from '../../database/client/transaction.ts';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 
-/** The response of a handler, in the form in which it is stored for an `Idempotency-Key`. */
+/** A response that is stored for an `Idempotency-Key`. */
 export interface StoredResponse {
   status: number;
   body: { data: unknown };
@@ -14,23 +14,23 @@ export interface StoredResponse {
   etag?: string | undefined;
 }
 
-/** Functions that convert the data of a response to and from its stored form, if the data is not stored completely. */
+/** Converts response data to and from its stored form. Used for responses that aren't stored completely. */
 export interface Kept {
   keep(data: never): unknown;
-  /** Restores the data of the response from the stored form. */
+  /** Restores the response data from its stored form. */
   restore(context: Context, kept: never): Promise<unknown>;
 }
 
 type Input = { request: FastifyRequest; reply: FastifyReply };
 
-/** The seconds in `Retry-After` if the first request with the same key is still in progress. */
+/** The value of `Retry-After` in seconds if another request with the same key is still in progress. */
 const retryAfterSeconds = 1;
 
 /**
  * Executes a POST request once per `Idempotency-Key` (docs/decisions/idempotency.md). Stores the response in the
- * transaction of the changes, so that PostgreSQL commits both or neither. A repeated request gets the stored response.
- * An error rolls back the transaction and is not stored. If the request has no `Idempotency-Key`, only runs the
- * handler.
+ * transaction that makes the changes, so that PostgreSQL commits both or neither. A repeated request gets the stored
+ * response. An error rolls back the transaction and is not stored. If the request has no `Idempotency-Key`, only runs
+ * the handler.
  * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
  */
 export async function respondOnce<Given extends Input>(
@@ -56,7 +56,7 @@ export async function respondOnce<Given extends Input>(
   } catch (error) {
     const isTaken = error instanceof ConditionNotMet;
     if (!isTaken && !(error instanceof ApiError)) throw error;
-    // The error may be an effect of an earlier attempt of the same request that has just committed.
+    // An earlier attempt of the request may have just committed and caused this error.
     const response = await find(keyedRequest);
     if (response === undefined) throw isTaken ? inProgress() : error;
     reply.header(replayedHeader, 'true');
@@ -68,18 +68,18 @@ export async function respondOnce<Given extends Input>(
 interface KeyedRequest {
   context: UserContext;
   key: string;
-  /** The possible fingerprints of the request. The server stores the first fingerprint and accepts a match with any. */
+  /** The possible fingerprints of the request. The server stores the first one. A retry may match any of them. */
   fingerprints: Buffer[];
 }
 
-/** SQL condition: the row has the idempotency key of the request and has not expired. */
+/** The SQL condition that is true if a row has the request's idempotency key and hasn't expired. */
 const current = `tenant_id = $1 AND key_id = $2 AND key = $3
   AND created_at > now() - interval '${idempotencyHours} hours'`;
 
 /**
- * Returns a statement that acquires the lock of an idempotency key until the end of the transaction. The statement
- * fails if another request holds the lock or has stored a response. It doesn't see a response that is committed while
- * it runs, but `store` detects such a response.
+ * Returns a statement that locks an idempotency key until the end of the transaction. The statement fails if another
+ * request holds the lock or has stored a response. It doesn't see a response that is committed while it runs, but
+ * `store` does.
  */
 function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   const values = [db.$tenantId, keyId, key];
@@ -90,7 +90,7 @@ function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   };
 }
 
-/** Returns the id of the lock of an idempotency key. The id has 64 bits, so that collisions are unlikely. */
+/** Returns the lock id for an idempotency key. The id has 64 bits, so collisions are unlikely. */
 function lockOf(values: readonly unknown[]): bigint {
   return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
 }
@@ -115,7 +115,7 @@ function store(
 
 /**
  * Returns the stored response, or undefined if there is none.
- * @throws ApiError IDEMPOTENCY_KEY_REUSED if the response belongs to a different request
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED if a different request used the key
  */
 async function find({ context: { db, keyId }, key, fingerprints }: KeyedRequest): Promise<StoredResponse | undefined> {
   const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
@@ -152,9 +152,9 @@ async function restoreResponse(
 }
 
 /**
- * Computes the fingerprints of a request from its method, path and body, regardless of the order of fields. Includes a
- * secret as a keyed hash, because an attacker with access to the database could guess a secret from a plain hash. A
- * request with a secret has one fingerprint per encryption key, starting with the current key.
+ * Computes fingerprints from the method, path and body of a request. The order of body fields doesn't matter. If the
+ * body contains a secret, its keyed hash is used, because an attacker with database access could guess a secret from a
+ * plain hash. Such a request has one fingerprint per encryption key, starting with the current key.
  */
 function computeFingerprints({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
   const computeFingerprint = (content: unknown) => digest(`${method} ${url}\n${JSON.stringify(content, sortFields)}`);

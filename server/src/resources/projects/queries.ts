@@ -45,7 +45,7 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 }
 
 /**
- * Creates a project. The command line and the developer area use this function, but no endpoint of v1.
+ * Creates a project. Only the command line and the developer area use this function. API v1 has no endpoint for it.
  * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is already in use
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
@@ -59,8 +59,8 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 }
 
 /**
- * Creates all of the projects in one transaction, or none.
- * @throws ApiError VALIDATION_ERROR whose details list every invalid project by its index, such as `0.key`
+ * Creates all projects in one transaction, or none if one is invalid. @throws ApiError VALIDATION_ERROR; the details
+ * contain the index of every invalid project, such as `0.key`
  */
 export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
@@ -79,8 +79,8 @@ const takenDuringImport =
   'must be unique, and one of these keys was taken during the import. Import the file again to see which one.';
 
 /**
- * Checks whether `createProjects` would succeed with these inputs.
- * @throws ApiError VALIDATION_ERROR with the same details as from `createProjects`
+ * Checks that `createProjects` would succeed with these inputs. @throws ApiError VALIDATION_ERROR with the details that
+ * `createProjects` would return
  */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));
@@ -91,8 +91,8 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
 }
 
 /**
- * Updates a project. A patch without changes doesn't change `updatedAt`. The command line and the developer area use
- * this function, but no endpoint of v1.
+ * Updates a project. If the patch changes nothing, `updatedAt` stays the same. Only the command line and the developer
+ * area use this function. API v1 has no endpoint for it.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {

@@ -2,7 +2,7 @@ import { type BulkRefusal, docsOf, InvalidItem } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 
-/** An item of a bulk request during processing: its current value, or the error for which it was rejected. */
+/** The state of an item in a bulk request: its current value, or the error if it was rejected. */
 type Step<Value> = Value | ApiError;
 
 /** The items of a bulk request. Each item succeeds or fails separately (docs/decisions/tickets.md). */
@@ -14,8 +14,8 @@ export class BulkItems<Value> {
   }
 
   /**
-   * Creates BulkItems from items that the contract has parsed. An invalid item gets the same error that a request for a
-   * single item would get.
+   * Creates BulkItems from items that the contract has parsed. For an invalid item, the error is the same as for a
+   * request with a single item.
    */
   static of<Value>(items: readonly (Value | InvalidItem)[]): BulkItems<Value> {
     return new BulkItems(
@@ -29,7 +29,8 @@ export class BulkItems<Value> {
   }
 
   /**
-   * Applies a step to each item without an error, in order. If the step throws an ApiError, only this item is rejected.
+   * Applies a step to each item without an error, in order. If the step throws an ApiError for an item, only that item
+   * is rejected.
    */
   next<Next>(step: (value: Value) => Next): BulkItems<Next> {
     return new BulkItems(
@@ -37,10 +38,7 @@ export class BulkItems<Value> {
     );
   }
 
-  /**
-   * Returns the result or the error of each item, in order.
-   * @param publicUrl the base URL of the links in errors
-   */
+  /** Returns the result or the error of each item, in order. @param publicUrl the base URL for links in errors */
   results<Result>(toResult: (value: Value) => Result, publicUrl: string | undefined): (Result | BulkRefusal)[] {
     return this.#steps.map((step) => (step instanceof ApiError ? toItemError(step, publicUrl) : toResult(step)));
   }

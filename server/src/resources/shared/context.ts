@@ -7,43 +7,42 @@ import type { TargetPolicy } from '../../webhooks/delivery/target.ts';
 import type { DispatchJobs } from '../../webhooks/outbox/dispatch-jobs.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 
-/** The dependencies that the process passes to all its modules. */
+/** The dependencies that a process passes to its modules. */
 export interface Services {
   now(): Date;
   secretCipher: SecretCipher;
   dispatchJobs: DispatchJobs;
-  /** Notifies the webhook workers of all processes that there are new deliveries. */
+  /** Notifies the webhook workers in all processes about new deliveries. */
   wakeWorkers(): void;
-  /** The policy that defines to which URLs and addresses the server can send webhooks. */
+  /** The policy that defines which URLs and addresses the server can send webhooks to. */
   targets: TargetPolicy;
-  /** The limits of webhook requests per target host. */
+  /** The limits for webhook requests to each target host. */
   hostLimits: HostLimits;
-  /** The base URL of the links in errors (`PUBLIC_URL`). */
+  /** The base URL for links in errors (`PUBLIC_URL`). */
   publicUrl?: string | undefined;
   /** Returns the current W3C `traceparent`. Undefined if tracing is off. */
   traceParent?: (() => string | undefined) | undefined;
 }
 
 /**
- * The context in which code reads and changes the data of one tenant. Statements on `db` are part of the current
- * transaction, if there is one.
+ * The context for reading and changing one tenant's data. If a transaction is open, statements on `db` are part of it.
  */
 export interface Context extends Services, Acting {
   db: TenantClient;
-  /** The ETags in the `If-Match` header of the request. */
+  /** The ETags in the request's `If-Match` header. */
   ifMatch?: Etags | undefined;
 }
 
-/** The context of code that acts for a user. Requests to the API have a user, but the command line has none. */
+/** The context for code that acts for a user. API requests have a user, but the command line doesn't. */
 export interface UserContext extends Context {
-  /** The user that the API key acts for. New rows store this user (docs/decisions/api-keys.md). */
+  /** The user that the API key acts for. It is stored in new rows (docs/decisions/api-keys.md). */
   userId: bigint;
-  /** The id of the API key of the request. */
+  /** The id of the request's API key. */
   keyId: bigint;
 }
 
 /**
- * The part of the context that exists only within a transaction. `emit` requires it, so that events and changes commit
+ * The part of the context that exists only in a transaction. `emit` requires it, so that events and changes commit
  * together.
  */
 export interface Transaction {
@@ -51,14 +50,14 @@ export interface Transaction {
   afterCommit(action: () => void): void;
 }
 
-/** Returns true if the context belongs to an open transaction. */
+/** Returns true if the context is in an open transaction. */
 export function isWithin<Given extends Context>(context: Given): context is Given & Transaction {
   return 'afterCommit' in context;
 }
 
 /**
- * Runs `work` in a transaction. If a transaction is already open, `work` runs in it, and an error rolls back the whole
- * transaction.
+ * Runs `work` in a transaction. If a transaction is already open, runs `work` in that transaction. An error in `work`
+ * rolls back the whole transaction.
  * @throws ConditionNotMet
  */
 export async function transaction<Given extends Context, Result>(

@@ -3,8 +3,8 @@ import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/c
 import { detailsOf, validationError } from '../../shared/validation.ts';
 
 /**
- * Merges the custom fields of a resource with the custom fields in a patch (docs/decisions/data-model.md). A field in
- * the patch replaces the current value, and `null` removes the field.
+ * Merges the custom fields in a patch into the custom fields of a resource (docs/decisions/data-model.md). A value in
+ * the patch replaces the current value. `null` removes the field.
  * @throws ApiError VALIDATION_ERROR if the result exceeds a limit
  */
 export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {

@@ -19,7 +19,7 @@ interface Row {
   tickets: [id: number, type: TicketType, number: number][] | null;
 }
 
-/** Looks up the names of users and the numbers of tickets in one round trip to the database. */
+/** Looks up user names and ticket numbers in one database round trip. */
 export async function findNames(
   { db }: Pick<Context, 'db'>,
   ids: { users: readonly number[]; tickets: readonly number[] },
