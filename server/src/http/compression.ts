@@ -10,7 +10,7 @@ const minBytes = 1024;
 /**
  * Compresses successful responses without an `ETag`, such as lists. Responses with a single resource aren't compressed,
  * because their strong ETag would have to differ for each encoding (docs/decisions/api-conventions.md). Call this
- * function before `countUnreadBytes`, so that the latter counts compressed bytes.
+ * function before `countUnreadBytes`, so that only compressed bytes are counted.
  */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -1,12 +1,12 @@
 import type { Actor } from '@itsm-api/contract';
 
-/** The user and the API key of a request. Both are undefined for changes by the command line. */
+/** The user and the API key of a request. Undefined for changes on the command line. */
 export interface Acting {
   userId?: bigint | undefined;
   keyId?: bigint | undefined;
 }
 
-/** Returns the actor of a change in the format of activity entries and events. */
+/** Returns the actor of a change in the format that activities and events use. */
 export function actorOf({ userId, keyId }: Acting): Actor {
   return userId === undefined ? null : { userId: Number(userId), keyId: keyId === undefined ? null : Number(keyId) };
 }

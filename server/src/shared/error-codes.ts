@@ -1,4 +1,4 @@
-/** Returns the code of an error of Node.js, such as `ENOENT`, or of PostgreSQL, such as `42P04`. */
+/** Returns the error code from Node.js, such as `ENOENT`, or from PostgreSQL, such as `42P04`. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
@@ -6,10 +6,10 @@ export function errorCode(error: unknown): string | undefined {
 /** The custom error code that the SQL function `require_condition` raises. */
 export const CONDITION_NOT_MET = 'IT001';
 
-/** The error code of a statement that exceeded `lock_timeout`. */
+/** The PostgreSQL error code for a statement that exceeded `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The error code of a statement that exceeded `statement_timeout` or that an administrator cancelled. */
+/** The PostgreSQL error code for a statement that exceeded `statement_timeout` or was canceled by an administrator. */
 export const QUERY_CANCELED = '57014';
 
 /** Returns true if an error, or an error that it wraps, has this PostgreSQL error code. */

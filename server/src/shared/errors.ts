@@ -1,9 +1,9 @@
 import { type ErrorCode, type ErrorDetail, errors } from '@itsm-api/contract';
 
 /**
- * The error that a handler or query throws. Its `code` determines the HTTP status (contract/src/errors.ts). The message
- * says what is wrong, then what to do. The message never contains the rejected id, because the response for an id of
- * another tenant must be the same as for an id that doesn't exist (docs/decisions/tickets.md).
+ * An error for the client. Its `code` determines the HTTP status (contract/src/errors.ts). The message says what is
+ * wrong, then what to do. It never contains the rejected id. The responses for an id of another tenant and for an id
+ * that doesn't exist must be the same (docs/decisions/tickets.md).
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -24,8 +24,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Returns the error for an id that doesn't exist, or that belongs to another tenant.
- * @param reference what the caller can use to identify the resource
+ * Returns the error for an id that doesn't exist or belongs to another tenant. @param reference how a client can
+ * identify the resource, such as `id`
  */
 export function notFound(resource: string, reference = resource === 'ticket' ? 'id or ticket number' : 'id'): ApiError {
   const name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;
@@ -46,14 +46,14 @@ export function formatSeconds(seconds: number): string {
 }
 
 /**
- * Returns the error message for a value that must be unique but that another resource already uses.
- * @param resource the type of the resource, such as `asset`
+ * Returns the error message for a value that must be unique but is already in use. @param resource the type of the
+ * resource, such as `asset`
  */
 export function takenBy(resource: string, value: string): string {
   return `${value} is already used by another ${resource}. Choose a different value.`;
 }
 
-/** Returns the error for a field whose value is invalid for a reason that the schema can't check. */
+/** Returns the error for a field value that is invalid for a reason that the schema can't check. */
 export function invalidField(code: ErrorCode, path: string, message: string): ApiError {
   return new ApiError(code, `${path} ${message}`, { details: [{ path, message }] });
 }

@@ -3,9 +3,9 @@ import { ApiError } from './errors.ts';
 /** The value of `If-Match` or `If-None-Match`: a list of entity tags, or `*` for any entity tag. */
 export type Etags = readonly string[] | '*';
 
-/** The values that, together with `updatedAt`, make up the entity tag of a resource. */
+/** The values that, together with `updatedAt`, form the entity tag of a resource. */
 interface Version {
-  /** The version of the row, which each change by a client increments. */
+  /** The row version. Each change by a client increments it. */
   version: number;
   /** Timestamps that the server updates without incrementing the version. */
   touched: readonly (string | null)[];
@@ -14,7 +14,7 @@ interface Version {
 const versions = new WeakMap<object, Version>();
 
 /**
- * Stores the version of a row for the resource, so that `etagOf` can return its entity tag. Returns the same resource.
+ * Stores the row version of a resource in memory, so that `etagOf` can return the entity tag. Returns the resource.
  * @param touched the values of timestamp fields that the server updates without incrementing the version
  */
 export function withVersion<Resource extends { updatedAt: string }>(
@@ -28,8 +28,8 @@ export function withVersion<Resource extends { updatedAt: string }>(
 
 /**
  * Returns the entity tag of a resource, or undefined if the resource has no version
- * (docs/decisions/optimistic-concurrency.md). The tag includes `updatedAt`, because a row can get the same version
- * number again after a restore of the database.
+ * (docs/decisions/optimistic-concurrency.md). The tag includes `updatedAt`, because version numbers can repeat after
+ * the database is restored.
  */
 export function etagOf(resource: object): string | undefined {
   const parts = getTagParts(resource);
@@ -37,8 +37,8 @@ export function etagOf(resource: object): string | undefined {
 }
 
 /**
- * Returns the parts of the entity tag. The check of `If-Match` uses only `written`, which changes with every write by a
- * client.
+ * Returns the parts of the entity tag. The `If-Match` check uses only `written`, which changes whenever a client writes
+ * the resource.
  */
 function getTagParts(resource: object): { written: string; touched: string[] } | undefined {
   const known = versions.get(resource);
@@ -51,7 +51,7 @@ function getTagParts(resource: object): { written: string; touched: string[] } |
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /**
- * Parses the entity tags of a header. Weak tags keep their prefix `W/`. Returns undefined if the header violates RFC
+ * Parses the entity tags in a header. Weak tags keep their prefix `W/`. Returns undefined if the header violates RFC
  * 9110 §13.1.
  */
 export function parseEtags(header: string): Etags | undefined {
@@ -60,7 +60,7 @@ export function parseEtags(header: string): Etags | undefined {
   return /^[\s,]*$/.test(between) ? (header.match(tag) ?? undefined) : undefined;
 }
 
-/** Returns true if a header contains the entity tag, by weak comparison. Returns false for an invalid header. */
+/** Returns true if a header contains the entity tag. Uses weak comparison. Returns false if the header is invalid. */
 export function includesEtag(header: string, entityTag: string): boolean {
   const tags = parseEtags(header) ?? [];
   return tags === '*' || tags.some((each) => each === entityTag || each === `W/${entityTag}`);
@@ -68,8 +68,8 @@ export function includesEtag(header: string, entityTag: string): boolean {
 
 /**
  * Checks that `If-Match` contains the entity tag of a resource. The caller must lock the row before it reads the
- * resource. Uses strong comparison, so weak tags never match. Ignores timestamps that the server updates without
- * incrementing the version.
+ * resource. Uses strong comparison, so weak tags never match. Timestamps that the server updates without incrementing
+ * the version don't matter.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: object): void {

@@ -1,5 +1,5 @@
 /**
- * Returns a function that creates a value on the first call and caches it. If `create` fails, the next call runs
+ * Returns a function that creates a value on its first call and caches it. If `create` fails, the next call runs
  * `create` again.
  */
 export function lazy<T>(create: () => T | Promise<T>): () => Promise<T> {

@@ -2,7 +2,7 @@
 export type Phase = 'starting' | 'migrating' | 'ready' | 'stopping';
 
 /**
- * The current phase of a process. main.ts, start.ts and graceful-close.ts set the phase. Health checks and the servers
+ * The current phase of a process. Only main.ts, start.ts and graceful-close.ts set the phase. Health checks and servers
  * read it.
  */
 export class Lifecycle {
@@ -17,7 +17,7 @@ export class Lifecycle {
   }
 
   /**
-   * Changes the phase. In the phase `stopping`, calls have no effect, because a signal can stop a process that is still
+   * Changes the phase. Has no effect in the phase `stopping`, because a signal can stop a process that is still
    * starting.
    */
   enter(phase: Phase): void {
@@ -25,9 +25,9 @@ export class Lifecycle {
   }
 }
 
-/** A health check of one dependency of the process. */
+/** A health check for one dependency of the process. */
 export interface HealthCheck {
-  /** The name of the check in the response of `/readyz`, in camel case. */
+  /** The name of the check in the `/readyz` response, in camel case. */
   name: string;
   /**
    * Returns the health of the dependency. If `run` throws or takes longer than 1 second, the dependency is unhealthy.

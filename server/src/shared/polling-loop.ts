@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import { backoffMs } from './backoff.ts';
 
 /**
- * The maximum duration of a step in milliseconds. During a longer step, the loop is unhealthy and logs an error at this
- * interval.
+ * The maximum duration of a step in milliseconds. If a step takes longer, the loop is unhealthy, and it logs an error
+ * each time this duration passes.
  */
 const maxStepMs = 30_000;
 
@@ -15,35 +15,35 @@ export interface Loop {
   wake(): void;
   /** The health of the loop. `ok` is false if the last step failed or the running step takes longer than 30 seconds. */
   readonly health: LoopHealth;
-  /** Stops the loop. Resolves when the running step has finished. */
+  /** Stops the loop. Resolves after the running step has finished. */
   stop(): Promise<void>;
 }
 
 export interface LoopHealth {
   ok: boolean;
-  /** The seconds since the running step started, or 0 if no step is running. */
+  /** The number of seconds since the running step started, or 0 if no step is running. */
   stepSeconds: number;
 }
 
 interface LoopOptions {
   /** The name of the loop in log entries. */
   name: string;
-  /** The time in milliseconds between two steps, unless a caller calls `wake()`. */
+  /** The time in milliseconds between two steps if nobody calls `wake()`. */
   interval: number;
   /** Runs one step. Resolves to true if the next step should follow immediately. */
   step(): Promise<boolean>;
   logger: Pick<FastifyBaseLogger, 'error'>;
   /**
-   * Returns true if a database outage caused the error. The loop doesn't log such an error, because `OutageTracker`
-   * logs outages.
+   * Returns true if a database outage caused the error. The loop doesn't log these errors, because `OutageTracker` logs
+   * outages.
    */
   isOutage(error: unknown): boolean;
 }
 
 /**
- * Runs a step repeatedly, never concurrently. The next step starts immediately if the last step returned true or a
- * caller called `wake()`. Otherwise, the next step starts after the interval. If a step fails, the loop logs the error
- * and delays the next step with exponential backoff, even after `wake()`.
+ * Runs a step repeatedly, but never concurrently. The next step starts immediately if the last step resolved to true or
+ * `wake()` was called. Otherwise, it starts after the interval. If a step fails, the loop logs the error and delays the
+ * next step with exponential backoff, even after `wake()`.
  */
 export function createLoop({ name, interval, step, logger, isOutage }: LoopOptions): Loop {
   let stopped = false;

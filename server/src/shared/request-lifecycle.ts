@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * The status in logs and metrics for a request whose client disconnected before the response. nginx uses the same
- * status. The server never sends this status to a client.
+ * The status in logs and metrics if the client disconnected before the response. nginx uses the same status. The server
+ * never sends it to a client.
  */
 const clientClosed = 499;
 
 type Listener = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Calls the listener with the status of each request when the request ends. A request ends after the response, or when
- * the client disconnects. Call this function before you register routes.
+ * Calls the listener with the response status when a request ends. A request ends after the response or when the client
+ * disconnects. Call this function before you register routes.
  */
 export function onEnd(
   app: FastifyInstance,
@@ -24,12 +24,12 @@ export function onEnd(
   });
 }
 
-/** The listeners of `onAbort` for each Fastify instance. */
+/** The `onAbort` listeners for each Fastify instance. */
 const listeners = new WeakMap<FastifyInstance, Listener[]>();
 
 /**
- * Calls the listener for each request whose client disconnects before the response. For these requests, Fastify doesn't
- * call `onResponse`, and the handlers still run to the end. Call this function before you register routes.
+ * Calls the listener if a client disconnects before it gets the response to a request. In this case, Fastify doesn't
+ * call `onResponse`, but the handler still runs to the end. Call this function before you register routes.
  */
 export function onAbort(app: FastifyInstance, listener: Listener): void {
   const known = listeners.get(app);
@@ -43,8 +43,8 @@ export function onAbort(app: FastifyInstance, listener: Listener): void {
 
 function watch(app: FastifyInstance, listener: Listener): void {
   /**
-   * The pending requests of each connection. Only the socket emits `close` for a pipelined request that waits for an
-   * earlier response.
+   * The pending requests on each connection. If a pipelined request waits for an earlier response, only its socket
+   * emits `close`.
    */
   const pendingBySocket = new WeakMap<Socket, Map<FastifyRequest, FastifyReply>>();
 
@@ -54,7 +54,7 @@ function watch(app: FastifyInstance, listener: Listener): void {
     const pending = new Map<FastifyRequest, FastifyReply>();
     pendingBySocket.set(socket, pending);
     socket.once('close', () => {
-      // If the response was written completely, the request wasn't aborted.
+      // A request with a completely written response wasn't aborted.
       for (const [request, reply] of pending) if (!reply.raw.writableFinished) listener(request, reply);
       pending.clear();
     });

@@ -8,7 +8,7 @@ export function created<Data>(data: Data) {
   return { status: 201, body: { success: true, data } } as const;
 }
 
-/** Returns 200 with one page of a list or of the change feed. */
+/** Returns 200 with a page of a list or change feed. */
 export function page<Data, Meta>({ data, meta }: { data: Data[]; meta: Meta }) {
   return { status: 200, body: { success: true, data, meta } } as const;
 }

@@ -3,9 +3,9 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { errorCode } from './error-codes.ts';
 
 /**
- * Reads a secret from a file. If the file is missing, creates it with a new secret, readable only by its owner. If
- * several processes create the file concurrently, all calls return the same secret. The file is never incomplete, even
- * if a process is killed or the disk is full.
+ * Reads a secret from a file. If the file is missing, creates it with a new secret that only the file owner can read.
+ * If several processes create the file concurrently, all of them get the same secret. The file is never incomplete,
+ * even if a process is killed or the disk is full.
  */
 export async function readOrCreateSecret(file: string, create: () => string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(ignoreMissing);

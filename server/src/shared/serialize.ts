@@ -5,7 +5,9 @@ export function serializeId(id: bigint | number | null): number | null {
   return id === null ? null : Number(id);
 }
 
-/** Serializes a timestamp as ISO 8601 in UTC. Also accepts the text that PostgreSQL writes for a timestamp in JSON. */
+/**
+ * Serializes a timestamp as ISO 8601 in UTC. Also accepts the text form that PostgreSQL uses for timestamps in JSON.
+ */
 export function serializeTimestamp(timestamp: Date | string): string;
 export function serializeTimestamp(timestamp: Date | string | null): string | null;
 export function serializeTimestamp(timestamp: Date | string | null): string | null {
@@ -25,7 +27,7 @@ export function serializeTimestamps(row: { createdAt: Date | string; updatedAt: 
   return { createdAt: serializeTimestamp(row.createdAt), updatedAt: serializeTimestamp(row.updatedAt) };
 }
 
-/** Parses a calendar date or timestamp for a column of the database. */
+/** Converts a calendar date or timestamp to a `Date` for the database. */
 export function toDate(value: string | null): Date | null {
   return value === null ? null : new Date(value);
 }

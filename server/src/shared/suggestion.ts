@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The maximum length of a name that `nearestName` compares, because longer names take more time to compare. */
+/** The maximum length of a name that `nearestName` compares. Comparing longer names would take too much time. */
 const maxLength = 200;
 
 /**

@@ -2,46 +2,49 @@ import { ApiError } from './errors.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface TenantLimiterOptions {
-  /** Maximum number of concurrent requests, for all tenants together. Equals the number of database connections for requests. */
+  /**
+   * The maximum number of concurrent requests for all tenants combined. Equals the number of database connections for
+   * requests.
+   */
   maxConcurrent: number;
-  /** Maximum share of `maxConcurrent` for one tenant, from 0 to 1. */
+  /** The maximum share of `maxConcurrent` that one tenant can use, from 0 to 1. */
   share: number;
   /**
-   * Maximum concurrent work of one tenant in milliseconds: the number of its concurrent requests times their average
-   * duration. One request can always run.
+   * The maximum amount of concurrent work per tenant, in milliseconds. It is the number of concurrent requests
+   * multiplied by their average duration. One request can always run.
    */
   workMs: number;
-  /** Maximum queued requests of one tenant. */
+  /** The maximum number of queued requests per tenant. */
   maxQueued: number;
-  /** Maximum time in milliseconds that a request waits in the queue. */
+  /** The maximum time in milliseconds that a request waits in the queue. */
   waitMs: number;
-  /** Maximum response bytes that the clients of one tenant have not read. */
+  /** The maximum number of unread response bytes per tenant. */
   maxUnreadBytes: number;
-  /** Returns the number of response bytes that the clients of a tenant have not read. */
+  /** Returns the number of response bytes that a tenant's clients have not read yet. */
   getUnreadBytes(tenantId: TenantId): number;
   /** Called for each rejected request. */
   onRejected(rejection: Rejection): void;
-  /** Called when a queued request starts, with its wait time in milliseconds. */
+  /** Called with the wait time in milliseconds when a queued request starts. */
   onWaited?: ((milliseconds: number) => void) | undefined;
-  /** Called when a request finishes, with its duration in milliseconds. */
+  /** Called with the duration in milliseconds when a request finishes. */
   onDone?: ((tenantId: TenantId, milliseconds: number) => void) | undefined;
 }
 
 /**
- * The limit that a rejected request exceeded: the number of queued requests (`queue`), the wait time in the queue
- * (`wait`), or the unread response bytes (`unread`).
+ * The limit that a rejected request exceeded. The limits are the number of queued requests (`queue`), the wait time in
+ * the queue (`wait`) and the unread response bytes (`unread`).
  */
 export type RejectionCause = 'queue' | 'wait' | 'unread';
 
 export interface Rejection {
   tenantId: TenantId;
   cause: RejectionCause;
-  /** The reason in the error message and in the log entry. */
+  /** The reason for the rejection in the error message and in the log. */
   reason: string;
 }
 
 /**
- * The error of a request that exceeds one of the limits in `RejectionCause`. The request doesn't count toward the rate
+ * The error for a request that exceeds one of the limits in `RejectionCause`. The request doesn't count toward rate
  * limits.
  */
 export class TenantLimitExceeded extends ApiError {
@@ -61,7 +64,7 @@ export interface TenantLimiter {
    * response bytes
    */
   run<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result>;
-  /** The number of queued requests of all tenants. */
+  /** The total number of queued requests for all tenants. */
   readonly waiting: number;
 }
 
@@ -72,24 +75,24 @@ interface QueuedRequest {
 /** The running and queued requests of a tenant. */
 interface TenantQueue {
   running: number;
-  /** The moving average of the duration of the tenant's requests, in milliseconds. */
+  /** The moving average of the tenant's request durations, in milliseconds. */
   usualMs: number;
   waiting: Set<QueuedRequest>;
 }
 
-/** The weight of the last request in the moving average of the duration. */
+/** The weight of the last request in the moving average of request durations. */
 const weightOfLast = 0.2;
 
 /**
- * Limits the concurrent requests of each tenant, so that no tenant uses all database connections
- * (docs/decisions/rate-and-concurrency-limits.md). The limiter selects the tenants of queued requests in round-robin
- * order. Requests of one tenant start in the order of their arrival.
+ * Limits the concurrent requests of each tenant, so that no tenant can use all database connections
+ * (docs/decisions/rate-and-concurrency-limits.md). The limiter selects tenants with queued requests in round-robin
+ * order. Requests of one tenant start in the order of arrival.
  */
 export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
   const { maxConcurrent, share, workMs, maxQueued, waitMs, maxUnreadBytes, getUnreadBytes, onRejected } = options;
   const { onWaited, onDone } = options;
   const maxPerTenant = Math.max(1, Math.floor(maxConcurrent * share));
-  /** The queues in round-robin order. `startNext` begins with the first queue. */
+  /** The tenants' queues in round-robin order. `startNext` begins with the first queue. */
   const queues = new Map<TenantId, TenantQueue>();
   let free = maxConcurrent;
 
@@ -131,7 +134,7 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
     });
   }
 
-  /** Starts queued requests, one per tenant in turn, while there is capacity. */
+  /** Starts queued requests while there is capacity, one per tenant in turn. */
   function startNext(): void {
     for (const [tenantId, queue] of queues) {
       if (free === 0) return;
@@ -139,7 +142,7 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
       if (next === undefined || !hasRoom(queue)) continue;
       acquire(queue);
       next.start();
-      // Moves the tenant to the end of the order.
+      // Moves the tenant to the end of the round-robin order.
       queues.delete(tenantId);
       queues.set(tenantId, queue);
     }
@@ -163,12 +166,12 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
       const queue = queues.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<QueuedRequest>() };
       queues.set(tenantId, queue);
       try {
-        // If the tenant has capacity, its queue is empty, because `release` has already started the queued requests.
+        // If the tenant has capacity, no request of the tenant is queued. `release` would already have started it.
         if (free > 0 && hasRoom(queue)) acquire(queue);
         else await wait(tenantId, queue);
         const startedAt = performance.now();
         try {
-          // Checks again, because the number of unread bytes may have grown while this request waited.
+          // Checks again, because the number of unread bytes may have grown while the request was waiting.
           checkUnread(tenantId);
           return await work();
         } finally {

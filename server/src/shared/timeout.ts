@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for a promise for at most `milliseconds`. Resolves to true if the promise resolves within this time, otherwise
- * to false. If the promise rejects within this time, rejects with the same error.
+ * Waits at most `milliseconds` for a promise. Resolves to true if the promise resolves in time, otherwise to false. If
+ * the promise rejects in time, rejects with its error.
  */
 export async function endsWithin(milliseconds: number, ending: Promise<unknown>): Promise<boolean> {
   const timer = new AbortController();

@@ -28,7 +28,9 @@ export function validationError(details: ErrorDetail[]): ApiError {
   });
 }
 
-/** Runs all checks of a request body. @throws ApiError VALIDATION_ERROR with the details of all failed checks */
+/**
+ * Runs all checks, even if one of them fails. @throws ApiError VALIDATION_ERROR with the details of all failed checks
+ */
 export function checkAll(...checks: (() => void)[]): void {
   const details = checks.flatMap((check) => {
     try {
@@ -43,16 +45,15 @@ export function checkAll(...checks: (() => void)[]): void {
 }
 
 /**
- * Converts validation issues to the details of an error response.
- * @param unknownName the error message for a name that a strict schema doesn't contain
- * @param known the names in the schema; the error message suggests the most similar name
+ * Converts validation issues to the details of an error response. @param unknownName the error message for a name that
+ * isn't in the schema @param known the names in the schema; an error message suggests the most similar one
  */
 export function detailsOf(issues: readonly Issue[], unknownName: string, known: readonly string[] = []): ErrorDetail[] {
   return issues.flatMap((issue) => {
     const path = (issue.path ?? []).map((part) => printable(typeof part === 'object' ? part.key : part));
     if (issue.code === 'unrecognized_keys' && issue.keys) {
       return issue.keys.map((key, index) => {
-        // Compares only the names that the error response contains, because a comparison takes CPU time.
+        // Compares only names that the error response contains, because comparing names takes CPU time.
         const isCompared = path.length === 0 && index < requestLimits.errorDetails;
         const nearest = isCompared ? nearestName(key, known) : undefined;
         const hint = nearest === undefined ? '. Remove it.' : `. Did you mean \`${nearest}\`?`;

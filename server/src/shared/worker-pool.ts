@@ -4,26 +4,26 @@ import { lazy } from './lazy.ts';
 import type { TenantId } from './tenant-id.ts';
 
 export interface WorkerPoolOptions {
-  /** The URL of the module that runs in the background thread. The pool calls its default export with each task. */
+  /** The URL of the module that runs in the background thread. Its default export processes one task. */
   worker: URL;
-  /** Maximum queued tasks of all tenants. */
+  /** The maximum number of queued tasks for all tenants. */
   maxQueued: number;
-  /** Maximum queued and running tasks of one tenant. */
+  /** The maximum number of queued and running tasks per tenant. */
   maxPerTenant: number;
-  /** Returns the error message for too many tasks. `count` is the exceeded limit. */
+  /** Returns the error message if there are too many tasks. `count` is the limit that was exceeded. */
   tooMany(count: number): string;
-  /** The maximum duration of a running task, and the error of a task that exceeds this duration. Default: no limit. */
+  /** The maximum duration of a task in milliseconds, and the error for a task that takes longer. Default: no limit. */
   timeout?: { maxMs: number; tooLong(): ApiError };
-  /** The number of seconds in the `Retry-After` header of the error for too many tasks. */
+  /** The value of `Retry-After`, in seconds, if there are too many tasks. */
   retryAfterSeconds: number;
 }
 
 /**
- * Creates a pool with one background thread for CPU-heavy tasks, so that these tasks don't block requests. Tasks run
- * one at a time. The thread starts with the first task and stops after 60 idle seconds. The young generation of the
- * thread's heap has at most 16 MB. By default, V8 would let it grow to 200 MB.
- * @returns a function that runs a task of a tenant. The function throws ApiError RATE_LIMIT_EXCEEDED if the queue is
- * full, or the error of `timeout` if the task takes too long.
+ * Creates a pool with one background thread for CPU-heavy tasks, so that they don't block requests. Tasks run one at a
+ * time. The thread starts with the first task and stops after it has been idle for 60 seconds. The young generation of
+ * its heap is limited to 16 MB. By default, V8 would let it grow to 200 MB.
+ * @returns a function that runs a task for a tenant. The function throws ApiError RATE_LIMIT_EXCEEDED if there are too
+ * many tasks, or the error from `timeout` if the task takes too long.
  */
 export function createWorkerPool<Task, Result>(
   options: WorkerPoolOptions,
@@ -39,14 +39,14 @@ export function createWorkerPool<Task, Result>(
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
   });
-  // Doesn't use Piscina's own queue, because that queue loses waiting tasks when a task is aborted.
+  // Doesn't use Piscina's own queue, because it loses waiting tasks when a task is aborted.
   const queue = new PQueue({ concurrency: 1 });
   const activeTasks = new Map<TenantId, number>();
   const tooManyTasks = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 
   async function run(task: Task): Promise<Result> {
     const pool = await getPool();
-    // A timeout terminates the thread. The next task starts another thread.
+    // A timeout terminates the thread. The next task starts a new thread.
     const signal = timeout === undefined ? null : AbortSignal.timeout(timeout.maxMs);
     try {
       return await pool.run(task, { signal });

@@ -1,18 +1,18 @@
 import type { TenantId } from '../shared/tenant-id.ts';
 import { keyedEndpoints, latencyBuckets, outcomes } from './dimensions.ts';
 
-/** The counts of requests of one API key with the same endpoint and outcome. */
+/** The counts for requests with one API key, endpoint and outcome. */
 export interface Counts {
   requests: number;
   /** The number of requests per latency bucket (dimensions.ts). */
   latencies: number[];
-  /** The highest used share of the key's global rate limit window, in percent. */
+  /** The highest percentage of the key's global rate limit window that was used. */
   globalPeak: number;
-  /** The highest used share of the key's window for the endpoint group, in percent. */
+  /** The highest percentage of the key's window for the endpoint group that was used. */
   groupPeak: number;
 }
 
-/** The key of a count: requests with the same tenant, API key, endpoint and outcome are counted together. */
+/** Identifies a count. Requests with the same tenant, API key, endpoint and outcome are counted together. */
 export interface UsageKey {
   tenantId: TenantId;
   /** The id of the API key, or 0 for the sum of all keys. */
@@ -22,15 +22,14 @@ export interface UsageKey {
 }
 
 /**
- * Combines an endpoint and an outcome into a number.
- * @param endpoint index in `keyedEndpoints`
- * @param outcome index in `outcomes`
+ * Combines an endpoint and an outcome into a number. @param endpoint the index in `keyedEndpoints` @param outcome the
+ * index in `outcomes`
  */
 export function kindOf(endpoint: number, outcome: number): number {
   return endpoint * outcomes.length + outcome;
 }
 
-/** Returns the endpoint id and the outcome from a number that `kindOf` has returned. */
+/** Returns the endpoint id and the outcome for a number that `kindOf` has returned. */
 export function decodeKind(kind: number): { endpoint: string; outcome: string } {
   const endpoint = keyedEndpoints[Math.floor(kind / outcomes.length)];
   const outcome = outcomes[kind % outcomes.length];
@@ -38,7 +37,7 @@ export function decodeKind(kind: number): { endpoint: string; outcome: string } 
   return { endpoint: endpoint.id, outcome };
 }
 
-/** Adds `added` to `counts`. Sets each peak to the higher of the two values. */
+/** Adds `added` to `counts`. Each peak becomes the higher of the two values. */
 export function addCounts(counts: Counts, added: Counts): void {
   counts.requests += added.requests;
   for (const [bucket, count] of added.latencies.entries()) {
@@ -49,8 +48,7 @@ export function addCounts(counts: Counts, added: Counts): void {
 }
 
 /**
- * A collection of the counts of one minute. Nested maps are faster than one map, which would need a text key for every
- * request.
+ * The counts for one minute. Nested maps are faster than a single map, which would need a text key for every request.
  */
 export class UsageAggregator {
   readonly #counts = new Map<TenantId, Map<bigint, Map<number, Counts>>>();
@@ -59,14 +57,14 @@ export class UsageAggregator {
     return this.#counts.get(tenantId)?.get(keyId)?.get(kind);
   }
 
-  /** Adds an entry whose counts are zero, and returns the entry. */
+  /** Adds an entry with zero counts and returns it. */
   begin({ tenantId, keyId, kind }: UsageKey): Counts {
     const counts = { requests: 0, latencies: Array<number>(latencyBuckets).fill(0), globalPeak: 0, groupPeak: 0 };
     getOrCreate(getOrCreate(this.#counts, tenantId), keyId).set(kind, counts);
     return counts;
   }
 
-  /** Yields all counts in a fixed order, so that processes that write the same rows don't cause a deadlock. */
+  /** Yields all counts in a fixed order. Otherwise, processes that write the same rows could cause a deadlock. */
   *[Symbol.iterator](): Generator<[UsageKey, Counts]> {
     for (const [tenantId, keys] of sorted(this.#counts)) {
       for (const [keyId, kinds] of sorted(keys)) {

@@ -1,7 +1,8 @@
 import { contract, type Endpoint, type Group, pathPrefix } from '@itsm-api/contract';
 
 /*
- * The dimensions of usage statistics (docs/decisions/usage-statistics.md): endpoint, outcome and latency of a request.
+ * The dimensions of usage statistics: the endpoint, outcome and latency of a request
+ * (docs/decisions/usage-statistics.md).
  */
 
 /** An endpoint that requires an API key. */
@@ -42,8 +43,8 @@ export const rejectedOutcomes = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'CONCURRENCY_LIM
 export type RejectedOutcome = (typeof rejectedOutcomes)[number];
 
 /**
- * The percentage of a window that a key must use to count as near its limit. The indexes of the usage tables contain
- * the same value.
+ * An API key that has used this percentage of a rate limit window is near its limit. The indexes on the usage tables
+ * contain the same value.
  */
 export const nearPercent = 80;
 
@@ -52,7 +53,9 @@ export const latencyBounds = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000,
 ] as const;
 
-/** The number of latency buckets. There is one more bucket than bounds, because the last bucket has no upper bound. */
+/**
+ * The number of latency buckets. The last bucket has no upper bound, so there is one more bucket than there are bounds.
+ */
 export const latencyBuckets = latencyBounds.length + 1;
 
 /**
@@ -66,9 +69,8 @@ export function bucketOf(milliseconds: number): number {
 }
 
 /**
- * Returns a percentile of the latencies in milliseconds. Interpolates linearly within a bucket. Returns undefined if
- * there are no requests.
- * @param part the percentile as a number from 0 to 1, such as 0.99
+ * Returns a latency percentile in milliseconds. Interpolates linearly within a bucket. Returns undefined if there are
+ * no requests. @param part the percentile as a number from 0 to 1, such as 0.99
  */
 export function percentile(latencies: readonly number[], part: number): number | undefined {
   const sum = latencies.reduce((all, count) => all + count, 0);

@@ -34,8 +34,8 @@ export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecor
 type RateLimit = FastifyRequest['rateLimit'];
 
 /**
- * Returns the outcome of a request. If a rate limit rejected the request, the window of that limit has no remaining
- * quota. If the concurrency limit rejected the request, the server refunded it, so both windows have remaining quota.
+ * Returns the outcome of a request. If a rate limit rejected the request, its window has no remaining quota. If the
+ * concurrency limit rejected the request, both windows have remaining quota, because the server refunded the request.
  */
 function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   if (status === 429 && rateLimit?.isCounted === false) {
@@ -47,7 +47,7 @@ function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   return status >= 300 ? 'REDIRECTION' : 'SUCCESSFUL';
 }
 
-/** Returns the used share of a window in percent. */
+/** Returns the percentage of a rate limit window that is used. */
 function toPercent(window: NonNullable<RateLimit>['global'] | undefined): number {
   return window === undefined ? 0 : Math.floor(((window.limit - window.remaining) * 100) / window.limit);
 }

@@ -8,24 +8,24 @@ const minuteMs = 60_000;
 const flushIntervalMs = 5000;
 
 /**
- * The maximum number of unwritten counts in memory. They use at most 6 MB. During an outage, this is enough for one
- * minute of requests with several thousand keys.
+ * The maximum number of unwritten counts in memory. They use at most 6 MB. During an outage, 10,000 counts are enough
+ * for one minute of requests with several thousand API keys.
  */
 const maxPendingCounts = 10_000;
 
 /** A completed request with an API key. */
 export interface Served extends UsageKey {
   milliseconds: number;
-  /** The used share of the key's global rate limit window after this request, in percent. */
+  /** The percentage of the key's global rate limit window that is used after this request. */
   globalShare: number;
-  /** The used share of the key's window for the endpoint group after this request, in percent. */
+  /** The percentage of the key's window for the endpoint group that is used after this request. */
   groupShare: number;
 }
 
 export interface UsageRecorder {
   /** Counts a request that has just completed. */
   record(served: Served): void;
-  /** Writes the counts to the database. */
+  /** Writes the pending counts to the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,26 +33,25 @@ export interface UsageRecorder {
 interface RecorderOptions {
   databases: Pick<Databases, 'system' | 'options'>;
   now: () => Date;
-  /** The logger for counts that could not be written and requests that were not counted. */
+  /** Logs failed writes, and the number of requests that could not be counted. */
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
 }
 
 /**
- * Counts requests with API keys in memory and writes the counts every `flushIntervalMs` milliseconds
- * (docs/decisions/usage-statistics.md). If a write fails, the next write includes the same counts, up to
- * `maxPendingCounts` counts. If the database commits a write but the response is lost, the next write adds the same
- * counts a second time.
+ * Counts requests with API keys in memory, and writes the counts every `flushIntervalMs` milliseconds
+ * (docs/decisions/usage-statistics.md). If a write fails, the next write includes its counts, up to `maxPendingCounts`
+ * in total. If the database commits a write but the response is lost, the next write adds its counts again.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
-  /** The unwritten counts, by the start of their minute. */
+  /** The unwritten counts, by the start time of their minute. */
   let pending = new Map<number, UsageAggregator>();
   let size = 0;
   let writing: Promise<void> | undefined;
   let lost = 0;
 
   /**
-   * Returns the counts for a minute. Returns undefined if the counts would be new and `maxPendingCounts` is already
-   * reached.
+   * Returns the counts for a minute, and creates them if necessary. Returns undefined if `maxPendingCounts` would be
+   * exceeded.
    */
   function countsAt(minute: number, place: UsageKey): Counts | undefined {
     const existing = pending.get(minute)?.find(place);
@@ -86,8 +85,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
   }
 
   /**
-   * Waits until a running write has finished, and then writes all pending counts. These include the counts that the
-   * earlier write could not write.
+   * Waits for a running write to finish, and then writes all pending counts. They include counts from a failed write.
    */
   async function flush(): Promise<void> {
     await writing;

@@ -5,7 +5,7 @@ import { scheduleHourly } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 
 /**
- * The retention period of each table in hours. Charts of one hour use `usage_minutes`, and charts of one week use
+ * The retention period for each table, in hours. One-hour charts use `usage_minutes`. One-day and one-week charts use
  * `usage_hours`.
  */
 const retentionHours = { usage_minutes: 3, usage_hours: 8 * 24 };
@@ -22,8 +22,8 @@ export function scheduleUsageRetention(boss: PgBoss, prisma: PrismaClient): Prom
 }
 
 /**
- * Deletes usage statistics after their retention period. Deletes the rows of one tenant at a time, and commits each
- * batch separately. Resolves to the number of deleted rows.
+ * Deletes usage statistics after their retention period. Processes one tenant at a time, and commits each batch
+ * separately. Resolves to the number of deleted rows.
  */
 export async function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;

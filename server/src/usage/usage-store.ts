@@ -4,20 +4,20 @@ import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { addCounts, decodeKind, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
 
-/** The key id of the rows that contain the sums of all keys of a tenant. */
+/** The key id in rows that contain the sums of all of a tenant's keys. */
 export const allKeys = 0n;
 
 /**
- * Adds the counts of a minute to the rows of that minute and its hour, for each key and for all keys together. Uses one
- * atomic statement, which several processes can run concurrently.
- * @param minute the start of the minute in milliseconds since 1970
+ * Adds the counts for a minute to the database rows for that minute and its hour. Also adds the sums of all keys. Uses
+ * one atomic statement that several processes can run concurrently. @param minute the start of the minute in
+ * milliseconds since 1970
  */
 export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
   const rows = [...toRows(counted), ...toRows(sumAllKeys(counted))];
   await pool.query(prepared({ text: addCountsSql, values: [new Date(minute), JSON.stringify(rows)] }));
 }
 
-/** Sums the counts of all keys of each tenant. Sets the peaks to 0, because rate limits apply to single keys. */
+/** Sums the counts of all API keys, for each tenant. Sets the peaks to 0, because rate limits apply to single keys. */
 function sumAllKeys(counted: UsageAggregator): UsageAggregator {
   const aggregator = new UsageAggregator();
   for (const [{ tenantId, kind }, counts] of counted) {
@@ -27,7 +27,7 @@ function sumAllKeys(counted: UsageAggregator): UsageAggregator {
   return aggregator;
 }
 
-/** Converts counts to rows. Each property of a row has the name of its column. */
+/** Converts counts to rows. The properties of a row have the names of the columns. */
 function toRows(aggregator: UsageAggregator): object[] {
   return [...aggregator].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
     tenant_id: tenantIdToJson(tenantId),
@@ -58,8 +58,7 @@ const addCountsTo = (table: string, at: string) => `
     group_peak = greatest(u.group_peak, excluded.group_peak)`;
 
 /**
- * The SQL statement that adds the counts. It truncates times to hours in UTC, regardless of the time zone of the
- * connection.
+ * The SQL statement that adds the counts. It truncates times to hours in UTC, regardless of the connection's time zone.
  */
 const addCountsSql = `
   WITH counted AS MATERIALIZED (

@@ -31,8 +31,8 @@ export interface AccountRow {
 }
 
 /**
- * The database clients that read and write the accounts of all workspaces. Only modules in `auth/` may call these
- * clients (tools/check-imports.ts). Other modules only pass the store to `auth/`.
+ * The database clients that read and write the accounts of all workspaces. The modules for the developer area, HTTP and
+ * MCP may pass this store to `auth/`, but must not call its clients (tools/check-imports.ts).
  */
 export type AccountStore = Pick<Databases, 'accounts' | 'system'>;
 

@@ -20,7 +20,7 @@ export interface RelyingParty {
   id: string;
 }
 
-/** The details of a passkey that the API shows to its owner. */
+/** The details of a passkey that the developer area shows to its user. */
 export interface PasskeyDetails {
   id: number;
   name: string;
@@ -44,7 +44,7 @@ export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**
  * Marks a challenge as used in all processes. Returns false if the challenge was already used, so a client can't reuse
- * an old cookie. Each call also deletes some challenges with expired cookies.
+ * an old cookie. Each call also deletes some challenges that were used more than an hour ago.
  */
 export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
   return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
@@ -122,8 +122,8 @@ export async function checkPasskey(
 }
 
 /**
- * The ways to reach the authenticator, such as `usb`. Validated here, because the values aren't signed and the library
- * doesn't validate them.
+ * The ways to reach the authenticator, such as `usb`. This schema validates the values, because they aren't signed and
+ * the library doesn't validate them.
  */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 

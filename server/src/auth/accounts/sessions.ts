@@ -27,7 +27,7 @@ export interface Session {
   secured: boolean;
 }
 
-/** The details of a session that its user can see. */
+/** The details of a session that the developer area shows to its user. */
 export interface SessionDetails {
   id: number;
   address: string;

@@ -48,7 +48,7 @@ interface LookupOptions {
   /** Called when the queue rejects a lookup because too many lookups are waiting. */
   onRejected?: (() => void) | undefined;
   /**
-   * Called after the listener's connection has failed repeatedly. Until the lookup calls `onAvailable`, each request
+   * Called after the listener has failed to connect several times. Until the lookup calls `onAvailable`, each request
    * queries the database.
    */
   onUnavailable?: ((reason: unknown) => void) | undefined;

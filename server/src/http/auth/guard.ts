@@ -9,7 +9,7 @@ import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
 
-/** The age in milliseconds at which a request is old enough for `confirm` to look up its API key again. */
+/** If a request is older than this number of milliseconds, `confirm` looks up its API key again. */
 const recheckAfterMs = 500;
 
 type RefundRateLimit = (reply: FastifyReply) => Promise<void>;

@@ -137,8 +137,8 @@ export async function openRedisCounter({
 }
 
 /**
- * Verifies that Redis grants all permissions that the counter needs. Counts a request in a test window for this
- * purpose. Resolves to the name and version of the server, such as `redis 7.0.15`.
+ * Counts a request in a test window to verify that Redis grants all permissions that the counter needs. Resolves to the
+ * name and version of the server, such as `redis 7.0.15`.
  */
 async function checkPermissions(redis: Redis): Promise<string> {
   await redis.countInWindow(`itsm:limits:proof:${randomUUID()}`, maxConnectMs, 1, 1);

@@ -13,9 +13,9 @@ type Resource = CsvColumns<object>['resource'];
 
 /** The preview of a CSV file before its import. */
 export interface Preview {
-  /** The number of valid lines. If the file has no problems, the import creates a row for each valid line. */
+  /** The number of lines that could be read. If the file has no problems, the import creates a row for each of them. */
   lines: number;
-  /** The first valid lines, with the values of the preview columns. */
+  /** The first lines that could be read, with the values of the preview columns. */
   first: { line: number; cells: string[] }[];
   /** The total number of problems. `firstProblems` contains only the first ones. */
   problems: number;

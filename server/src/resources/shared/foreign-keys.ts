@@ -15,37 +15,42 @@ interface Reference {
   id: number;
 }
 
-/** The ids in a request body, by the resource that they reference. */
+/** The ids in a request body, grouped by the resource that they reference. */
 export interface References {
   users: readonly Reference[];
   tickets: readonly Reference[];
 }
 
-/** The referenced ids of existing tickets and active users of the tenant, by resource. */
+/**
+ * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket or an active user of the
+ * tenant.
+ */
 export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
 
-/** Returns a list with the reference in a field. The list is empty if the field is null, absent or unchanged. */
+/** Returns the reference in a field as a list. The list is empty if the field is null, absent or unchanged. */
 export function reference(path: string, id: number | null | undefined, before?: number | null): Reference[] {
   return id == null || id === before ? [] : [{ path, id }];
 }
 
 /**
- * Checks that each id belongs to an active user of the tenant.
- * @throws ApiError INVALID_REFERENCE listing each field that fails the check
+ * Checks that each id identifies an active user of the tenant. @throws ApiError INVALID_REFERENCE; the details list the
+ * fields with invalid references, at most 20
  */
 export async function checkUsers(context: Context, users: readonly Reference[]): Promise<void> {
   await checkReferences(context, { users, tickets: [] });
 }
 
 /**
- * Checks that all referenced tickets exist, and that all referenced users are active.
- * @throws ApiError INVALID_REFERENCE listing each field that fails the check
+ * Checks that all referenced tickets exist and that all referenced users are active. @throws ApiError
+ * INVALID_REFERENCE; the details list the fields with invalid references, at most 20
  */
 export async function checkReferences(context: Context, references: References): Promise<void> {
   assertKnown(references, await findKnown(context, [references]));
 }
 
-/** Looks up all ids that the bodies reference, in one statement. If there are no ids, runs no statement. */
+/**
+ * Looks up all ids that request bodies reference, in one statement. If there are no ids, doesn't query the database.
+ */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;
@@ -62,8 +67,8 @@ function collectIds(all: readonly References[], kind: keyof References): number[
 }
 
 /**
- * Checks that all references are in `known`.
- * @throws ApiError INVALID_REFERENCE listing each field with an unknown id, at most 20
+ * Checks that all references are in `known`. @throws ApiError INVALID_REFERENCE; the details list the fields with
+ * unknown ids, at most 20
  */
 export function assertKnown({ users, tickets }: References, known: Known): void {
   const details = [

@@ -8,7 +8,7 @@ export interface Page<Row> {
   meta: PageMeta;
 }
 
-/** A range of rows. By default, the newest row comes first. `orderBy` reverses this order. */
+/** Selects a range of rows. By default, the newest row comes first. `orderBy` reverses the order. */
 interface Range {
   skip: number;
   take: number;
@@ -16,9 +16,9 @@ interface Range {
 }
 
 interface PageSource<Row> {
-  /** Returns the total number of rows on all pages. */
+  /** Returns the total number of rows. */
   count(): Promise<number>;
-  /** Returns a range of rows in the requested order. */
+  /** Returns the requested rows in the requested order. */
   find(range: Range): Promise<Row[]>;
 }
 
@@ -26,15 +26,18 @@ interface PageSource<Row> {
 export const maxCounted = 100_000;
 
 /**
- * Reads one page of a list (docs/decisions/pagination.md). If the page is past the end, returns an empty page and runs
- * no query for rows.
+ * Reads one page of a list (docs/decisions/pagination.md). If the page is past the end, returns an empty page without
+ * querying rows.
  */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
   return { data: await findRange(query, totalCount, find), meta: pageMeta(query, { totalCount }) };
 }
 
-/** Reads the rows of a page. Starts at the nearer end of the list, because PostgreSQL scans all rows that it skips. */
+/**
+ * Reads the rows of a page. Starts at the end of the list that is nearer to the page, because PostgreSQL scans all rows
+ * that it skips.
+ */
 async function findRange<Row>(
   { page, perPage }: PageQuery,
   totalCount: number,
@@ -51,15 +54,15 @@ async function findRange<Row>(
 interface SearchableSource<Row, Where extends SearchWhere> {
   db: TenantClient;
   resource: Searched;
-  /** The Prisma conditions of the filters. */
+  /** The filters as Prisma conditions. */
   where: Where;
   count(): Promise<number>;
-  /** Returns a range of the matching rows, newest first by default. */
+  /** Returns matching rows, newest first by default. */
   find(asked: { where: Where | { id: { in: number[] } } } & Partial<Range>): Promise<Row[]>;
 }
 
 /**
- * Reads one page of a list with full-text search (docs/decisions/full-text-search.md).
+ * Reads one page of a list that supports full-text search (docs/decisions/full-text-search.md).
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function readSearchablePage<Row, Where extends SearchWhere>(
@@ -83,7 +86,7 @@ export function pageMeta(
   return { page, perPage, totalCount, ...(isCapped && { totalCountCapped: true }) };
 }
 
-/** Builds the Prisma condition of one filter. If the filter is absent, the condition matches every value. */
+/** Builds the Prisma condition for a filter. If the filter is absent, the condition matches every row. */
 export function anyOf<Column extends string, Value>(column: Column, values: Value[] | undefined) {
   return values === undefined ? {} : ({ [column]: { in: values } } as Record<Column, { in: Value[] }>);
 }

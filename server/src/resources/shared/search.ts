@@ -5,24 +5,26 @@ import { hasErrorCode, QUERY_CANCELED } from '../../shared/error-codes.ts';
 import { ApiError } from '../../shared/errors.ts';
 
 /*
- * Finds rows by the words of the parameter `q`. One table contains the words of all resources. Because of row-level
- * security, requests can't use the index of this table directly. They call a function that searches only their tenant
- * (docs/decisions/full-text-search.md).
+ * Finds rows that contain the words in the parameter `q`. One table contains the words of all resources. Because of
+ * row-level security, requests can't use the index on this table directly. Instead, they call a database function that
+ * searches only their tenant (docs/decisions/full-text-search.md).
  */
 
 const { join, raw, sql } = Prisma;
 
-/** The maximum number of rows that a search by `q` finds. If more rows match, it finds the first rows in sort order. */
+/**
+ * The maximum number of rows that a search with `q` finds. If more rows match, it finds the first rows in sort order.
+ */
 export const maxFound = 10_000;
 
-/** Builds SQL that selects the ids of the rows that contain all of the words, at most `maxFound` + 1 ids. */
+/** Builds SQL that selects the ids of rows that contain all of the words. Selects at most `maxFound + 1` ids. */
 export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
   return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${maxFound + 1})`;
 }
 
 /**
- * Builds SQL that selects the ids in the CTE `among` whose rows match the words. `among.place` is the partition of the
- * search index that contains the row. The SQL looks up each text by its key, regardless of the planner's estimates.
+ * Builds SQL that selects ids from the CTE `among` if their rows match the words. `among.place` is the partition of the
+ * search index that contains the row. The SQL looks up each text by key, regardless of the planner's estimates.
  */
 export function filterByWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
   return sql`SELECT among.id FROM among JOIN (
@@ -36,10 +38,10 @@ export function filterByWords({ $tenantId }: TenantClient, resource: string, wor
     ) AS text`;
 }
 
-/** The resources that have few rows, so that a search can look up each row separately. */
+/** The resources with few rows. A search can look up each of their rows separately. */
 export type Searched = 'assets' | 'users' | 'projects' | 'tasks';
 
-/** The conditions of a search, by the Prisma name of the column: one value, or a list of alternatives. */
+/** The search conditions, by Prisma column name. A condition is one value or a list of alternatives. */
 export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
 type SearchValue = string | number | boolean;
 
@@ -50,18 +52,18 @@ interface Search {
   take: number;
 }
 
-/** The ids of a page of search results, newest first. */
+/** The ids on one page of search results, newest first. */
 interface FoundIds {
   ids: number[];
-  /** The number of matching rows, at most `maxFound`. */
+  /** The number of matching rows. Not higher than `maxFound`. */
   totalCount: number;
   isCapped: boolean;
 }
 
 /**
- * Finds rows by words and filters. First finds the rows that match the words, and applies the filters to these rows. If
- * that finds too few rows because it checks only some of the rows that match the words, starts again in the other
- * order: finds the rows that match the filters, and checks the words of these rows.
+ * Finds rows by words and filters. First finds rows that match the words, and applies the filters to them. If too many
+ * rows match the words, this search is limited and can find too few results. In that case, finds the rows that match
+ * the filters instead, and checks their words.
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findIds(
@@ -103,13 +105,13 @@ interface CountedIds {
   ids: number[] | null;
 }
 
-/** SQL literals, because in a generic plan PostgreSQL assumes that a LIMIT parameter is a tenth of all rows. */
+/** These limits are SQL literals. For a LIMIT parameter, a generic plan in PostgreSQL assumes a tenth of all rows. */
 const maxFoundLiteral = raw(String(maxFound));
 const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 
 /**
- * Builds SQL that counts the matching ids and selects the ids of the page.
- * @param checked selects the ids of the rows to check, which become the CTE `among`
+ * Builds SQL that counts the matching ids and selects the ids of one page. @param checked selects the ids of the rows
+ * to check; becomes the CTE `among`
  * @param found selects the matching ids from `among`
  */
 function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
@@ -129,10 +131,10 @@ function getSqlType([value]: SearchValue[]): string {
   return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
 }
 
-/** Matches PostgreSQL's message after an administrator has canceled a statement. */
+/** Matches PostgreSQL's error message for a statement that an administrator canceled. */
 const cancelledByAdministrator = /due to user request/;
 
-/** Runs a query that may take too long. @throws ApiError QUERY_TOO_BROAD if a statement times out */
+/** Runs a query that can time out. @throws ApiError QUERY_TOO_BROAD if a statement times out */
 export async function rejectBroadQuery<Result>(runQuery: () => Promise<Result>): Promise<Result> {
   try {
     return await runQuery();

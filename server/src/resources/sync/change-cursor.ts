@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { invalidField } from '../../shared/errors.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
-/** The change feed that a cursor belongs to. */
+/** The change feed that a cursor is for. */
 interface Feed {
   tenantId: TenantId;
-  /** The name of the table whose changes the feed contains. */
+  /** The name of the table that the feed tracks. */
   resource: string;
 }
 
@@ -16,11 +16,11 @@ export interface CursorPosition {
 }
 
 /**
- * The position of a client in the feed. A position is valid only in its epoch, which is a run of the PostgreSQL server
- * (docs/decisions/change-feed.md).
+ * A client's position in the change feed. The position is valid only in one epoch. A new epoch begins when PostgreSQL
+ * restarts or recovers (docs/decisions/change-feed.md).
  */
 interface Cursor extends CursorPosition {
-  /** The start time of the epoch, in microseconds since 1970, as text. */
+  /** The start time of the epoch as text, in microseconds since 1970. */
   startedAt: string;
 }
 
@@ -28,12 +28,16 @@ interface Cursor extends CursorPosition {
 const version = 1;
 const checkLength = 12;
 
-/** Serializes a cursor as a checksum and its content. Only the checksum depends on the tenant and the resource. */
+/**
+ * Serializes a cursor as a checksum followed by its content. Only the checksum depends on the tenant and the resource.
+ */
 export function writeCursor(feed: Feed, { startedAt, position, id }: Cursor): string {
   return computeChecksum(feed, [version, startedAt, position, id].join('.'));
 }
 
-/** Parses a cursor. @throws ApiError VALIDATION_ERROR if it was modified, or belongs to another tenant or resource */
+/**
+ * Parses a cursor. @throws ApiError VALIDATION_ERROR if the cursor was modified or is for another tenant or resource
+ */
 export function readCursor(feed: Feed, text: string): Cursor {
   const content = Buffer.from(text.slice(checkLength), 'base64url').toString();
   const [, startedAt, position, id] = /^1\.(\d{1,18})\.(-?\d{1,16})\.(\d{1,16})$/.exec(content) ?? [];
@@ -48,8 +52,8 @@ export function readCursor(feed: Feed, text: string): Cursor {
 }
 
 /**
- * Returns the content of a cursor with a checksum in front. The checksum needs no secret, because a client with a
- * forged cursor gets only data that it can request anyway.
+ * Returns the content of a cursor with a checksum before it. The checksum needs no secret, because a client with a
+ * forged cursor can read only data that it has access to anyway.
  */
 function computeChecksum({ tenantId, resource }: Feed, content: string): string {
   const hash = createHash('sha256').update(`${tenantId} ${resource} ${content}`).digest('base64url');

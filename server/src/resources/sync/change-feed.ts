@@ -6,33 +6,33 @@ import type { Context } from '../shared/context.ts';
 import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
- * Reads changes in the order of the transactions that wrote them. Stops before the first transaction that may still be
- * running (docs/decisions/change-feed.md). Database triggers store the order.
+ * Reads changes in transaction order, which database triggers store. Stops before the first transaction that may still
+ * be running (docs/decisions/change-feed.md).
  */
 
-/** Functions that read the rows of a resource for incremental sync and exports, in the format of the API. */
+/** Functions that read rows of a resource for incremental sync and exports. The rows have the API format. */
 export interface Rows<Row> {
   /** The name of the table. */
   resource: string;
   /**
-   * Returns the existing rows with these ids, in any order. Instead of a function, it can be SQL that reads the rows in
-   * the statement that finds the changes.
+   * Returns the existing rows with these ids, in any order. This property can also be SQL. Then the statement that
+   * finds the changes also reads the rows.
    */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
-  /** Returns up to `take` rows with an id larger than `id`, ordered by id. */
+  /** Returns up to `take` rows with ids greater than `id`, in ascending order. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
 
-/** SQL that reads rows in the statement that finds the changes. This saves a round trip. */
+/** SQL for reading rows in the statement that finds the changes, which saves a database round trip. */
 interface InStatement<Row> {
-  /** SQL that selects the rows as one JSON array. The CTE `page` contains the ids of the rows. $1 is the tenant. */
+  /** SQL that selects the rows as a JSON array. The CTE `page` contains their ids. $1 is the tenant. */
   text: string;
-  /** Serializes the rows for API responses. @param rows the selected array, or null if it is empty */
+  /** Serializes the rows for API responses. @param rows the selected array, or null if there are no rows */
   present(rows: unknown): Row[];
 }
 
 /**
- * Returns a page of the change feed of a resource.
+ * Returns a page of a resource's change feed.
  * @throws ApiError VALIDATION_ERROR if `since` or `cursor` is invalid
  */
 export async function listChanges<Row extends { id: number }>(
@@ -50,22 +50,22 @@ export async function listChanges<Row extends { id: number }>(
   const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
   const visible = places.slice(0, perPage);
   const ids = visible.map(({ id }) => id);
-  // Reads the rows after their positions. If a row changes in the meantime, its new version gets a later position, so
+  // Reads the positions first and then the rows. If a row changes in between, its new version gets a later position, so
   // no change is lost.
   const readRows =
     typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
   const byId = new Map(readRows.map((row) => [row.id, row]));
   const nextCursor = writeCursor(feed, { startedAt: found.startedAt, ...(visible.at(-1) ?? found.start) });
   return {
-    // Omits deleted rows, which still have a position in the feed.
+    // Deleted rows still have a position in the feed, but aren't returned.
     data: ids.flatMap((id) => byId.get(id) ?? []),
     meta: { nextCursor, hasMore: places.length > visible.length },
   };
 }
 
 /**
- * Returns a cursor for the current end of a resource's change feed. A client that reads all rows after this call, and
- * then the changes after the cursor, misses no change.
+ * Returns a cursor for the current end of a resource's change feed. A client can read all rows after this call, and
+ * then read the changes after the cursor. The client then misses no changes.
  */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
   const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
@@ -74,27 +74,29 @@ export async function cursorOfNow(db: TenantClient, resource: string): Promise<s
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
 }
 
-/** The result of the statement that reads a page. */
+/** The result of the SQL statement that reads a page. */
 interface Found {
   startedAt: string;
   /** The position after which the page begins. */
   start: CursorPosition;
   /** The position and id of each change. */
   changes: [number, number][] | null;
-  /** The rows that the statement has read, if `named` is SQL. */
+  /** If `named` is SQL, the rows that the statement has read. */
   rows: unknown;
 }
 
-/** SQL that finds the position after which a page begins: CTEs, and the values of their parameters. */
+/**
+ * SQL that finds the position after which a page begins. `text` contains CTEs, and `values` contains their parameters.
+ */
 interface Start {
   text: string;
   values: unknown[];
 }
 
-/** The assumed maximum difference between the clocks of clients, the server and PostgreSQL, in milliseconds. */
+/** The maximum expected clock difference between clients, the server and PostgreSQL, in milliseconds. */
 const clockMarginMs = 60_000;
 
-/** The earliest time that `since` is converted to, because PostgreSQL has no year 0. */
+/** The minimum value for `since`, because PostgreSQL has no year 0. */
 const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
@@ -115,8 +117,8 @@ function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): St
 }
 
 /**
- * Selects the newest epoch. `horizon` is the position of the oldest transaction that may still be running. After a
- * start or recovery of PostgreSQL, the first transaction that reads or writes begins a new epoch.
+ * Selects the newest epoch. `horizon` is the position of the oldest transaction that may still be running. After
+ * PostgreSQL starts or recovers, the first transaction that reads or writes changes begins a new epoch.
  */
 const epoch = `
   epoch AS MATERIALIZED (
@@ -130,9 +132,9 @@ const startOf = `${microseconds('started_at')}::text`;
 const nowQuery = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
 
 /**
- * Builds the statement that reads a page. $1 is the tenant, $2 the resource and $3 the limit. The parameters of `start`
- * begin at $4.
- * @param start CTEs; the last CTE is named `start` and has one row: the position after which the page begins
+ * Builds the SQL statement that reads a page. $1 is the tenant, $2 the resource and $3 the limit. The parameters for
+ * `start` begin at $4.
+ * @param start CTEs that end with the CTE `start`; its only row is the position after which the page begins
  * @param rows SQL that reads the rows of the page
  */
 function buildPageText(start: string, rows: string): string {
@@ -148,22 +150,22 @@ function buildPageText(start: string, rows: string): string {
     (${rows}) AS rows`;
 }
 
-/** A position before all others: the smallest integer that a JavaScript number represents exactly. */
+/** A position before all other positions. It is the smallest integer that a JavaScript number can represent exactly. */
 const firstPosition = Number.MIN_SAFE_INTEGER;
 
 const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position, 0::bigint AS id)`;
 
 /**
- * CTEs that start a page at a cursor. $4 and $5 are the position and id of the cursor. $6 is the start time of the
- * epoch in which the cursor was created. The page starts at the earliest of these positions:
+ * CTEs that start a page at a cursor. $4 and $5 are the cursor's position and id. $6 is the start time of the epoch in
+ * which the cursor was created. The page starts at the earliest of these positions:
  *
  * - The position of the cursor.
- * - If later epochs exist, the first position in them. PostgreSQL may have lost changes before a new epoch, and may
- *   have assigned their positions again. Epochs are compared by start time, because two transactions may record the
- *   same recovery in any order.
- * - If the current epoch is not the epoch of the cursor, the horizon. The statement doesn't see an epoch that it
- *   creates itself, and older transactions may still be running.
- * - If the epoch of the cursor is unknown, the beginning of the feed, because PostgreSQL has lost the epoch itself.
+ * - If later epochs exist, the first position in them. PostgreSQL may have lost changes before a new epoch and reused
+ *   their positions. Epochs are compared by start time, because two transactions can record the same recovery in either
+ *   order.
+ * - If the cursor is from another epoch, the horizon. The statement doesn't see an epoch that it creates itself, and
+ *   older transactions may still be running.
+ * - If the cursor's epoch is unknown, the beginning of the feed, because PostgreSQL has lost the record of the epoch.
  */
 const startAtCursor = `start AS MATERIALIZED (
     SELECT position, id FROM (
@@ -179,9 +181,10 @@ const startAtCursor = `start AS MATERIALIZED (
   )`;
 
 /**
- * CTEs that start a page at a time ($4). Positions and times have the same order, except in long transactions. A binary
- * search finds a row that changed shortly before the time, and the page starts at the horizon of this row. All
- * transactions that were running at the time of its change, or started later, have positions at or after this horizon.
+ * CTEs that start a page at a point in time ($4). Positions and times have the same order, except for long
+ * transactions. A binary search finds a row that changed shortly before the given time. The page starts at this row's
+ * horizon. Transactions that were running when the row changed, or that started later, have positions at or after the
+ * horizon.
  */
 const startAtTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon

@@ -1,18 +1,18 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { cursorOfNow, type Rows } from './change-feed.ts';
 
-/** The maximum number of rows in memory at the same time. A ticket can have 150 KB. */
+/** The maximum number of rows in memory at the same time. One ticket can use 150 KB. */
 const batchSize = 250;
 
-/** A file format that serializes rows batch by batch. */
+/** A file format that serializes rows in batches. */
 export interface FileFormat {
   head: string;
   lines(batch: readonly object[]): Promise<string>;
 }
 
 /**
- * Passes all rows of a resource to `write`, ordered by id. Keeps no transaction open. After the last batch, resolves to
- * a cursor that was created before the first read. The change feed contains all later changes after this cursor.
+ * Passes all rows of a resource to `write`, ordered by id. Doesn't keep a transaction open. Resolves to a cursor that
+ * was created before the first row was read. The change feed contains all later changes after the cursor.
  */
 export async function exportRows<Row extends { id: number }>(
   db: TenantClient,
@@ -24,7 +24,7 @@ export async function exportRows<Row extends { id: number }>(
   return { cursor };
 }
 
-/** Reads all rows of a resource in batches, ordered by id. Reads a batch only when the caller requests it. */
+/** Reads all rows of a resource in batches, ordered by id. Reads each batch only when the caller requests it. */
 export async function* batchesOf<Row extends { id: number }>(db: TenantClient, rows: Rows<Row>): AsyncGenerator<Row[]> {
   for (let id = 0; ; ) {
     const batch = await rows.after(db, id, batchSize);

@@ -77,7 +77,7 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 }
 
 /**
- * Updates a task and emits `task.updated`. A patch without changes writes and emits nothing
+ * Updates a task and emits `task.updated`. If the patch changes nothing, writes and emits nothing
  * (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */

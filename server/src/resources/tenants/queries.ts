@@ -11,8 +11,8 @@ import type { Context, Services } from '../shared/context.ts';
 import { presentUser } from '../users/queries.ts';
 
 /**
- * A workspace. The API has no endpoint for workspaces, because an API key belongs to one workspace and can't access
- * another workspace (spec §1.2).
+ * A workspace. The API has no endpoint for workspaces, because an API key can access only its own workspace (spec
+ * §1.2).
  */
 export interface Tenant {
   id: number;
@@ -28,8 +28,8 @@ const Name = trimmedText(1, 255).refine(
 );
 
 /**
- * The input for a new tenant and its first user, an ADMIN. The default name of the user is the local part of the email
- * address.
+ * The input for a new tenant and its first user, who becomes an ADMIN. The user's default name is the local part of the
+ * email address.
  */
 export const NewTenant = z.strictObject({
   name: Name,
@@ -38,7 +38,7 @@ export const NewTenant = z.strictObject({
 });
 export type NewTenant = z.output<typeof NewTenant>;
 
-/** The input for a change of a tenant. */
+/** The input for updating a tenant. */
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
@@ -55,9 +55,8 @@ interface TenantCounts {
 }
 
 /**
- * Normalizes a name, so that names that differ only in case or in compatible characters (NFKC) are equal. Converts the
- * name to upper case first, because only this conversion maps ß to SS (Unicode §3.13 D146, as far as JavaScript
- * supports it).
+ * Normalizes a name. Names that differ only in case or in compatible characters (NFKC) have the same normalized form.
+ * Converts the name to upper case first, because only this conversion maps ß to SS (Unicode §3.13 D146).
  */
 export function tenantNameKey(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
@@ -71,7 +70,7 @@ export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  // Prisma runs the nested create in one transaction, so every tenant has a user.
+  // Prisma creates the tenant and its user in one transaction, so every tenant has a user.
   const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
     prisma.tenant.create({
       data: {
@@ -87,13 +86,13 @@ export async function createTenant(
   return { tenant: presentTenant(tenant), admin };
 }
 
-/** Returns all tenants, active or inactive, sorted by name. */
+/** Returns all tenants, including inactive ones, sorted by name. */
 export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
   return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
 }
 
 /**
- * Returns the tenant with a name or an id. Names are compared in normalized form. A text of only digits is an id.
+ * Returns the tenant with a name or id. Names are compared in normalized form. A text that consists of digits is an id.
  * @throws ApiError NOT_FOUND
  */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
@@ -108,14 +107,14 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** Returns a tenant with the number of its users, keys and other resources. @throws ApiError NOT_FOUND */
+/** Returns a tenant and how many users, API keys and other resources it has. @throws ApiError NOT_FOUND */
 export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
   const [users, keys, sequence, assets, projects, webhooks] = await Promise.all([
     prisma.user.count({ where }),
     prisma.apiKey.count({ where: { ...where, revokedAt: null } }),
-    // Reads the total from the sequence, because tickets are never deleted.
+    // The last ordinal equals the number of tickets, because tickets are never deleted.
     prisma.ticketSequence.findUnique({ where, select: { total: true } }),
     prisma.asset.count({ where }),
     prisma.project.count({ where }),
@@ -132,7 +131,7 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
 }
 
 /**
- * Deactivates a tenant. The server rejects the tenant's API keys within a second, and the sessions of its users end. A
+ * Deactivates a tenant. Ends its users' sessions. Within a second, the server also rejects the tenant's API keys. A
  * repeated call has no effect.
  * @throws ApiError NOT_FOUND
  */
@@ -151,7 +150,7 @@ export async function activateTenant(prisma: PrismaClient, nameOrId: string): Pr
   return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
 }
 
-/** The databases and services that a context outside of a request needs. */
+/** The databases and services that a context needs outside a request. */
 interface Sources {
   databases: { system: Database };
   services: Services;
@@ -161,13 +160,13 @@ interface RequestSources extends Sources {
   databases: Record<'system' | 'requests', Database>;
 }
 
-/** Returns the context of a tenant for code that runs outside of a request. @throws ApiError NOT_FOUND */
+/** Returns a tenant's context for code that runs outside a request. @throws ApiError NOT_FOUND */
 export async function tenantContext(sources: Sources, nameOrId: string): Promise<Context> {
   return createContext(sources, await findTenant(sources.databases.system.prisma, nameOrId));
 }
 
 /**
- * Returns the context of an active tenant. Use it to create resources.
+ * Returns an active tenant's context. Call this function to create resources.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the tenant is inactive
  */
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
@@ -179,7 +178,7 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
 }
 
 /**
- * Returns the context of a tenant that uses the database role for requests. Full-text search requires this role.
+ * Returns a tenant's context with the database role for requests. Full-text search requires this role.
  * @throws ApiError NOT_FOUND
  */
 export async function requestContext(sources: RequestSources, nameOrId: string): Promise<Context> {
@@ -187,7 +186,7 @@ export async function requestContext(sources: RequestSources, nameOrId: string):
   return { ...sources.services, db: tenantClient(sources.databases.requests, toTenantId(id)) };
 }
 
-/** Returns the context of the tenant that owns an API key. @throws ApiError NOT_FOUND if the key doesn't exist */
+/** Returns the context for the tenant that owns an API key. @throws ApiError NOT_FOUND if the key doesn't exist */
 export async function keyContext(sources: Sources, id: number): Promise<Context> {
   const { prisma } = sources.databases.system;
   const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });
@@ -199,7 +198,7 @@ function createContext({ databases, services }: Sources, { id }: Pick<Tenant, 'i
   return { ...services, db: tenantClient(databases.system, toTenantId(id)) };
 }
 
-/** The largest possible id, which is the largest value of a PostgreSQL bigint. */
+/** The largest possible id: the maximum value of a PostgreSQL bigint. */
 const maxId = 2n ** 63n - 1n;
 
 function isId(nameOrId: string): boolean {

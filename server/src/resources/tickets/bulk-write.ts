@@ -28,12 +28,13 @@ import { lockTickets, selectTicketsByIds } from './sql.ts';
 import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
 
 /*
- * Creates and updates many tickets in one request (docs/decisions/tickets.md). Checks all items first. Then writes the
- * valid items with the same statements that write a single ticket. If a statement fails, the whole request fails and
- * writes nothing.
+ * Creates or updates many tickets in one request (docs/decisions/tickets.md). Checks all items first and then writes
+ * the valid items together. If a statement fails, the whole request fails and writes nothing.
  */
 
-/** Creates the valid tickets of a bulk request with the rules of `createTicket`. Resolves to one result per item. */
+/**
+ * Creates the valid tickets in a bulk request, with the same rules as `createTicket`. Resolves to one result per item.
+ */
 export function createTickets(
   context: UserContext,
   given: readonly (NewTicket | InvalidItem)[],
@@ -63,8 +64,8 @@ export function createTickets(
 }
 
 /**
- * Updates the valid tickets of a bulk request with the rules of `updateTicket`. The check for cycles considers the new
- * parents of earlier items. Resolves to one result per item.
+ * Updates the valid tickets in a bulk request, with the same rules as `updateTicket`. The cycle check considers the new
+ * parents from earlier items. Resolves to one result per item.
  */
 export function updateTickets(
   context: Context,
@@ -104,8 +105,8 @@ export function updateTickets(
 }
 
 /**
- * Rejects a request that lists a ticket once by id and once by number. The contract can't detect this, because it only
- * compares the text of the references.
+ * Rejects a request that lists a ticket both by id and by number. The contract can't detect this repetition, because it
+ * only compares the text of the references.
  * @throws ApiError VALIDATION_ERROR
  */
 function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findId: FindId): void {
@@ -118,8 +119,8 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findI
 }
 
 /**
- * Checks that the references of a change exist and that its new parent creates no cycle. Then adds the new parent to
- * `parents` for the checks of later items.
+ * Checks that the references in a change are valid and that its new parent creates no cycle. Then adds the new parent
+ * to `parents`, so that the checks of later items consider it.
  */
 function applyChange(change: Change, known: Known, parents: Parents): void {
   assertKnown(change.references, known);
@@ -130,14 +131,14 @@ function applyChange(change: Change, known: Known, parents: Parents): void {
 }
 
 /**
- * Converts the response of `createTickets` to and from its stored form for an `Idempotency-Key`. The stored form
- * contains the ids of the created tickets, but not their content.
+ * Converts the response of `createTickets` to and from the form that is stored for an `Idempotency-Key`. The stored
+ * form contains only the ids of the created tickets, not their content.
  */
 export const keptNewTickets = {
   keep: (results: NewTicketAnswer[]): unknown[] => {
     return results.map((result) => (result.status === 201 ? { status: 201, id: result.data.id } : result));
   },
-  /** Restores the response with the current content of the tickets. */
+  /** Restores the response. The tickets have their current content. */
   restore: async ({ db }: Context, kept: unknown[]): Promise<NewTicketAnswer[]> => {
     const results = kept as ({ status: 201; id: number } | Exclude<NewTicketAnswer, { status: 201 }>)[];
     const ids = results.flatMap((result) => (result.status === 201 ? result.id : []));

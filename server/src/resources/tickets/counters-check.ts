@@ -5,22 +5,19 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A stored total that differs from the number of rows. */
+/** A stored total that differs from the actual row count. */
 export interface WrongTotal {
   tenantId: TenantId;
-  /**
-   * A description of what the total counts: tickets by their filter fields, ordinals of tickets, or comments of a
-   * ticket.
-   */
+  /** Describes what the total counts: tickets with certain field values, ticket ordinals, or comments on a ticket. */
   what: string;
   kept: number;
   counted: number;
 }
 
-/** The statement timeout of the check in milliseconds. The check reads every ticket. */
+/** The statement timeout for the check, in milliseconds. The check reads every ticket. */
 const maxCheckMs = 30 * 60_000;
 
-/** Compares all stored totals with the actual numbers of rows in one snapshot. Resolves to the totals that differ. */
+/** Compares all stored totals with the actual row counts, in one snapshot. Resolves to the totals that differ. */
 export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'totals', statementMs: maxCheckMs };
@@ -63,7 +60,7 @@ interface TotalsCheck {
 }
 
 /**
- * The queue of the nightly check. It has no retries, because a retry could start while the first check is still
+ * The queue for the nightly check. It has no retries, because a retry could start while the first check is still
  * running.
  */
 export const totalsQueue: Queue = {
@@ -72,7 +69,7 @@ export const totalsQueue: Queue = {
   options: { expireInSeconds: maxCheckMs / 1000 + 600, retryLimit: 0 },
 };
 
-/** Schedules the nightly check of the stored totals. */
+/** Schedules a nightly check of the stored totals. */
 export function scheduleTotalsCheck(boss: PgBoss, { databases, onWrong }: TotalsCheck): Promise<void> {
   return scheduleNightly(boss, totalsQueue, async () => {
     const wrong = await findWrongTotals(databases.options);

@@ -1,7 +1,10 @@
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
-/** The number of tickets per statement. A statement that inserts this many tickets takes much less time than the statement timeout allows. */
+/**
+ * The number of tickets that one statement inserts. Such a statement takes much less time than the statement timeout
+ * allows.
+ */
 const batchSize = 2500;
 
 const subjects = [
@@ -24,8 +27,7 @@ const places = ['Leipzig', 'Berlin', 'floor 2', 'floor 3', 'the front desk', 'Fi
 
 /**
  * SQL that inserts demo tickets. Most of the older tickets are closed. All values are computed from the ordinal, so
- * every run creates the same tickets. The four types alternate, so the ordinal also determines the number within the
- * type.
+ * every run creates the same tickets. The four types alternate, so the ordinal also determines the ticket number.
  */
 const insert = `
   WITH made AS (

@@ -4,9 +4,9 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Reads pages of tickets with their exact total, in one statement and one snapshot. The cost doesn't grow with the
- * number of tickets in the tenant. Each combination of filters has its own statement. For the measurements of each
- * strategy, see docs/decisions/pagination.md.
+ * Reads pages of tickets with the exact total, in one statement and one snapshot. The cost doesn't grow with the
+ * tenant's number of tickets. Each combination of filters has its own statement. For measurements of each strategy, see
+ * docs/decisions/pagination.md.
  */
 
 /** The filters for which the table `ticket_counts` has counters. */
@@ -15,24 +15,26 @@ export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 
 };
 type FilterName = keyof CountedFilters;
 
-/** The range of the matching tickets that a client requests. */
+/** The part of the matching tickets that a client requests. */
 export interface TicketRange extends Pick<TicketQuery, 'sort'> {
   skip: number;
   take: number;
 }
 
-/** A range of the matching tickets in the requested order, with their total. */
+/** The requested matching tickets in the requested order, and the total. */
 export interface TicketPage {
   rows: TicketRow[];
   totalCount: number;
-  /** Whether the actual total is larger than `totalCount`, because the query stopped counting at a limit. */
+  /**
+   * Whether the actual total is larger than `totalCount`. This is the case if the query stopped counting at a limit.
+   */
   isCapped: boolean;
 }
 
 /**
- * The column and value type of each filter. Each column has an index (tenant_id, column, id DESC) and counters in
- * ticket_counts. Two indexes contain all of these columns, in the order of this object, one of them without the
- * assignee (docs/decisions/pagination.md).
+ * The column and value type for each filter. Each column has an index `(tenant_id, column, id DESC)` and counters in
+ * `ticket_counts`. In addition, one index contains all of these columns, and another contains all except the assignee.
+ * The index columns are in the order of this object (docs/decisions/pagination.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },
@@ -43,11 +45,11 @@ export const filterColumns: Record<FilterName, { column: string; type: 'text' | 
 };
 export const filterNames = Object.keys(filterColumns) as FilterName[];
 
-/** The maximum offset. The sum of offset and limit must be a 32-bit integer, like the number of tickets of a tenant. */
+/** The maximum offset. The sum of offset and limit must be a 32-bit integer, like a tenant's number of tickets. */
 const maxSkip = 2 ** 31 - 1000;
 
 /**
- * The maximum page size. The statements contain it as a literal LIMIT. Without the literal, the planner would assume
+ * The maximum page size. It is a literal LIMIT in the SQL statements. Without the literal, the planner would assume
  * that a page has a tenth of all matching rows.
  */
 const maxPageSize = 100;
@@ -57,9 +59,9 @@ interface Order {
   direction: 'DESC' | 'ASC';
   /** The operator that selects the ids up to and including the last id of the page. */
   upTo: '>=' | '<=';
-  /** The aggregate function that returns the first of several ids in this order. */
+  /** The aggregate function that returns the first id in this order. */
   first: 'max' | 'min';
-  /** An id that comes after the ids of all tickets in this order. */
+  /** An id that comes after all ticket ids in this order. */
   end: string;
 }
 
@@ -68,7 +70,7 @@ const orders: Record<TicketQuery['sort'], Order> = {
   id: { direction: 'ASC', upTo: '<=', first: 'min', end: '9223372036854775807' },
 };
 
-/** Returns a range of the tickets that match the filters, and their exact total. */
+/** Returns one page of the tickets that match the filters, and their exact total. */
 export async function selectTickets(
   db: TenantClient,
   filters: CountedFilters,
@@ -85,14 +87,14 @@ export async function selectTickets(
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
-/** A cache of the statements that `getPageQuery` has built, by their options. */
+/** A cache for the statements that `getPageQuery` builds, by their options. */
 const pages = new Map<string, TenantQuery>();
 
-/** The options that determine the text of the statement. */
+/** The options that determine the SQL text of a statement. */
 interface Choice extends Pick<TicketQuery, 'sort'> {
   names: FilterName[];
   isFirstPage: boolean;
-  /** Whether the query has only one filter with only one value, which is the most frequent case. */
+  /** Whether the query has exactly one filter with one value, which is the most frequent case. */
   isOfOneValue: boolean;
 }
 
@@ -104,8 +106,8 @@ function getPageQuery(choice: Choice): TenantQuery {
 }
 
 /**
- * Builds the statement for a page and its total. $1 is the tenant, $2 the offset and $3 the limit. The values of the
- * filters begin at $4.
+ * Builds the statement for a page and the total. $1 is the tenant, $2 the offset and $3 the limit. The filter values
+ * begin at $4.
  */
 function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
   const [name] = names;
@@ -120,8 +122,8 @@ function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
 
 /**
  * Combines the total and the page in one statement. If the page is past the end, the statement reads only the total.
- * OFFSET 0 makes PostgreSQL compute the total once, before the page. Without OFFSET 0, PostgreSQL would inline the
- * subquery for the total into the conditions of the page, and these conditions could not use an index.
+ * `OFFSET 0` makes PostgreSQL compute the total once, before the page. Without it, PostgreSQL would inline the subquery
+ * for the total into the conditions of the page, which then couldn't use an index.
  * @param total selects one row with the column `n`
  * @param page selects tickets, and may use `total.n`
  */
@@ -133,7 +135,7 @@ function totalAndPage(total: string, page: string): string {
 
 const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
 
-/** Builds the query for a page without filters. Ordinals have no gaps, so each page is a range of ordinals. */
+/** Builds the query for a page without filters. Ordinals have no gaps, so a page is a range of ordinals. */
 function buildPageByOrdinal({ direction }: Order): string {
   const range = {
     DESC: 't.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int',
@@ -143,8 +145,8 @@ function buildPageByOrdinal({ direction }: Order): string {
 }
 
 /**
- * Returns the columns by which the statement groups the counters, in the order of an index: for one filter, the column
- * of this filter; for several filters, all columns with counters (the assignee only if it is one of the filters).
+ * Returns the columns to group the counters by, in index order. For one filter, returns only its column. For several
+ * filters, returns all columns with counters. The assignee column is included only if there is a filter for it.
  */
 function kindColumns(names: FilterName[]): string[] {
   const several = filterNames.filter((name) => name !== 'assigneeId' || names.includes(name));
@@ -152,8 +154,8 @@ function kindColumns(names: FilterName[]): string[] {
 }
 
 /**
- * Builds SQL that selects the groups of tickets that match the filters, with the count of each group and the total.
- * Counters exist for each assignee and, as assignee 0, for all tickets together.
+ * Builds SQL that selects the groups of tickets that match the filters, the count of each group, and the total. There
+ * are counters for each assignee. The counters for assignee 0 count the tickets of all assignees.
  */
 function kinds(names: FilterName[]): string {
   const all = kindColumns(names).join(', ');
@@ -166,8 +168,8 @@ function kinds(names: FilterName[]): string {
 }
 
 /**
- * Builds the queries for the total and the page if there is only one filter with one value. In this case, the statement
- * doesn't need to merge groups.
+ * Builds the queries for the total and the page if there is only one filter with one value. These queries don't need to
+ * merge groups.
  */
 function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: string, page: string] {
   const { column, type } = filterColumns[name];
@@ -181,15 +183,15 @@ function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: b
     const few = `SELECT * FROM (${all(columns)} LIMIT ${maxPageSize}) AS few`;
     return [total, `${few} ORDER BY id ${direction} LIMIT $3::int`];
   }
-  // Skips rows in the index only.
+  // Skips rows with an index-only scan.
   const ids = `SELECT id FROM (${all('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${maxPageSize}`;
   const page = `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id`;
   return [total, `${page} ORDER BY t.id ${direction}`];
 }
 
 /**
- * Builds the query for the first page if one filter has several values. The query reads the first rows of each value
- * from the index and merges them.
+ * Builds the query for the first page if there is one filter with several values. The query reads the first rows for
+ * each value from the index and merges them.
  */
 function buildFirstPage(kind: string[], { direction }: Order): string {
   const first = ofKind(kind, (tickets) => {
@@ -201,15 +203,15 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
 }
 
 /**
- * Builds the query for any other page. The share of a group is the part of offset + limit that is proportional to the
- * size of the group, rounded up. The shares add up to at least offset + limit, so the page ends at or before the last
- * row of one of the shares. The query finds the first such row, reads the ids up to this row from the index only, and
- * then reads the tickets of the page.
+ * Builds the query for a page with several groups. Each group gets a share of `offset + limit` rows. The share is
+ * proportional to the size of the group, rounded up. The shares add up to at least `offset + limit` rows, so the last
+ * row of one of the shares is at or after the end of the page. The query finds the first such row and reads the ids up
+ * to it with an index-only scan. Then it reads the tickets on the page.
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // With several columns, sorts in the order of the index or in the reverse order. This order includes the category,
-  // because the category can be null.
+  // If there are several columns, the order must be the index order or its reverse. It includes the category, because
+  // the category can be null.
   const category = direction === 'DESC' ? 'category' : 'category DESC';
   const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(
@@ -231,13 +233,13 @@ function buildPageByShares(kind: string[], { direction, upTo, first, end }: Orde
     JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${direction}`;
 }
 
-/** Builds a query for the tickets of one group. The row `kind` contains the values of the group. */
+/** Builds a query for the tickets in one group. The row `kind` contains the column values of the group. */
 function ofKind(kind: string[], query: (tickets: string) => string): string {
   const among = (conditions: string[]) =>
     query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
   const same = kind.map((column) => `${column} = kind.${column}`);
   if (kind.length === 1) return among(same);
-  // Tickets without a category have null as their category, but their counters have an empty text.
+  // For tickets without a category, the category is null in the table `tickets`, but an empty text in the counters.
   const none = same.with(kind.indexOf('category'), "kind.category = '' AND category IS NULL");
   return `(${among(same)}) UNION ALL (${among(none)})`;
 }

@@ -8,26 +8,26 @@ import { type CountedFilters, filterColumns, filterNames, type TicketPage, type 
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Reads pages of tickets if a filter has no counters. Collects the matching ids and counts them up to a limit.
- * PostgreSQL plans each statement for the values of the filters, because the best index depends on these values
+ * Reads pages of tickets if there are no counters for one of the filters. Collects the matching ids and counts them up
+ * to a limit. PostgreSQL plans each statement for the given filter values, because the best index depends on them
  * (docs/decisions/full-text-search.md).
  */
 
 /** All filters of the ticket list. */
 export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (typeof uncounted)[number]>, 'parentId'> {
   parentId: number[] | undefined;
-  /** Whether to include unassigned tickets, in addition to the tickets of `assigneeId`. */
+  /** Whether to include unassigned tickets, in addition to tickets that match `assigneeId`. */
   unassigned: boolean;
 }
 
 const uncounted = ['requesterId', 'parentId', 'watcherUserId', 'createdSince', 'createdBefore', 'q'] as const;
 
-/** Returns true if counters exist for all of these filters. The total is then exact. */
+/** Returns true if there are counters for all filters. In this case, the total is exact. */
 export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
 
-/** Returns a range of the tickets that match the filters, and their total up to a limit. */
+/** Returns one page of the tickets that match the filters, and their total up to a limit. */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
   if (q === undefined) return runIdQuery(db, buildByFilters(db, filters), range, maxCounted);
@@ -39,13 +39,13 @@ export async function findTickets(db: TenantClient, filters: TicketFilters, rang
 const directions = { id: 'ASC', '-id': 'DESC' } as const;
 type Direction = (typeof directions)[TicketQuery['sort']];
 
-/** The parts of a statement that finds the ids of the matching tickets. */
+/** The parts of a statement that finds the ids of matching tickets. */
 interface IdQuery {
-  /** The CTEs for `found` and `isComplete`, each with a comma at its end. */
+  /** The CTEs that `found` and `isComplete` use. A comma follows each CTE. */
   ctes: Prisma.Sql;
-  /** A SELECT of the ids. */
+  /** The SELECT statement for the ids. */
   found: Prisma.Sql;
-  /** SQL condition: `found` selects all matching ids. */
+  /** The SQL condition that is true if `found` selects all matching ids. */
   isComplete: Prisma.Sql;
 }
 
@@ -62,9 +62,9 @@ function buildByWords(q: string, order: Direction): IdQuery {
 
 /**
  * Builds the query for words and filters. If at most `maxFound` rows match the words, the query applies the filters to
- * these rows. Otherwise, if at most `maxFound` rows match the filters, it checks the words of these rows. Otherwise, it
- * applies the filters only to the first rows that match the words, and the result is incomplete. PostgreSQL doesn't
- * evaluate CTEs that it doesn't need.
+ * these rows. Otherwise, if at most `maxFound` rows match the filters, it checks the words in these rows. If more rows
+ * match both, it applies the filters only to the first rows that match the words, so the result is incomplete.
+ * PostgreSQL doesn't evaluate unused CTEs.
  */
 function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
@@ -85,7 +85,10 @@ function buildCombined(db: TenantClient, q: string, filters: TicketFilters, orde
   };
 }
 
-/** Builds SQL for the first ticket id in each partition of the search index. Ids and ordinals have the same order. */
+/**
+ * Builds SQL that selects the first ticket id in each partition of the search index. Ids and ordinals have the same
+ * order.
+ */
 function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
   return sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     FROM ticket_sequences AS s, generate_series(0, s.total >> 15) AS place, LATERAL (
@@ -93,7 +96,7 @@ function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
     ) AS first WHERE s.tenant_id = ${$tenantId}`;
 }
 
-/** Runs the query and reads the tickets of the page. @param max the maximum number of matching rows to count */
+/** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
   { ctes, found, isComplete }: IdQuery,
@@ -120,8 +123,8 @@ async function runIdQuery(
 }
 
 /**
- * Builds the FROM and WHERE clauses for all filters except `q`.
- * @param also `among`: the name of a CTE with the ticket ids to filter; `condition`: an additional condition
+ * Builds the FROM and WHERE clauses for all filters except `q`. @param also `among` is the name of a CTE with the
+ * ticket ids to filter, and `condition` is an additional condition
  */
 function matching(
   db: TenantClient,
@@ -144,7 +147,7 @@ function matching(
   return where.length === 0 ? sources : sql`${sources} WHERE ${join(where, ' AND ')}`;
 }
 
-/** Returns the SQL conditions on columns of the table tickets. */
+/** Returns the SQL conditions on columns of the table `tickets`. */
 function buildConditions(filters: TicketFilters): Prisma.Sql[] {
   const { assigneeId, unassigned, requesterId, parentId, createdSince, createdBefore } = filters;
   const assigned = anyOf('t.assignee_id', assigneeId, 'bigint');
@@ -160,7 +163,9 @@ function buildConditions(filters: TicketFilters): Prisma.Sql[] {
   ];
 }
 
-/** Builds the SQL condition of a filter. Compares one value with `=`, so that an index returns the tickets in order. */
+/**
+ * Builds the SQL condition for a filter. For a single value, uses `=`, so that an index returns the tickets in order.
+ */
 function anyOf(column: string, values: readonly (string | number)[] | undefined, type: string): Prisma.Sql[] {
   if (values === undefined) return [];
   const [value, ...others] = new Set(values);
@@ -170,7 +175,7 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
 
 function watchedBy({ $tenantId }: TenantClient, users: number[]): Prisma.Sql {
   const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf('user_id', users, 'bigint')], ' AND ');
-  // A ticket has one row for each matching watcher.
+  // Without DISTINCT, a ticket would have one row for each matching watcher.
   const distinct = raw(new Set(users).size > 1 ? 'DISTINCT' : '');
   return sql`SELECT ${distinct} ticket_id AS id FROM ticket_watchers WHERE ${where}`;
 }

@@ -9,10 +9,10 @@ import { nextUpdatedAt, ownColumns, type TicketRow } from './sql.ts';
 import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
 
 /*
- * Creates and updates tickets with their watchers and activities. One statement writes one or many tickets.
+ * Creates and updates tickets with their watchers and activities. One statement can write many tickets.
  */
 
-/** The columns of a new ticket that the server sets. The database sets all other columns. */
+/** The columns that the server sets for a new ticket. The database sets all other columns. */
 export type NewTicketRow = Pick<
   TicketRow,
   | 'title'
@@ -31,11 +31,11 @@ export type NewTicketRow = Pick<
 
 /**
  * Builds the statement that inserts tickets. The statement first increases the tenant's sequence by the number of
- * tickets. The tickets get the ordinals and numbers after the previous values of the sequence.
+ * tickets. The tickets get the next ordinals and numbers.
  *
  * - $1, $3 to $7: the parameters of `reserveNumbers`
- * - $2: the tickets as JSON, each with its position in the batch and among the tickets of its type
- * - $8, $9: the user and the API key that create the tickets, or null
+ * - $2: the tickets as JSON, each with its position in the batch and its position among tickets of the same type
+ * - $8, $9: the user and the API key of the request, or null
  */
 const buildInsert = ({ watched }: { watched: boolean }) => `
   WITH sequence AS (${reserveNumbers}
@@ -72,17 +72,17 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
     SELECT ${ownColumns}, (SELECT "watcherUserIds" FROM given WHERE given.id = t.id) FROM t ORDER BY ordinal) AS ticket`;
 
 /**
- * The statements that insert tickets with and without watchers. Most tickets have no watchers, and the statement
- * without watchers is faster.
+ * The statements that insert tickets with and without watchers. Most tickets have no watchers, and their statement is
+ * faster.
  */
 const insert = { watched: buildInsert({ watched: true }), unwatched: buildInsert({ watched: false }) };
 
-/** The actor of a change and the database client that writes it. */
+/** The actor of a change, and the database client that writes the change. */
 export interface Writer extends Acting {
   db: TenantClient;
 }
 
-/** Returns the statement that inserts tickets, with its values. */
+/** Returns the statement that inserts tickets, including its parameters. */
 function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewTicketRow[]): Statement {
   const { positioned, counts } = numberTickets(tickets);
   const values = [db.$tenantId, JSON.stringify(positioned), ...counts, userId ?? null, keyId ?? null];
@@ -90,15 +90,19 @@ function toInsertStatement({ db, userId, keyId }: Writer, tickets: readonly NewT
   return { text, values };
 }
 
-/** The written tickets, and whether an active subscription has the event type of the change. */
+/**
+ * The written tickets. `hasSubscribers` is true if an active webhook subscription includes the event type of the
+ * change.
+ */
 interface Written {
   tickets: TicketRow[];
   hasSubscribers: boolean;
 }
 
 /**
- * Inserts tickets with their watchers. Assigns the next ordinals, and the next numbers of each type. Returns the
- * tickets in order. The tenant's sequence is locked until the commit, so that ordinals and ids have the same order.
+ * Inserts tickets with their watchers. Assigns the next ordinals, and the next ticket numbers of each type. Returns the
+ * tickets in the given order. The tenant's sequence is locked until the commit, so that ordinals and ids have the same
+ * order.
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
   const [, rows = [], subscribers = []] = await queryPipelined(writer.db, [
@@ -110,15 +114,15 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
 }
 
 /**
- * The statements that update one or several tickets. One ticket is the most frequent case. Its statement avoids the
- * join with a recordset, which would take a tenth of the statement's time.
+ * The statements that update one or several tickets. Most updates change one ticket. Their statement doesn't join a
+ * recordset, which saves a tenth of its time.
  */
 const updates = {
   one: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
   oneAsRead: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2 AND tickets.version = $6' }),
   many: buildUpdate({
     given: 'json_to_recordset($3::json)',
-    // Makes PostgreSQL look up the tickets by index, regardless of the planner's estimates.
+    // With both conditions, PostgreSQL looks up the tickets by index, regardless of the planner's estimates.
     id: 'tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id',
   }),
 };
@@ -129,7 +133,7 @@ const updates = {
  * - $1: the tenant
  * - $2: the ids, or the id of a single ticket
  * - $3: the new values as JSON
- * - $4, $5: the user and the API key that update the tickets, or null
+ * - $4, $5: the user and the API key of the request, or null
  * - $6: the expected version of a single ticket, for `oneAsRead`
  */
 function buildUpdate({ given, id }: { given: string; id: string }): string {
@@ -158,7 +162,10 @@ function buildUpdate({ given, id }: { given: string; id: string }): string {
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
 }
 
-/** SQL that replaces the watchers of tickets. $1 is the tenant, $2 the ticket ids, and $3 the new watchers as JSON. */
+/**
+ * SQL that replaces the watchers of tickets. $1 is the tenant, $2 contains the ticket ids, and $3 the new watchers as
+ * JSON.
+ */
 const updateWatchers = `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json) AS given (id bigint, "watcherUserIds" bigint[])
@@ -176,14 +183,15 @@ interface ChangedTicket {
 }
 
 /**
- * Returns the statement that updates locked tickets, or a single unlocked ticket that still has the expected version.
+ * Returns the statement that updates locked tickets. If `version` is set, the statement updates one unlocked ticket,
+ * but only if the ticket still has this version.
  */
 function toUpdateStatement(
   { db, userId, keyId }: Writer,
   changed: readonly ChangedTicket[],
   version?: number,
 ): Statement {
-  // Uses the clock of the process, because Prisma also uses it for other tables.
+  // Uses the clock of this process, like Prisma does for other tables.
   const updatedAt = new Date();
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
   const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [toIds(changed), given];
@@ -193,9 +201,9 @@ function toUpdateStatement(
 }
 
 /**
- * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order.
- * @param version the expected version of a single unlocked ticket whose watchers don't change; if the ticket has
- * another version, the function writes nothing
+ * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order. @param version the
+ * expected version of a single unlocked ticket; if its version differs, the function writes nothing; the watchers of an
+ * unlocked ticket must not change
  */
 export async function changeTickets(
   writer: Writer,
@@ -212,7 +220,10 @@ export async function changeTickets(
   return toWritten(rows, subscribers, count);
 }
 
-/** Returns the statement that replaces the watchers, or no statement if no watchers change, as in most patches. */
+/**
+ * Returns the statement that replaces the watchers. Returns an empty list if no watchers change, which is the most
+ * frequent case.
+ */
 function toWatcherStatements(db: TenantClient, changed: readonly ChangedTicket[]): Statement[] {
   const rewatched = changed.filter(({ changes }) => 'watcherUserIds' in changes);
   if (rewatched.length === 0) return [];

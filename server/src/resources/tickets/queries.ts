@@ -29,7 +29,7 @@ import { type ById, byId, findTicketIds, resolveTicketId } from './ticket-refere
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
   const { page, perPage, sort, assigneeId, parentId: parents, ...others } = query;
   const findId = await findTicketIds({ db }, parents ?? []);
-  // Replaces unknown numbers with the id 0, which no ticket has.
+  // Replaces unknown ticket numbers with the id 0, because no ticket has this id.
   const parentId = parents?.map((parent) => findId(parent) ?? 0);
   const filters = { ...others, ...parseAssignees(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
@@ -39,7 +39,7 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
 }
 
-/** Converts the assignee filter. `me` becomes the id of the request's user, and `none` becomes `unassigned`. */
+/** Converts the assignee filter. `me` becomes the user id of the request. `none` sets `unassigned`. */
 function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
   const ids = requested?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
   return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: requested?.includes('none') ?? false };
@@ -72,7 +72,7 @@ export async function createTicket(context: UserContext, body: NewTicket): Promi
   });
 }
 
-/** Inserts tickets and emits `ticket.created` for each ticket. Returns the tickets in order. */
+/** Inserts tickets and emits `ticket.created` for each of them. Returns the tickets in the given order. */
 export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
   const { tickets, hasSubscribers } = await insertTickets(context, rows);
   const created = tickets.map(presentTicket);
@@ -84,7 +84,7 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
 }
 
 /**
- * Updates a ticket and emits `ticket.updated`. A patch without changes writes and emits nothing
+ * Updates a ticket and emits `ticket.updated`. If the patch changes nothing, writes and emits nothing
  * (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
@@ -94,8 +94,9 @@ export async function updateTicket(context: Context, reference: TicketReference,
 }
 
 /**
- * Updates a ticket without a lock, which most patches don't need. Reads the ticket, and writes it only if its version
- * is still the same. If the patch needs a lock or the version has changed, writes nothing and resolves to undefined.
+ * Updates a ticket without a lock, because most patches don't need one. Reads the ticket, and writes it only if its
+ * version hasn't changed. If the patch needs a lock or the version has changed, writes nothing and resolves to
+ * undefined.
  */
 async function patchUnlocked(
   context: Context,
@@ -107,8 +108,8 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
-  // A change of the parent needs the tenant's lock for parents. A change of the watchers needs the lock on the ticket,
-  // because watchers are rows of another table, which the version check doesn't cover.
+  // A new parent requires the tenant's lock for parents. New watchers require a lock on the ticket, because watchers
+  // are in another table that the version check doesn't cover.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
   await checkReferences(context, change.references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
@@ -151,13 +152,13 @@ export interface Change {
   before: Ticket;
   after: Ticket;
   changes: Changes;
-  /** The ids of users and tickets that the patch adds. */
+  /** The user ids and ticket ids that the patch adds. */
   references: References;
 }
 
 /**
  * Computes the change that a patch makes to a ticket. Returns undefined if the patch changes nothing. Checks only rules
- * that need no database query.
+ * that don't need a database query.
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
 export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
@@ -168,9 +169,8 @@ export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Dat
 }
 
 /**
- * Writes the changes of locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
- * @param version the expected version of a single unlocked ticket; if the ticket has another version, the function
- * writes nothing
+ * Writes changes to locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes. @param
+ * version the expected version of a single unlocked ticket; if its version differs, the function writes nothing
  */
 export async function writeChanges(
   context: Context & Transaction,
@@ -202,12 +202,12 @@ export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, be
   };
 }
 
-/** The parent id of each ticket by the id of the ticket, for the new parents of the changes and all their ancestors. */
+/** Maps ticket ids to the ids of their parents. Contains the new parents in the changes, and all of their ancestors. */
 export type Parents = Map<number, number>;
 
 /**
- * Reads the ancestors of the new parents. Acquires a lock of the tenant first, because two concurrent changes of
- * parents could create a cycle that neither transaction sees.
+ * Reads the ancestors of the new parents. First acquires a lock for the tenant. Without the lock, two concurrent
+ * transactions could change parents and create a cycle that neither of them sees.
  */
 export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
   const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));
@@ -217,7 +217,7 @@ export async function lockParents({ db }: Context, changes: readonly Change[]): 
 }
 
 /**
- * Rejects a change whose new parent is the ticket itself or one of its descendants.
+ * Rejects a change if the new parent is the ticket itself or one of its descendants.
  * @throws ApiError VALIDATION_ERROR
  */
 export function rejectCycle({ before, references }: Change, parents: Parents): void {
@@ -230,7 +230,7 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
   }
 }
 
-/** Returns the ticket with the patch applied. Checks only rules that need no database query. */
+/** Applies a patch to a ticket and returns the result. Checks only rules that don't need a database query. */
 function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById<TicketPatch>, now: Date): Ticket {
   const after: Ticket = {
     ...before,
@@ -244,7 +244,7 @@ function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById
   return after.status === before.status ? after : { ...after, ...getStatusTimestamps(before, after.status, now) };
 }
 
-/** Returns the timestamps that a change of the status sets or clears. @throws ApiError INVALID_TRANSITION */
+/** Returns the timestamps that a status change sets or clears. @throws ApiError INVALID_TRANSITION */
 function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolvedAt' | 'closedAt'> {
   const allowed = ticketTransitions[from.status];
   if (!allowed.includes(to)) {
@@ -260,7 +260,7 @@ function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ti
   return { resolvedAt: null, closedAt: null };
 }
 
-/** Returns the values of a new ticket from the input of a request. */
+/** Converts the input of a request to the values of a new ticket. */
 export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): NewTicketRow {
   return {
     title: input.title,

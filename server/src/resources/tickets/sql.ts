@@ -8,19 +8,19 @@ import { conditions, whereReference } from './ticket-reference.ts';
 /*
  * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md). Prisma would need separate round
  * trips and snapshots for the count, the page and the watchers. Every statement filters by tenant. PostgreSQL returns
- * tickets as JSON, because parsing twenty columns per row would take the server twice as long. mutations.ts writes
- * tickets.
+ * tickets as JSON, because parsing twenty columns per row would take twice as long. For statements that write tickets,
+ * see mutations.ts.
  */
 
-/** The type of a column when it is serialized as JSON. */
+/** The type of a column after it is serialized as JSON. */
 type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
 
-/** A ticket as PostgreSQL returns it in JSON, with the ids of its watchers in ascending order. */
+/** A ticket in the JSON form that PostgreSQL returns. The watcher ids are in ascending order. */
 export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> } & {
   watcherUserIds: number[];
 };
 
-/** SQL for the columns of a TicketRow except the watchers, from the table tickets as `t`. */
+/** The SQL for all columns of a `TicketRow` except the watchers. The table `tickets` must have the alias `t`. */
 export const ownColumns = `
   t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
   t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
@@ -28,7 +28,7 @@ export const ownColumns = `
   t.closed_at AS "closedAt", t.comment_count AS "commentCount", t.version, t.created_at AS "createdAt",
   t.updated_at AS "updatedAt"`;
 
-/** SQL for the columns of a TicketRow, from the table tickets as `t`. */
+/** The SQL for all columns of a `TicketRow`. The table `tickets` must have the alias `t`. */
 export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;
@@ -42,14 +42,14 @@ const selectByIds = `SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
 const byIdsQuery = tenantQuery(selectByIds);
 
-/** A row with one column, which contains several tickets. */
+/** A result row with one column that contains several tickets. */
 interface Tickets {
   tickets: TicketRow[] | null;
 }
 
 /**
- * Locks tickets until the end of the transaction, in the order of their ids. A second statement then reads the tickets,
- * so that it sees their latest versions. Resolves to the tickets that exist in the tenant, in no particular order.
+ * Locks tickets until the end of the transaction, in the order of their ids. A second statement reads the tickets, so
+ * that it sees their latest versions. Resolves to the existing tickets of the tenant, in no particular order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, [found] = []] = (await queryPipelined(db, [
@@ -59,20 +59,20 @@ export async function lockTickets(db: TenantClient, ids: readonly number[]): Pro
   return found?.tickets ?? [];
 }
 
-/** Returns the tickets with these ids that exist in the tenant, in no particular order. */
+/** Returns the tenant's tickets with these ids, in no particular order. */
 export async function selectTicketsByIds(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   return (await queryOne<Tickets>(db, byIdsQuery, [ids]))?.tickets ?? [];
 }
 
-/** Returns one ticket of the tenant, by id or number. */
+/** Returns one of the tenant's tickets, by id or number. */
 export function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
   const { by, values } = whereReference(reference);
   return queryOne(db, referenceQueries[by], values);
 }
 
 /**
- * SQL that selects the tickets of the CTE `page` in change-feed.ts. The LIMIT removes no rows, but gives the planner an
- * upper bound.
+ * SQL that selects the tickets with ids in the CTE `page` in change-feed.ts. The LIMIT removes no rows, but gives the
+ * planner an upper bound.
  */
 export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
@@ -81,7 +81,7 @@ export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
 const afterQuery = tenantQuery(`SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`);
 
-/** Returns up to `take` tickets with an id larger than `id`, ordered by id. */
+/** Returns up to `take` tickets with ids greater than `id`, in ascending order. */
 export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
   return (await queryOne<Tickets>(db, afterQuery, [id, take]))?.tickets ?? [];
 }
@@ -94,7 +94,7 @@ const selectAncestors = `
   )
   SELECT id, parent_id AS "parentId" FROM line`;
 
-/** Returns the parent ids of these tickets and of all their ancestors, by ticket id. */
+/** Returns the parent ids of tickets and all their ancestors, by ticket id. */
 export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await queryRows<{ id: string; parentId: string | null }>(db, {
     text: selectAncestors,
@@ -105,7 +105,7 @@ export async function selectParents(db: TenantClient, ids: readonly number[]): P
 
 /**
  * Builds SQL for a new `updatedAt` that is later than the previous value, even if the clock of another process is
- * ahead. Receivers of events compare `updatedAt` to find the latest version.
+ * ahead. Event receivers compare `updatedAt` to find the latest version.
  */
 export function nextUpdatedAt(now: string): string {
   return `greatest(${now}, tickets.updated_at + interval '1 ms')`;

@@ -1,17 +1,18 @@
 import { type TicketNumber, type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
 
 /*
- * Generates ticket numbers, which start at 1 for each type in a tenant. The tenant's row in ticket_sequences stores the
- * last number of each type. Each transaction that inserts tickets locks this row until it ends.
+ * Generates ticket numbers. In each tenant, the numbers of each ticket type start at 1. The tenant's row in
+ * `ticket_sequences` stores the last number of each type. A transaction that inserts tickets locks this row until the
+ * transaction ends.
  */
 
-/** Returns the ticket number in the format of the API, such as `INC-17`. */
+/** Formats a ticket number for the API, such as `INC-17`. */
 export function formatTicketNumber(type: TicketType, number: number): TicketNumber {
   return `${ticketNumberPrefixes[type]}-${number}`;
 }
 
 /**
- * SQL that increases the sequence of the tenant by the number of new tickets, and returns the previous values.
+ * SQL that increases the tenant's sequence by the number of new tickets and returns the previous values.
  *
  * - $1: the tenant
  * - $3 to $7: the number of new tickets, incidents, problems, changes and service requests
@@ -25,13 +26,15 @@ export const reserveNumbers = `
     RETURNING s.total - $3::int AS total, s.incident - $4::int AS incident, s.problem - $5::int AS problem,
       s.change - $6::int AS change, s.service_request - $7::int AS service_request`;
 
-/** SQL expression for the number of a ticket, from `type`, `"placeOfType"` and the columns of `reserveNumbers`. */
+/**
+ * The SQL expression for the number of a ticket. It uses `type`, `"placeOfType"` and the columns of `reserveNumbers`.
+ */
 export const nextNumber = `"placeOfType" + CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem
       WHEN 'CHANGE' THEN change ELSE service_request END`;
 
 /**
- * Returns the tickets with their position in the batch and among the tickets of their type. Also returns the values of
- * the parameters $3 to $7 of `reserveNumbers`.
+ * Adds two positions to each ticket: its position in the batch, and its position among tickets of the same type. Also
+ * returns the parameters $3 to $7 for `reserveNumbers`.
  */
 export function numberTickets<Row extends { type: TicketType }>(tickets: readonly Row[]) {
   const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };

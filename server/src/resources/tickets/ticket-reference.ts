@@ -5,16 +5,21 @@ import type { Context } from '../shared/context.ts';
 import { noSuchTicket } from '../shared/foreign-keys.ts';
 import { formatTicketNumber } from './ticket-number.ts';
 
-/** The largest possible ticket number, which is the largest value of a PostgreSQL integer. */
+/** The largest possible ticket number: the maximum value of a PostgreSQL integer. */
 const maxNumber = 2 ** 31 - 1;
 
-/** SQL conditions for the table tickets as `t` that select a ticket of the tenant `$1` by id or number. */
+/**
+ * The SQL conditions that select a ticket by id or number. $1 is the tenant. The table `tickets` must have the alias
+ * `t`.
+ */
 export const conditions = {
   id: 't.tenant_id = $1 AND t.id = $2',
   number: 't.tenant_id = $1 AND t.type = $2 AND t.number = $3',
 };
 
-/** Returns the name of the condition for a reference, and the values of its parameters from `$2`. */
+/**
+ * Returns the name of the SQL condition for a ticket reference. Also returns the parameter values, starting with $2.
+ */
 export function whereReference(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
   if (typeof reference === 'number') return { by: 'id', values: [reference] };
   return { by: 'number', values: parseTicketNumber(reference) };
@@ -23,15 +28,15 @@ export function whereReference(reference: TicketReference): { by: keyof typeof c
 function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | undefined, number: number] {
   const [prefix, number] = ticketNumber.split('-');
   const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix);
-  // Replaces numbers that are too large for PostgreSQL with 0, which no ticket has.
+  // Replaces numbers that are too large for PostgreSQL with 0, because no ticket has the number 0.
   return [type, Number(number) > maxNumber ? 0 : Number(number)];
 }
 
 const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
 
 /**
- * Returns the id of the ticket that an id or number identifies. For an id, doesn't check that the ticket exists,
- * because the next query of the caller does.
+ * Returns the id of the ticket with an id or ticket number. Doesn't check that a ticket with an id exists, because the
+ * caller's next query does.
  * @throws ApiError NOT_FOUND if no ticket has the number
  */
 export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
@@ -41,14 +46,14 @@ export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: Ti
   return row.id;
 }
 
-/** Returns the id of the ticket that an id or number identifies, or undefined if no ticket has the number. */
+/** Returns the id of the ticket with an id or ticket number. Returns undefined if no ticket has the number. */
 export type FindId = (reference: TicketReference | undefined) => number | undefined;
 
 const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
   JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
 
-/** Looks up the ids of all ticket numbers in one query. If all references are ids, runs no query. */
+/** Looks up the ids for all ticket numbers in one query. If all references are ids, runs no query. */
 export async function findTicketIds(
   { db }: Pick<Context, 'db'>,
   references: readonly (TicketReference | null | undefined)[],
@@ -65,10 +70,10 @@ export async function findTicketIds(
   return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
 }
 
-/** A request body that identifies the parent ticket by id, not by number. */
+/** A request body in which `parentId` is always an id, never a ticket number. */
 export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | undefined };
 
-/** Replaces the number of the parent ticket in a body with its id. @throws ApiError INVALID_REFERENCE */
+/** Replaces the parent's ticket number in a request body with the parent's id. @throws ApiError INVALID_REFERENCE */
 export function byId<Body extends { parentId?: TicketReference | null | undefined }>(
   body: Body,
   findId: FindId,

@@ -14,10 +14,11 @@ import type { Context } from '../shared/context.ts';
 
 /*
  * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement filters by tenant and looks up each time
- * step separately. The index is ordered by step, then by key. In each step, the sum of all keys comes first.
+ * step separately. The index is ordered by time step and then by API key. In each step, the row for the sum of all keys
+ * comes first.
  */
 
-/** The available time ranges, with their table and the number and length of their time steps. */
+/** The available time ranges. Each has a table, a number of time steps, and the length of a step in milliseconds. */
 export const ranges = {
   '1h': { table: 'usage_minutes', steps: 60, stepMs: 60_000 },
   '24h': { table: 'usage_hours', steps: 24, stepMs: 3_600_000 },
@@ -26,7 +27,7 @@ export const ranges = {
 
 export type Range = keyof typeof ranges;
 
-/** A filter for requests by time range and API key. */
+/** A filter by time range and API key. */
 export interface UsageOf {
   range: Range;
   /** Limits the result to these API keys. Default: all keys. */
@@ -44,7 +45,7 @@ export interface UsageCounts {
   byGroup: Map<Group, number[]>;
 }
 
-/** The latency of an endpoint in milliseconds. The precision depends on the buckets of the histogram. */
+/** The latency of an endpoint in milliseconds. The precision depends on the histogram buckets. */
 export interface EndpointLatency {
   endpoint: string;
   /** The number of requests, excluding requests that a limit rejected. */
@@ -53,19 +54,19 @@ export interface EndpointLatency {
   p95: number;
 }
 
-/** An API key that came close to a rate limit or exceeded it. */
+/** An API key that came close to a rate limit or exceeded one. */
 export interface NearLimit {
   keyId: number;
   limit: 'global' | Group;
-  /** The highest percentage of the rate limit that the key has used in a window. */
+  /** The highest percentage of the rate limit that the key has used in any window. */
   peak: number;
   /** The number of requests that this limit rejected. */
   rejected: number;
-  /** The last time step in which the key came close to the limit. */
+  /** The start of the last time step in which the key came close to the limit. */
   lastAt: Date;
 }
 
-/** The number of requests in one time step. */
+/** The number of requests in a time step. */
 interface CountedRow {
   at: Date;
   requests: number;
@@ -74,9 +75,9 @@ interface CountedRow {
 const groupOf = new Map(keyedEndpoints.map(({ id, group }) => [id, group]));
 
 /**
- * Returns the number of requests of each API key per hour, oldest first. The last hour is still in progress. Omits keys
- * without requests.
- * @param keyIds limits the result to these keys; default: all keys, which takes longer if there are many keys
+ * Returns the number of requests per hour for each API key, oldest first. The last hour is still in progress. Omits
+ * keys without requests. @param keyIds limits the result to these keys; default: all keys, which is slower if there are
+ * many keys
  */
 export async function requestsByKey(
   context: Usable,
@@ -96,7 +97,7 @@ const ofEachKey = (which: string) => `
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
   WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND ${which} GROUP BY key_id, at`;
 
-/** Counts requests by outcome and by endpoint group. */
+/** Counts requests per time step, by outcome and by endpoint group. */
 export async function countUsage(context: Usable, usage: UsageOf): Promise<UsageCounts> {
   const { steps, rows } = await runUsageQuery<CountedRow & { endpoint: string; outcome: Outcome }>(
     context,
@@ -107,7 +108,7 @@ export async function countUsage(context: Usable, usage: UsageOf): Promise<Usage
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
     add(counts.byOutcome, row.outcome, steps, row);
-    // An endpoint that exists only in another release has no group.
+    // An endpoint has no group if it exists only in another release.
     if (group !== undefined) add(counts.byGroup, group, steps, row);
   }
   return counts;
@@ -138,7 +139,8 @@ const latencySql = (table: string) => `
   GROUP BY endpoint`;
 
 /**
- * Returns the API keys that came close to a rate limit or exceeded it. Keys with the most rejected requests come first.
+ * Returns the API keys that came close to a rate limit or exceeded one. Keys with the most rejected requests come
+ * first.
  */
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
   const { table, steps, stepMs } = ranges[range];
@@ -200,7 +202,7 @@ function addNearLimit(
   });
 }
 
-/** Runs a statement with the tenant, the time steps and the API keys as parameters. */
+/** Runs an SQL statement. Its parameters are the tenant, the time steps and the API keys. */
 async function runUsageQuery<Row extends object>(
   { db, now }: Usable,
   { range, keyIds = [allKeys] }: UsageOf,
@@ -218,7 +220,7 @@ function stepsUntil(now: Date, count: number, stepMs: number): Date[] {
   return Array.from({ length: count }, (_, index) => new Date(last - (count - 1 - index) * stepMs));
 }
 
-/** Adds requests to the count of their time step. */
+/** Adds a number of requests to the count for their time step. */
 function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at, requests }: CountedRow): void {
   const place = steps.findIndex((step) => step.getTime() === at.getTime());
   const known = counts.get(name) ?? steps.map(() => 0);
@@ -226,7 +228,7 @@ function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at,
   known[place] = (known[place] ?? 0) + requests;
 }
 
-/** The fields of an API key that lists display. */
+/** The fields of an API key that are displayed in lists. */
 export interface NamedKey {
   id: number;
   name: string;

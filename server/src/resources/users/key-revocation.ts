@@ -2,32 +2,32 @@ import { serializeId } from '../../shared/serialize.ts';
 import { type AuditEntry, recordAudit } from '../audit/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
 
-/** The fields of an API key by which administrators recognize it. */
+/** The fields that let administrators recognize an API key. */
 export interface UserKey {
   id: number;
   name: string;
   lastFour: string;
 }
 
-/** The options for the API keys of a user who loses rights (docs/decisions/api-keys.md). */
+/** What to do with the API keys of a user who loses rights (docs/decisions/api-keys.md). */
 export interface KeyChoice {
   /** Whether to keep the API keys. By default, the server revokes the keys. */
   keepKeys?: boolean | undefined;
-  /** The source of the change, for the audit log. Default: the command line. */
+  /** Where the change came from, for the audit log. Default: the command line. */
   from?: Pick<AuditEntry, 'address' | 'userAgent'>;
 }
 
 const columns = { id: true, name: true, lastFour: true } as const;
 
-/** Returns the unrevoked API keys of a user, newest first. */
+/** Returns a user's unrevoked API keys, newest first. */
 export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number): Promise<UserKey[]> {
   const where = { userId, revokedAt: null };
   return (await db.apiKey.findMany({ where, select: columns, orderBy: { id: 'desc' } })).map(present);
 }
 
 /**
- * Revokes the API keys of a user, unless `keepKeys` is true. Records each revocation in the audit log. Returns the
- * revoked keys.
+ * Revokes a user's API keys and records each revocation in the audit log. Returns the revoked keys. If `keepKeys` is
+ * true, does nothing.
  */
 export function revokeUserKeys(
   context: Context,

@@ -27,7 +27,7 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
   });
 }
 
-/** Returns a map from email address to user id, for the active users with these email addresses. */
+/** Returns a map from email address to user id. Contains only active users. */
 export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
   const unique = [...new Set(emails)];
   const ids = new Map<string, number>();
@@ -62,9 +62,9 @@ async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number |
 }
 
 /**
- * Returns the id of the user that a reference identifies. Looks up an email address among the active users. Returns an
- * id without a check, and null if there is no reference.
- * @throws ApiError INVALID_REFERENCE for the field if no active user has the email address
+ * Returns the id of a user. If the reference is an email address, looks up the active user with this address. If it is
+ * an id, returns the id without a check. Returns null if there is no reference. @throws ApiError INVALID_REFERENCE for
+ * the field if no active user has the email address
  */
 export async function findUserId(
   context: Context,
@@ -95,7 +95,8 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates an active user. The command line and the developer area use this function, but no endpoint of v1.
+ * Creates an active user. Only the command line and the developer area use this function. API v1 has no endpoint for
+ * it.
  * @throws ApiError VALIDATION_ERROR if the email address is already in use
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
@@ -119,7 +120,7 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
   return presentUser(row);
 }
 
-/** A changed user, and the API keys that the server revoked because the user lost rights. */
+/** A changed user, and the API keys that were revoked because the user lost rights. */
 export type ChangedUser = User & { revokedKeys: UserKey[] };
 
 /** The roles of users, from the most rights to the fewest. */
@@ -131,11 +132,10 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
 }
 
 /**
- * Updates a user. If the new role has fewer rights, revokes the user's API keys. If it is REQUESTER, also ends the
- * user's sessions in the developer area. The command line and the developer area use this function, but no endpoint of
- * v1.
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use or if no
- * administrator would remain
+ * Updates a user. If the new role has fewer rights, revokes the user's API keys. If the new role is REQUESTER, also
+ * ends the user's sessions in the developer area. Only the command line and the developer area use this function. API
+ * v1 has no endpoint for it. @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address
+ * is already in use or if no administrator would remain
  */
 export function updateUser(
   context: Context,
@@ -160,9 +160,9 @@ export function updateUser(
 }
 
 /**
- * Deactivates a user and revokes the user's API keys. If `keepKeys` is true, the server still rejects the keys until
- * the user is activated again. Ends the user's sessions in the developer area, and invalidates the user's sign-in links
- * permanently.
+ * Deactivates a user and revokes the user's API keys. If `keepKeys` is true, the keys aren't revoked, but the server
+ * rejects them until the user is activated again. Also ends the user's sessions in the developer area, and permanently
+ * invalidates the user's sign-in links.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
 export function deactivateUser(
@@ -178,8 +178,8 @@ export function deactivateUser(
 }
 
 /**
- * Ends the sessions of a user in the developer area and invalidates the user's sign-in links. Sessions and links stay
- * invalid even if the user is activated again.
+ * Ends a user's sessions in the developer area and invalidates the user's sign-in links. They stay invalid even if the
+ * user is activated again.
  */
 async function endAccess(db: TenantClient, userId: number | bigint): Promise<void> {
   const now = new Date();
@@ -199,8 +199,8 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 }
 
 /**
- * Runs `change`, and rolls it back if the workspace then has no active administrator. Acquires a lock, so that two
- * concurrent changes can't remove the last two administrators. The check doesn't apply to the command line
+ * Runs `change`, and rolls it back if the workspace would have no active administrator. Acquires a lock, so that two
+ * concurrent changes can't remove the last two administrators. Changes on the command line aren't checked
  * (docs/decisions/data-model.md).
  * @throws ApiError VALIDATION_ERROR if no administrator would remain
  */
@@ -243,8 +243,8 @@ export function presentUser(row: UserRow): User {
 }
 
 /**
- * Builds the Prisma condition of the filter `active`, because Prisma has no `in` for booleans. If the filter contains
- * both values, the condition is empty.
+ * Builds the Prisma condition for the filter `active`. Prisma doesn't support `in` for booleans. If the filter contains
+ * both true and false, the condition is empty.
  */
 function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
   const distinct = [...new Set(values)];

@@ -1,13 +1,13 @@
 import { NewUser } from '@itsm-api/contract';
 
-/** The schema of a time zone for new users. Accepts only time zones that this process supports. */
+/** The schema for the time zone of a new user. Accepts only time zones that this process supports. */
 export const TimeZone = NewUser.shape.timeZone.refine(
   (name) => name == null || isTimeZone(name),
   'must be the IANA name of a time zone, such as Europe/Berlin',
 );
 
 function isTimeZone(name: string): boolean {
-  // Rejects offsets such as +01:00. Intl accepts them, but they have no daylight saving time.
+  // Rejects offsets such as +01:00. `Intl` accepts offsets, but they don't change with daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;

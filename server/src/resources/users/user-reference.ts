@@ -1,7 +1,7 @@
 import { integerFromText, NewUser } from '@itsm-api/contract';
 import * as z from 'zod';
 
-/** The schema of a reference to a user: an id or an email address. */
+/** The schema for a user reference: an id or an email address. */
 export const UserReference = z.string().transform((text, { addIssue }) => {
   const parsed = (/^\d+$/.test(text) ? integerFromText() : NewUser.shape.email).safeParse(text);
   if (parsed.success) return parsed.data;

@@ -3,11 +3,11 @@ import type { WebhookFilter } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /*
- * Parses and formats webhook filters as text. The text has one pair such as `priority=HIGH,CRITICAL` per field, or is
- * JSON if the pairs can't represent a value, for example a text with a comma.
+ * Parses and formats webhook filters as text. The text has one pair per field, such as `priority=HIGH,CRITICAL`. If
+ * pairs can't represent a value, such as a text with a comma, the filter is formatted as JSON.
  */
 
-/** The schema of a webhook filter as `FIELD=VALUE,VALUE` pairs. It rejects a field that occurs twice. */
+/** The schema for a webhook filter as `FIELD=VALUE,VALUE` pairs. It rejects repeated fields. */
 export const FilterPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must have the form FIELD=VALUE,VALUE'))
   .transform((pairs, { addIssue }): WebhookFilter => {
@@ -31,8 +31,8 @@ const Json = z.string().transform((text, { addIssue }): unknown => {
 });
 
 /**
- * The schema of a webhook filter as text: one `FIELD=VALUE,VALUE` pair per line, or JSON. It converts empty text to
- * null. It doesn't validate the fields and values, because the contract does.
+ * The schema for a webhook filter as text. The text has one `FIELD=VALUE,VALUE` pair per line, or is JSON. The schema
+ * converts empty text to null. It doesn't validate the fields and values, because the contract does.
  */
 export const FilterText = z.string().transform((text, { addIssue }): unknown => {
   const trimmed = text.trim();

@@ -8,9 +8,9 @@ interface Filtered {
 }
 
 /**
- * Checks that every subscribed event type has all fields of the filter, and that each value is valid for its field. If
- * not, some of the event types or values could never match.
- * @throws ApiError VALIDATION_ERROR listing each field and value
+ * Checks that every subscribed event type has all fields in the filter and that each value is valid for its field.
+ * Otherwise, some event types or values could never match. @throws ApiError VALIDATION_ERROR; the details list each
+ * invalid field and value
  */
 export function checkFilter({ events, filter }: Filtered): void {
   const details = Object.entries(filter ?? {}).flatMap(([field, values]) => {
@@ -22,7 +22,7 @@ export function checkFilter({ events, filter }: Filtered): void {
   if (first !== undefined) throw validationError(details.filter(isFirstOfItsPath));
 }
 
-/** Returns the schema of a field of the event's resource, or undefined if filters can't use the field. */
+/** Returns the schema for a field in the event's payload. Returns undefined if filters can't use the field. */
 function findFieldSchema(event: EventType, field: string): z.ZodType | undefined {
   const { shape } = events[event].payload as z.ZodObject;
   const schema = Object.hasOwn(shape, field) ? (shape[field] as z.ZodType) : undefined;
@@ -44,14 +44,15 @@ function findInvalidValues(schema: z.ZodType | undefined, field: string, values:
   return values.flatMap((value, index) => {
     const path = `filter.${field}.${index}`;
     const { error, data } = schema?.safeParse(value) ?? {};
-    // Rejects a value that the schema would normalize. Events contain only normalized values, so it would never match.
+    // Rejects a value that the schema would normalize. It could never match, because events contain only normalized
+    // values.
     if (error === undefined)
       return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
     return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));
   });
 }
 
-/** Returns true if no earlier detail has the same path. Several event types may reject the same value. */
+/** Returns true if no earlier error detail has the same path. Several event types can reject the same value. */
 function isFirstOfItsPath({ path }: ErrorDetail, index: number, details: ErrorDetail[]): boolean {
   return details.findIndex((detail) => detail.path === path) === index;
 }

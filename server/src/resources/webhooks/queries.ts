@@ -36,7 +36,7 @@ import { inHours, insertReplay, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
-/** A webhook subscription with `healthReason`, which no endpoint of v1 returns. */
+/** A webhook subscription with `healthReason`, which API v1 doesn't return. */
 export interface TrackedWebhook extends Webhook {
   healthReason: string | null;
 }
@@ -44,12 +44,12 @@ export interface TrackedWebhook extends Webhook {
 interface Listed {
   /** Whether to include deactivated subscriptions. */
   inactive?: boolean;
-  /** Limits the list to subscriptions created with an API key of this user. */
+  /** Limits the list to subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
 }
 
 /**
- * Prisma condition: this release supports at least one event type of the subscription
+ * The Prisma condition for subscriptions with at least one event type that this release supports
  * (docs/decisions/schema-migrations.md).
  */
 const known = { events: { hasSome: [...EventType.options] } };
@@ -116,17 +116,17 @@ export function createWebhook(
 }
 
 /**
- * Converts the response of `createWebhook` to and from its stored form for an `Idempotency-Key`. The stored form
- * contains the digest of a generated secret instead of the secret itself. The secret has 256 random bits, so it can't
- * be recovered from the digest.
+ * Converts the response of `createWebhook` to and from the form that is stored for an `Idempotency-Key`. The stored
+ * form contains a digest of the generated secret instead of the secret itself. The secret has 256 random bits, so
+ * nobody can recover it from the digest.
  */
 export const keptNewWebhook = {
   keep: ({ secret, ...webhook }: CreatedWebhook): object => {
     return secret === undefined ? webhook : { ...webhook, secretDigest: hash('sha256', secret) };
   },
   /**
-   * Restores the response. Adds the generated secret, unless the secret has changed in the meantime or the subscription
-   * is deactivated.
+   * Restores the response. Includes the generated secret, unless the secret has changed or the subscription has been
+   * deactivated in the meantime.
    */
   restore: async (
     { db, secretCipher }: Context,
@@ -142,7 +142,7 @@ export const keptNewWebhook = {
 };
 
 /**
- * Checks that the workspace has fewer than `maxActiveWebhooks` active subscriptions. Locks the count, so that
+ * Checks that the workspace has fewer than `maxActiveWebhooks` active subscriptions. Acquires a lock, so that
  * concurrent requests can't exceed the limit.
  * @throws ApiError VALIDATION_ERROR
  */
@@ -154,8 +154,8 @@ async function checkActiveLimit(db: TenantClient): Promise<void> {
 }
 
 /**
- * Updates an active webhook subscription. A patch without changes doesn't change `updatedAt`. Pending deliveries use
- * the new values (docs/decisions/webhook-subscriptions.md).
+ * Updates an active webhook subscription. If the patch changes nothing, `updatedAt` stays the same. Pending deliveries
+ * use the new values (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR
  */
 export function updateWebhook(
@@ -169,7 +169,7 @@ export function updateWebhook(
     const webhook = presentWebhook(before, now());
     requireMatch(context.ifMatch, webhook);
     const data = await toChangedColumns(context, before, patch);
-    // Validates only the fields in the patch. If current rules reject a stored value, the client can still change the
+    // Validates only the fields in the patch. Even if current rules reject a stored value, the client can still change
     // other fields.
     checkAll(
       () => patch.url !== undefined && context.targets.checkUrl(patch.url),
@@ -196,7 +196,7 @@ async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
   return row;
 }
 
-/** Returns the new values of the columns that a patch changes. */
+/** Returns the columns that a patch changes, with their new values. */
 async function toChangedColumns(
   { db, keyId, secretCipher }: Context & Partial<UserContext>,
   before: WebhookRow,
@@ -218,7 +218,7 @@ async function toChangedColumns(
     ...(uniqueEvents && !isDeepStrictEqual(uniqueEvents, before.events) && { events: uniqueEvents }),
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
-    // A subscription that was created in the developer area or on the command line has no API key. `skipOwn` needs an
+    // If a subscription was created in the developer area or on the command line, it has no API key. `skipOwn` needs an
     // API key to recognize the subscriber's own changes.
     ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
@@ -226,7 +226,10 @@ async function toChangedColumns(
   };
 }
 
-/** Decrypts a signing secret. Returns undefined if this fails, for example because its encryption key was removed. */
+/**
+ * Decrypts a signing secret. Returns undefined if the decryption fails, for example because the encryption key was
+ * removed.
+ */
 function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionRef): string | undefined {
   try {
     return cipher.decrypt(secret, owner);
@@ -236,8 +239,8 @@ function tryDecrypt(cipher: SecretCipher, secret: Uint8Array, owner: Subscriptio
 }
 
 /**
- * Returns the current values of all columns that a patch can change. Every patch writes all of these columns, so that
- * all patches use the same prepared statement.
+ * Returns the current values of all columns that a patch can change. Every patch writes all of these columns, so all
+ * patches use one prepared statement.
  */
 function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateManyInput {
   const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held, firstSucceededAt } =
@@ -260,7 +263,7 @@ function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateMa
   };
 }
 
-/** The values of the health columns of a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
+/** The health columns of a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
 const healthy = {
   held: false,
   failures: 0,
@@ -278,8 +281,8 @@ async function notifyWorkers({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
 }
 
 /**
- * Starts a replay for an active subscription. The workers process the replay, so the cost of the request doesn't depend
- * on the number of deliveries. `getReplay` returns the progress. Makes an open circuit half-open, so that a worker
+ * Starts a replay for an active subscription. The workers process it later, so the cost of the request doesn't depend
+ * on the number of deliveries. `getReplay` returns the progress. An open circuit becomes half-open, so that a worker
  * sends one delivery immediately.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if too many replays are in progress
  */
@@ -298,7 +301,7 @@ export function replayWebhook(
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, limit: maxCountedReplay });
-    // Processes PENDING deliveries first, because the replay sets deliveries with another status to PENDING.
+    // Processes PENDING deliveries first, because the replay changes the status of all other deliveries to PENDING.
     const ordered = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
     const replayId = await insertReplay(db, { subscriptionId: id, since, states: ordered });
     if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
@@ -308,16 +311,19 @@ export function replayWebhook(
   });
 }
 
-/** A replay of a subscription's deliveries, and its progress. */
+/** The progress of a replay of a subscription's deliveries. */
 export interface ReplayProgress {
   id: number;
   webhookId: number;
   since: string;
   requestedAt: string;
-  /** The number of matching deliveries, at most `maxDeliveriesCounted`, or null until a worker has counted them. */
+  /** The number of matching deliveries, at most `maxDeliveriesCounted`. Null until a worker has counted them. */
   matching: number | null;
   sent: number;
-  /** When the replay finished, or null while it is in progress. A nightly job deletes finished replays after a day. */
+  /**
+   * When the replay finished, or null while it is in progress. A nightly job deletes replays that finished more than a
+   * day ago.
+   */
   finishedAt: string | null;
 }
 
@@ -348,8 +354,8 @@ function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgr
 }
 
 /**
- * Deactivates a webhook subscription. A repeated call has no effect (spec §3). The workers cancel the pending
- * deliveries, so the cost of the request doesn't depend on the number of deliveries.
+ * Deactivates a webhook subscription. A repeated call has no effect (spec §3). The workers cancel pending deliveries
+ * later, so the cost of the request doesn't depend on the number of deliveries.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
 export function deleteWebhook(context: Context, id: number): Promise<TrackedWebhook> {
@@ -365,10 +371,10 @@ export function deleteWebhook(context: Context, id: number): Promise<TrackedWebh
 }
 
 /**
- * Reactivates a webhook subscription and resets its health. The subscription then gets new events, and the pending
- * deliveries that no worker has canceled yet. A repeated call has no effect. No endpoint of v1 uses this function.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the workspace has too many active subscriptions, the target policy
- * rejects the URL, or the server can't decrypt the secret
+ * Reactivates a webhook subscription and resets its health. The subscription gets new events and any pending deliveries
+ * that no worker has canceled yet. A repeated call has no effect. API v1 has no endpoint for this function. @throws
+ * ApiError NOT_FOUND, or VALIDATION_ERROR if the workspace has too many active subscriptions, the target policy rejects
+ * the URL, or the server can't decrypt the secret
  */
 export function activateWebhook(context: Context, id: number): Promise<TrackedWebhook> {
   return transaction(context, async (context) => {
@@ -387,8 +393,8 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
 }
 
 /**
- * Checks that the server can decrypt the signing secret of a subscription. A process doesn't start if it can't decrypt
- * the secret of an active subscription.
+ * Checks that the server can decrypt a subscription's signing secret. A process doesn't start if it can't decrypt the
+ * secret of an active subscription.
  * @throws ApiError VALIDATION_ERROR
  */
 async function checkSecretReadable({ db, secretCipher }: Context, id: number): Promise<void> {
@@ -399,7 +405,7 @@ async function checkSecretReadable({ db, secretCipher }: Context, id: number): P
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
-/** Serializes a webhook subscription for API responses, with its current health and without its secret. */
+/** Serializes a webhook subscription for API responses. Includes its current health, but not its secret. */
 function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const { health, healthReason, nextAttemptAt, pausedAt, pausedReason } = presentHealth(row, now);
   const timestamps = {

@@ -1,13 +1,16 @@
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 
-/** Reserves the id of a new subscription. The id is needed before the insert, to encrypt the secret. */
+/**
+ * Reserves the id for a new subscription. The id is needed before the insert, because the encryption of the secret uses
+ * the id.
+ */
 export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
   const rows = await rawClient(db).$queryRaw<[{ id: bigint }]>`
     SELECT nextval(pg_get_serial_sequence('webhook_subscriptions', 'id')) AS id`;
   return rows[0].id;
 }
 
-/** Returns the time that is `hours` after the current time of the database. */
+/** Returns the time in `hours` hours, according to the database clock. */
 export async function inHours(db: TenantClient, hours: number): Promise<Date> {
   const rows = await rawClient(db).$queryRaw<[{ moment: Date }]>`
     SELECT now() + ${hours}::int * interval '1 hour' AS moment`;
@@ -15,8 +18,8 @@ export async function inHours(db: TenantClient, hours: number): Promise<Date> {
 }
 
 /**
- * Inserts a replay. Uses the clock of the database for the current time, because `settledAt` of deliveries also uses
- * this clock. Prisma would use the clock of the process.
+ * Inserts a replay. Uses the database clock for the current time, because `settledAt` in deliveries also uses it.
+ * Prisma would use the clock of this process.
  */
 export async function insertReplay(
   db: TenantClient,
