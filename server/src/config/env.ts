@@ -175,8 +175,8 @@ export const Settings = z.object({
 export type Settings = z.output<typeof Settings>;
 
 /**
- * The error for invalid settings. The message has one line for each problem. Each line starts with the name of the
- * setting, `.env` or `OTEL_*`.
+ * The error for invalid settings. The message has one line for each problem. Each line starts with a setting name,
+ * `.env` or `OTEL_*`.
  */
 export class SettingsError extends Error {
   override name = 'SettingsError';

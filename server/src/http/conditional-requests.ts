@@ -27,8 +27,8 @@ export function addConditions(app: FastifyInstance): void {
 }
 
 /**
- * If the client already has this version, sets the status 304 and returns null. Otherwise, returns the payload. For
- * HEAD requests, always returns the payload, because `Content-Length` depends on it.
+ * If the client already has the current version, sets the status 304 and returns null. Otherwise, returns the payload.
+ * For HEAD requests, always returns the payload, because `Content-Length` depends on it.
  */
 export function notModifiedUnlessChanged(
   request: FastifyRequest,

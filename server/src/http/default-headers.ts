@@ -30,7 +30,7 @@ export function setDefaultHeaders(request: FastifyRequest, reply: FastifyReply):
 
 /**
  * Returns the headers of every response.
- * @param publicUrl the URL at which browsers reach the server
+ * @param publicUrl the URL that browsers use to reach the server
  */
 export function defaultHeadersOf(requestId: string, publicUrl: string | undefined): Record<string, string> {
   return { [requestIdHeader]: requestId, ...responseHeaders, ...(publicUrl?.startsWith('https:') && strictTransport) };

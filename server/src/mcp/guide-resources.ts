@@ -38,7 +38,7 @@ const resources: readonly Resource[] = [
     ),
 ];
 
-/** Adds the handlers that list and read resources to the MCP server. */
+/** Adds handlers to the MCP server for listing and reading resources. */
 export function addResourceHandlers(server: Server): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ read, ...described }) => described),

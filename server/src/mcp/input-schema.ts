@@ -75,8 +75,8 @@ function propertiesOf({ properties = {}, required }: Json, context: SchemaContex
 }
 
 /**
- * Simplifies a union. If the union has no description and contains only one type besides null, uses the description of
- * that type.
+ * Simplifies a union schema. If the union has no description and contains only one type besides null, uses the
+ * description of that type.
  */
 function simplifyUnion(json: Json, choices: Json[], context: SchemaContext): InputSchema {
   const parts = choices

@@ -65,7 +65,7 @@ function getMessageId({ body }: FastifyRequest): string | number | null {
 /**
  * Returns a hook that responds with 403 to pages from other origins, as MCP requires. This check prevents DNS rebinding
  * attacks on a local server. The hook accepts requests without `Origin`, because only browsers send this header.
- * @param publicUrl the URL at which browsers reach the server
+ * @param publicUrl the URL that browsers use to reach the server
  */
 export function createOriginCheck(publicUrl: string | undefined) {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];

@@ -183,7 +183,7 @@ async function loadNames(data: unknown, { request, options }: Exchange): Promise
   }
 }
 
-/** Returns a warning if the remaining rate limit quota is low. Agents can't read it from the response headers. */
+/** Returns a warning if the remaining rate limit quota is low. Agents can't read the response headers. */
 function describeRemaining(headers: Record<string, unknown>): string {
   const remaining = Number(headers['x-ratelimit-remaining']);
   if (!(remaining <= 5)) return '';

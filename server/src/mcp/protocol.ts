@@ -73,7 +73,7 @@ function isPlainCall({ headers, body }: FastifyRequest, route: InboundClassifica
 }
 
 /**
- * Passes a tool call directly to the MCP server. The HTTP layer of the library would need more CPU time, because it
+ * Passes a tool call directly to the MCP server. The HTTP layer of the MCP library would need more CPU time, because it
  * converts requests and streams.
  */
 async function runCall(

@@ -166,7 +166,7 @@ async function withClient<Result>(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // Uses SET, because older connection poolers reject `statement_timeout` as a startup parameter.
+    // Uses the SQL command SET, because older connection poolers reject `statement_timeout` as a startup parameter.
     await client.query(`SET statement_timeout = ${statementMs}; ${utc}`);
     return await work(client);
   } finally {

@@ -125,7 +125,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 }
 
 /**
- * Gives new tenants ids from the id range of the cell (docs/decisions/failover-and-cells.md).
+ * Configures the database to give new tenants ids from the cell's id range (docs/decisions/failover-and-cells.md).
  * @throws SettingsError if the database already uses the id range of another cell
  */
 async function assignCell(pool: Pool, cell: number): Promise<void> {

@@ -30,8 +30,8 @@ import { openRuntime, type Runtime } from './runtime.ts';
 import { printBanner } from './startup-banner.ts';
 
 /**
- * Stops a component of the process. @param drainMs how long the API still handles requests but reports that it is not
- * ready, in milliseconds
+ * Stops a component of the process. @param drainMs the time in milliseconds that the API still handles requests while
+ * it reports that it isn't ready
  */
 type Stop = (drainMs: number) => Promise<void>;
 
@@ -87,14 +87,14 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
   }
 }
 
-/** Calls the functions one after another, even if a function fails. @throws the first error */
+/** Calls stop functions one after another, even if one of them fails. @throws the first error */
 async function stopSequentially(stops: Stop[], drainMs: number): Promise<void> {
   const failures: unknown[] = [];
   for (const stop of stops) await stop(drainMs).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-/** Calls the functions concurrently. @throws the first error */
+/** Calls stop functions concurrently. @throws the first error */
 async function stopConcurrently(stops: Stop[], drainMs: number): Promise<void> {
   const results = await Promise.allSettled(stops.map((stop) => stop(drainMs)));
   for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -117,8 +117,8 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the paths of validation issues in query parameters to the parameter name. An index would confuse clients
- * that send only one value.
+ * Shortens the paths of validation issues in query parameters to the parameter name. An index in the path would confuse
+ * clients that send only one value.
  */
 function parameterIssues(issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));

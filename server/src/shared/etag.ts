@@ -68,8 +68,8 @@ export function includesEtag(header: string, entityTag: string): boolean {
 
 /**
  * Checks that `If-Match` contains the entity tag of a resource. The caller must lock the row before it reads the
- * resource. Uses strong comparison, so weak tags never match. Timestamps that the server updates without incrementing
- * the version don't matter.
+ * resource. Uses strong comparison, so weak tags never match. Ignores timestamps that the server updates without
+ * incrementing the version.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: object): void {

@@ -28,7 +28,7 @@ export interface LoopHealth {
 interface LoopOptions {
   /** The name of the loop in log entries. */
   name: string;
-  /** The time in milliseconds between two steps if nobody calls `wake()`. */
+  /** The time in milliseconds between two steps if `wake()` isn't called. */
   interval: number;
   /** Runs one step. Resolves to true if the next step should follow immediately. */
   step(): Promise<boolean>;

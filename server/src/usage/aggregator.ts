@@ -1,14 +1,14 @@
 import type { TenantId } from '../shared/tenant-id.ts';
 import { keyedEndpoints, latencyBuckets, outcomes } from './dimensions.ts';
 
-/** The counts for requests with one API key, endpoint and outcome. */
+/** The counts for requests with the same API key, endpoint and outcome. */
 export interface Counts {
   requests: number;
   /** The number of requests per latency bucket (dimensions.ts). */
   latencies: number[];
-  /** The highest percentage of the key's global rate limit window that was used. */
+  /** The highest used percentage of the API key's global rate limit window. */
   globalPeak: number;
-  /** The highest percentage of the key's window for the endpoint group that was used. */
+  /** The highest used percentage of the API key's rate limit window for the endpoint group. */
   groupPeak: number;
 }
 

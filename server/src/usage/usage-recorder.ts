@@ -16,9 +16,9 @@ const maxPendingCounts = 10_000;
 /** A completed request with an API key. */
 export interface Served extends UsageKey {
   milliseconds: number;
-  /** The percentage of the key's global rate limit window that is used after this request. */
+  /** The used percentage of the API key's global rate limit window, after this request. */
   globalShare: number;
-  /** The percentage of the key's window for the endpoint group that is used after this request. */
+  /** The used percentage of the API key's rate limit window for the endpoint group, after this request. */
   groupShare: number;
 }
 

@@ -8,8 +8,8 @@ import { latencyBuckets } from './dimensions.ts';
 export const allKeys = 0n;
 
 /**
- * Adds the counts for a minute to the database rows for that minute and its hour. Also adds the sums of all keys. Uses
- * one atomic statement that several processes can run concurrently. @param minute the start of the minute in
+ * Adds the counts for a minute to the database rows for that minute and its hour. Also adds the sums over all API keys.
+ * Uses one atomic statement that several processes can run concurrently. @param minute the start of the minute in
  * milliseconds since 1970
  */
 export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
@@ -17,7 +17,7 @@ export async function writeUsage(pool: Pool, minute: number, counted: UsageAggre
   await pool.query(prepared({ text: addCountsSql, values: [new Date(minute), JSON.stringify(rows)] }));
 }
 
-/** Sums the counts of all API keys, for each tenant. Sets the peaks to 0, because rate limits apply to single keys. */
+/** For each tenant, sums the counts of all API keys. Sets the peaks to 0, because rate limits apply to single keys. */
 function sumAllKeys(counted: UsageAggregator): UsageAggregator {
   const aggregator = new UsageAggregator();
   for (const [{ tenantId, kind }, counts] of counted) {

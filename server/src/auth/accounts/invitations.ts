@@ -52,14 +52,14 @@ export async function createInvitation(
   return text;
 }
 
-/** Returns the invitation link with a token. @param publicUrl the URL at which browsers reach the server */
+/** Returns the invitation link for a token. @param publicUrl the URL that browsers use to reach the server */
 export function invitationLink(publicUrl: string, token: string): string {
   return new URL(`/developer/join?token=${token}`, publicUrl).href;
 }
 
 const isValid = 'i.used_at IS NULL AND i.expires_at > now()';
 
-/** Returns the invitation with the token from a link. Returns undefined if the token is unknown, used or expired. */
+/** Looks up an invitation by the token in its link. Returns undefined if the token is unknown, used or expired. */
 export async function findInvitation(
   { accounts }: Pick<AccountStore, 'accounts'>,
   text: string,
@@ -76,7 +76,7 @@ export async function findInvitation(
 }
 
 /**
- * Marks the invitation with the token from a link as used. Returns whether the token was valid. If several concurrent
+ * Marks an invitation as used. Returns whether the token from the invitation link was valid. If several concurrent
  * calls use the same token, only one call returns true.
  */
 export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {

@@ -16,7 +16,7 @@ import { type Account, type AccountRow, type AccountStore, accountColumns, accou
 export interface RelyingParty {
   /** The origin of the site, such as `https://itsm.example.com`. */
   origin: string;
-  /** The host name in `origin`. */
+  /** The host name of the site, such as `itsm.example.com`. */
   id: string;
 }
 
@@ -38,7 +38,8 @@ const webauthn = lazy(() => import('@simplewebauthn/server'));
 const supportedAlgorithmIDs = [-8, -7, -257];
 
 /**
- * Marks a challenge as used. Returns whether the server sent the challenge to this browser within the last 5 minutes.
+ * Marks a challenge as used. Returns true if the challenge was unused and the server sent it to this browser within the
+ * last 5 minutes.
  */
 export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
@@ -129,7 +130,7 @@ const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
 /**
  * Stores a verified passkey for an account.
- * @param name display name
+ * @param name the display name
  * @throws ApiError VALIDATION_ERROR if the workspace already has the passkey
  */
 export async function savePasskey(

@@ -82,7 +82,7 @@ export async function checkPassword(account: Account, password: string): Promise
   return hashPassword(password);
 }
 
-/** Sets the password of an account. @param hash result of `checkPassword` */
+/** Sets the password of an account. @param hash the result of `checkPassword` */
 export async function savePassword(
   { system }: Pick<AccountStore, 'system'>,
   { tenantId, userId }: Account,

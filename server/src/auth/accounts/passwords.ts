@@ -19,7 +19,10 @@ export function hashPassword(password: string): Promise<string> {
   return enqueue(async () => (await argon2()).hash(password, options));
 }
 
-/** Returns whether a password matches a hash. If `hash` is undefined, returns false after the same time. */
+/**
+ * Returns whether a password matches a hash. If `hash` is undefined, checks a dummy hash and returns false, so that the
+ * duration is the same.
+ */
 export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
   const expected = hash ?? (await dummyHash());
   const isMatch = await enqueue(async () => (await argon2()).verify(expected, password));

@@ -77,8 +77,8 @@ const cacheMs = 10_000;
 const maxCachedErrors = 10_000;
 
 /**
- * Caches the error for a limit after more than twice the allowed attempts. Without the cache, many attempts from one
- * network would wait for the same row lock. They would occupy database connections that other requests need.
+ * Caches the error for a limit if clients make more than twice the allowed attempts. Without the cache, many attempts
+ * from one network would wait for the same row lock. They would occupy database connections that other requests need.
  */
 class ErrorCache {
   readonly #cached = new Map<string, { until: number; rejection: ApiError }>();
@@ -128,8 +128,8 @@ async function countOne(
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
   if (failures <= maxFailures) return undefined;
   const rejection = tooManyFailures(seconds);
-  // The threshold is twice the limit, because concurrent attempts with the correct password also count until the server
-  // refunds them.
+  // Errors are cached only above twice the limit, because concurrent attempts with the correct password also count
+  // until the server refunds them.
   if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, rejection);
   return rejection;
 }

@@ -64,7 +64,7 @@ export interface Key {
   userId: number;
   state: KeyStatus;
   scopes: Scope[];
-  /** The id of the API key that this key replaced, or null if it replaced none. */
+  /** The id of the API key that this key replaced, or null if it didn't replace a key. */
   rotatedFrom: number | null;
   expiresAt: string | null;
   revokedAt: string | null;

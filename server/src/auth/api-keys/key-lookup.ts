@@ -113,7 +113,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
     if (!queue.wasValid(name)) await beforeUnknown?.();
     const generationBefore = generation;
     const identity = await queue.run(name, () => load(hash));
-    // If a notification arrives during the query, the result may be outdated and must not be cached.
+    // If a change notification arrives during the query, the result may be outdated, so it isn't cached.
     if (identity !== undefined && listener.listening && generation === generationBefore) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
       cache.set(name, identity);

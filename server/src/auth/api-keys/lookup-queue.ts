@@ -41,7 +41,7 @@ export interface LookupQueue {
  * Creates the queue for API key lookups. Keys that were valid within the last hour have priority, because attackers can
  * invent keys with a correct checksum. Rate limits apply per key, so they don't limit requests with invented keys.
  * Lookups without priority start only when no lookup with priority is queued. If `maxQueued` lookups without priority
- * are queued, the queue rejects more of them.
+ * are already queued, the queue rejects new ones.
  */
 export function createLookupQueue({ concurrency, onRejected }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });

@@ -125,7 +125,7 @@ export async function addGuard(
  */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
-/** Returns the identity. @throws ApiError INVALID_API_KEY if the identity is undefined */
+/** Returns the given identity. @throws ApiError INVALID_API_KEY if the identity is undefined */
 function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
   if (identity === undefined) throw invalidKey(invalidKeyMessage);
   return identity;

@@ -24,7 +24,7 @@ export interface SharedCounter {
 type Done = Parameters<FastifyRateLimitStore['incr']>[1];
 
 /**
- * The store of @fastify/rate-limit. It counts requests in Redis, which all processes share. If Redis is unreachable or
+ * The store for @fastify/rate-limit. It counts requests in Redis, which all processes share. If Redis is unreachable or
  * not configured, the store counts only the requests of this process.
  */
 export class RateLimitStore implements FastifyRateLimitStore {

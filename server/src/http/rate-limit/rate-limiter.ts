@@ -22,7 +22,7 @@ const mcpGroup = 'mcp';
 interface Window extends Limit {
   key: string;
   isExceeded: boolean;
-  /** When the window ends, on the clock of `performance.now()`. */
+  /** The end time of the window, as a value of `performance.now()`. */
   endsAt: number;
 }
 
@@ -67,7 +67,7 @@ export async function createRateLimiter(
   onLimited?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
   // @fastify/rate-limit calls `new Store()`. This constructor returns the existing store, so that refunds change the
-  // same counts.
+  // counts in that store.
   function Store() {
     return store;
   }

@@ -9,8 +9,8 @@ export function createHttpServer(handler: RequestListener): Server {
     { requireHostHeader: false, requestTimeout: 30_000, keepAliveTimeout: 72_000, connectionsCheckingInterval: 1000 },
     limitPipelining(handler),
   );
-  // By default, Node.js rejects an unknown `Expect` value with a response that isn't an API error. Ignoring the value
-  // is allowed by RFC 9110 §10.1.1.
+  // By default, Node.js rejects an unknown `Expect` value with a response that isn't an API error. This server ignores
+  // the value, as RFC 9110 §10.1.1 allows.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   addWriteTimeout(server);
   return server;

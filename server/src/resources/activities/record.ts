@@ -9,7 +9,7 @@ import type { Context } from '../shared/context.ts';
  * activity.
  */
 
-/** The resources whose changes are recorded as activities. */
+/** The types of resources that have an activity log. */
 export type Recorded = 'TICKET' | 'ASSET';
 
 /** The parts of an INSERT statement for activities. All parts except `resource` and `action` are SQL expressions. */

@@ -182,7 +182,7 @@ export function presentAsset(row: AssetRow): Asset {
   });
 }
 
-/** Returns the column values of a new asset (docs/decisions/data-model.md). */
+/** Returns the column values for a new asset (docs/decisions/data-model.md). */
 function toColumns(input: NewAsset) {
   return {
     name: input.name,

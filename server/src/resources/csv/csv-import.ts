@@ -48,7 +48,7 @@ export interface Problem {
   message: string;
 }
 
-/** A line of a CSV file, parsed. */
+/** A parsed line of a CSV file. */
 interface Line<Given> {
   line: number;
   /** The parsed values. An email address or an id identifies the user. */

@@ -56,7 +56,10 @@ function text(value: unknown): string {
 const ownUpload = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
 const retention = "interval '1 day'";
 
-/** Stores a file. It replaces the user's previous file for the resource. Also deletes the workspace's expired files. */
+/**
+ * Stores an uploaded file, which replaces the user's previous file for the resource. Also deletes the workspace's
+ * expired files.
+ */
 export async function keepUpload(
   { db, userId }: OwnContext,
   resource: Resource,

@@ -63,7 +63,7 @@ export async function listDeliveries(
   return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
-/** The matching deliveries to return. */
+/** Selects which of the matching deliveries to return. */
 interface Extent {
   /** The number of matching deliveries to skip. */
   skip?: number;

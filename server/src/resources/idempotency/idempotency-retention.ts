@@ -14,8 +14,8 @@ export const idempotencyRetentionQueue: Queue = {
 };
 
 /**
- * Schedules an hourly job that deletes expired responses. At thousands of stored responses per second, a nightly job
- * would run longer than a night, and the table would be twice as large.
+ * Schedules an hourly job that deletes expired responses. If the server stored thousands of responses per second, a
+ * nightly job would take longer than a night, and the table would be twice as large.
  */
 export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleHourly(boss, idempotencyRetentionQueue, () => pruneIdempotencyKeys(prisma));
@@ -36,8 +36,8 @@ export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 500
 function pruneTenant(prisma: PrismaClient, tenantId: TenantId, batchSize: number): Promise<number> {
   let since = new Date(0);
   return inBatches(batchSize, async () => {
-    // Each batch starts at the time where the previous batch ended, because deleted rows stay in the index until a
-    // vacuum. The DELETE checks the age again, because a request may have replaced the response in the meantime.
+    // Each batch starts where the previous batch ended, because deleted rows stay in the index until a vacuum. The
+    // DELETE checks the age again, because a request may have replaced the response in the meantime.
     const [batch] = await prisma.$queryRaw<{ count: number; last: Date | null }[]>`
       WITH old AS MATERIALIZED (
         SELECT key_id, key, created_at FROM idempotency_keys

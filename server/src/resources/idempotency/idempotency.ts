@@ -79,7 +79,7 @@ const current = `tenant_id = $1 AND key_id = $2 AND key = $3
 /**
  * Returns a statement that locks an idempotency key until the end of the transaction. The statement fails if another
  * request holds the lock or has stored a response. It doesn't see a response that is committed while it runs, but
- * `store` does.
+ * `store` detects such a response.
  */
 function claim({ context: { db, keyId }, key }: KeyedRequest): Statement {
   const values = [db.$tenantId, keyId, key];

@@ -134,7 +134,7 @@ export function presentProject(row: ProjectRow): Project {
   });
 }
 
-/** Returns the column values of a new project (docs/decisions/data-model.md). */
+/** Returns the column values for a new project (docs/decisions/data-model.md). */
 function toColumns(input: NewProject) {
   return {
     key: input.key,

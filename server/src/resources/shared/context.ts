@@ -35,7 +35,7 @@ export interface Context extends Services, Acting {
 
 /** The context for code that acts for a user. API requests have a user, but the command line doesn't. */
 export interface UserContext extends Context {
-  /** The user that the API key acts for. It is stored in new rows (docs/decisions/api-keys.md). */
+  /** The id of the user that the API key acts for. New rows store this id (docs/decisions/api-keys.md). */
   userId: bigint;
   /** The id of the request's API key. */
   keyId: bigint;

@@ -55,7 +55,7 @@ interface Search {
 /** The ids on one page of search results, newest first. */
 interface FoundIds {
   ids: number[];
-  /** The number of matching rows. Not higher than `maxFound`. */
+  /** The number of matching rows, but at most `maxFound`. */
   totalCount: number;
   isCapped: boolean;
 }
@@ -105,7 +105,10 @@ interface CountedIds {
   ids: number[] | null;
 }
 
-/** These limits are SQL literals. For a LIMIT parameter, a generic plan in PostgreSQL assumes a tenth of all rows. */
+/**
+ * These limits are SQL literals. If LIMIT is a parameter, a generic plan of PostgreSQL assumes that it is a tenth of
+ * all rows.
+ */
 const maxFoundLiteral = raw(String(maxFound));
 const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 

@@ -6,8 +6,8 @@ import type { Context } from '../shared/context.ts';
 import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
- * Reads changes in transaction order, which database triggers store. Stops before the first transaction that may still
- * be running (docs/decisions/change-feed.md).
+ * Reads changes in the order of their transactions. Database triggers store this order. Stops before the first
+ * transaction that may still be running (docs/decisions/change-feed.md).
  */
 
 /** Functions that read rows of a resource for incremental sync and exports. The rows have the API format. */
@@ -15,8 +15,8 @@ export interface Rows<Row> {
   /** The name of the table. */
   resource: string;
   /**
-   * Returns the existing rows with these ids, in any order. This property can also be SQL. Then the statement that
-   * finds the changes also reads the rows.
+   * Either a function that returns the existing rows with the given ids in any order, or SQL that selects the rows. The
+   * statement that finds the changes contains this SQL.
    */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
   /** Returns up to `take` rows with ids greater than `id`, in ascending order. */

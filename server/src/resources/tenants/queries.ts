@@ -92,7 +92,7 @@ export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
 }
 
 /**
- * Returns the tenant with a name or id. Names are compared in normalized form. A text that consists of digits is an id.
+ * Finds a tenant by name or id. Names are compared in normalized form. A text that consists of digits is an id.
  * @throws ApiError NOT_FOUND
  */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
@@ -166,7 +166,7 @@ export async function tenantContext(sources: Sources, nameOrId: string): Promise
 }
 
 /**
- * Returns an active tenant's context. Call this function to create resources.
+ * Returns an active tenant's context. Use this context to create resources.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the tenant is inactive
  */
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {

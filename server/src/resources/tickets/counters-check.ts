@@ -14,7 +14,7 @@ export interface WrongTotal {
   counted: number;
 }
 
-/** The statement timeout for the check, in milliseconds. The check reads every ticket. */
+/** The statement timeout for the check of the totals, in milliseconds. The check reads every ticket. */
 const maxCheckMs = 30 * 60_000;
 
 /** Compares all stored totals with the actual row counts, in one snapshot. Resolves to the totals that differ. */
@@ -60,8 +60,8 @@ interface TotalsCheck {
 }
 
 /**
- * The queue for the nightly check. It has no retries, because a retry could start while the first check is still
- * running.
+ * The queue for the nightly check of the stored totals. It has no retries, because a retry could start while the first
+ * check is still running.
  */
 export const totalsQueue: Queue = {
   name: 'totals-check',

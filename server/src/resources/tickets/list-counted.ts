@@ -15,13 +15,13 @@ export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 
 };
 type FilterName = keyof CountedFilters;
 
-/** The part of the matching tickets that a client requests. */
+/** The page of matching tickets that a client requests. */
 export interface TicketRange extends Pick<TicketQuery, 'sort'> {
   skip: number;
   take: number;
 }
 
-/** The requested matching tickets in the requested order, and the total. */
+/** The tickets on a page in the requested order, and the total number of matching tickets. */
 export interface TicketPage {
   rows: TicketRow[];
   totalCount: number;
@@ -59,9 +59,9 @@ interface Order {
   direction: 'DESC' | 'ASC';
   /** The operator that selects the ids up to and including the last id of the page. */
   upTo: '>=' | '<=';
-  /** The aggregate function that returns the first id in this order. */
+  /** The aggregate function that returns the first id in the sort order. */
   first: 'max' | 'min';
-  /** An id that comes after all ticket ids in this order. */
+  /** An id that comes after all ticket ids in the sort order. */
   end: string;
 }
 

@@ -62,9 +62,9 @@ function buildByWords(q: string, order: Direction): IdQuery {
 
 /**
  * Builds the query for words and filters. If at most `maxFound` rows match the words, the query applies the filters to
- * these rows. Otherwise, if at most `maxFound` rows match the filters, it checks the words in these rows. If more rows
- * match both, it applies the filters only to the first rows that match the words, so the result is incomplete.
- * PostgreSQL doesn't evaluate unused CTEs.
+ * these rows. Otherwise, if at most `maxFound` rows match the filters, it checks the words in these rows. If too many
+ * rows match in both cases, it applies the filters only to the first rows that match the words, so the result is
+ * incomplete. PostgreSQL doesn't evaluate unused CTEs.
  */
 function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;

@@ -114,15 +114,15 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
 }
 
 /**
- * The statements that update one or several tickets. Most updates change one ticket. Their statement doesn't join a
- * recordset, which saves a tenth of its time.
+ * The statements that update one or several tickets. Most updates change one ticket. The statement for one ticket
+ * doesn't join a recordset, which saves a tenth of its time.
  */
 const updates = {
   one: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
   oneAsRead: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2 AND tickets.version = $6' }),
   many: buildUpdate({
     given: 'json_to_recordset($3::json)',
-    // With both conditions, PostgreSQL looks up the tickets by index, regardless of the planner's estimates.
+    // The condition on `$2` makes PostgreSQL look up the tickets by index, regardless of the planner's estimates.
     id: 'tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id',
   }),
 };
@@ -191,7 +191,7 @@ function toUpdateStatement(
   changed: readonly ChangedTicket[],
   version?: number,
 ): Statement {
-  // Uses the clock of this process, like Prisma does for other tables.
+  // Uses the clock of this process, as Prisma does for other tables.
   const updatedAt = new Date();
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
   const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [toIds(changed), given];
@@ -202,8 +202,8 @@ function toUpdateStatement(
 
 /**
  * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order. @param version the
- * expected version of a single unlocked ticket; if its version differs, the function writes nothing; the watchers of an
- * unlocked ticket must not change
+ * expected version of a single unlocked ticket; if its version differs, nothing is written; the change must not include
+ * watchers
  */
 export async function changeTickets(
   writer: Writer,

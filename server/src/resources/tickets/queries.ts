@@ -188,7 +188,7 @@ export async function writeChanges(
   return changed;
 }
 
-/** Returns the references to users and tickets that a body adds. */
+/** Returns the references to users and tickets that a request body adds. */
 export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
   return {
     users: [
@@ -202,7 +202,7 @@ export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, be
   };
 }
 
-/** Maps ticket ids to the ids of their parents. Contains the new parents in the changes, and all of their ancestors. */
+/** Maps ticket ids to parent ids. Includes the new parents and all of their ancestors. */
 export type Parents = Map<number, number>;
 
 /**

@@ -35,7 +35,7 @@ function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | unde
 const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
 
 /**
- * Returns the id of the ticket with an id or ticket number. Doesn't check that a ticket with an id exists, because the
+ * Resolves a ticket id or ticket number to a ticket id. For an id, doesn't check that the ticket exists, because the
  * caller's next query does.
  * @throws ApiError NOT_FOUND if no ticket has the number
  */
@@ -46,7 +46,7 @@ export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: Ti
   return row.id;
 }
 
-/** Returns the id of the ticket with an id or ticket number. Returns undefined if no ticket has the number. */
+/** Resolves a ticket id or ticket number to a ticket id. Returns undefined if no ticket has the number. */
 export type FindId = (reference: TicketReference | undefined) => number | undefined;
 
 const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets

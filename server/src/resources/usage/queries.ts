@@ -60,7 +60,7 @@ export interface NearLimit {
   limit: 'global' | Group;
   /** The highest percentage of the rate limit that the key has used in any window. */
   peak: number;
-  /** The number of requests that this limit rejected. */
+  /** The number of requests that the limit rejected. */
   rejected: number;
   /** The start of the last time step in which the key came close to the limit. */
   lastAt: Date;

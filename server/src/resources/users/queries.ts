@@ -113,7 +113,7 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
   return presentUser(row);
 }
 
-/** Returns the user with an email address or id. @throws ApiError NOT_FOUND */
+/** Finds a user by email address or id. @throws ApiError NOT_FOUND */
 export async function findUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   const row = await db.user.findFirst({ where: whereOf(reference) });
   if (row === null) throw notFound('user', 'id or email address');

@@ -117,8 +117,8 @@ export function createWebhook(
 
 /**
  * Converts the response of `createWebhook` to and from the form that is stored for an `Idempotency-Key`. The stored
- * form contains a digest of the generated secret instead of the secret itself. The secret has 256 random bits, so
- * nobody can recover it from the digest.
+ * form contains a digest of the generated secret instead of the secret itself. The secret has 256 random bits, so it
+ * can't be recovered from the digest.
  */
 export const keptNewWebhook = {
   keep: ({ secret, ...webhook }: CreatedWebhook): object => {
@@ -263,7 +263,7 @@ function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateMa
   };
 }
 
-/** The health columns of a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
+/** The values of the health columns for a subscription without failures (webhooks/delivery/circuit-breaker.ts). */
 const healthy = {
   held: false,
   failures: 0,

@@ -1,9 +1,6 @@
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 
-/**
- * Reserves the id for a new subscription. The id is needed before the insert, because the encryption of the secret uses
- * the id.
- */
+/** Reserves the id for a new subscription. Encrypting the secret requires the id before the row is inserted. */
 export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
   const rows = await rawClient(db).$queryRaw<[{ id: bigint }]>`
     SELECT nextval(pg_get_serial_sequence('webhook_subscriptions', 'id')) AS id`;
