@@ -1,8 +1,8 @@
 import type { Entry } from './lib/command.ts';
 
 /**
- * The table of all commands, in the order of the help. The parser, the help, completions and the command reference
- * (docs/command-line.md) use this table.
+ * All commands, in the order in which the help lists them. The parser, the help, the completions and the command
+ * reference (docs/command-line.md) use this table.
  */
 export const commands: Readonly<Record<string, Entry>> = {
   tenants: {

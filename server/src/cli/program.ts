@@ -6,7 +6,7 @@ import { readLine } from './lib/standard-input.ts';
 
 /**
  * Builds the Commander program from the command table.
- * @param isRequested returns whether to load a command; other commands have only a name and a summary
+ * @param isRequested returns whether to load a command; commands that aren't loaded have only a name and a summary
  */
 export async function buildProgram(isRequested: (name: string) => boolean): Promise<Command> {
   const program = new Command(programName)
@@ -25,7 +25,7 @@ ${examples([
 ])}`,
     )
     .exitOverride()
-    // Prints no errors here, because `reportError` prints them.
+    // Commander prints no errors, because `reportError` prints them.
     .configureOutput({ outputError: () => undefined });
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(`${summary}.`);
@@ -59,7 +59,7 @@ function fill(command: Command, verb: Verb, findAction: () => Promise<Action | u
   });
 }
 
-/** If an option has the value `-`, replaces the value with the first line of standard input. */
+/** If the option value is `-`, reads the value from the first line of standard input. */
 async function readSecret(command: Command, option: Option): Promise<void> {
   const name = option.attributeName();
   if (command.getOptionValue(name) === '-') command.setOptionValue(name, await readLine(option.long ?? name));

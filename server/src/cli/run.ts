@@ -3,8 +3,8 @@ import { buildProgram } from './program.ts';
 
 /**
  * Runs a command, and prints its output and errors.
- * @param words the arguments of the command line, without the program
- * @param prepare called before the command; the function prints its errors like those of the command
+ * @param words the command-line arguments, without the program name
+ * @param prepare called before the command; its errors are printed like the errors of the command
  * @returns the exit code
  */
 export async function runCommandLine(words: string[], prepare?: () => Promise<void>): Promise<number> {
@@ -24,9 +24,9 @@ export async function runCommandLine(words: string[], prepare?: () => Promise<vo
     }
     return 0;
   } catch (error) {
-    // Commander throws this error after it has printed the requested help.
+    // Commander throws this error after it has printed help that the user requested.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    // Imports this module only after an error, because it imports the errors of many modules.
+    // Imports `cli-errors.ts` only after an error, because it imports many modules.
     const { reportError } = await import('./lib/cli-errors.ts');
     return reportError(error, { command: started, json: words.includes('--json') });
   }

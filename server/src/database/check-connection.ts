@@ -5,8 +5,8 @@ import type { Timeouts } from './client/statement-timeout.ts';
 import { receivesNotifications } from './listener.ts';
 
 /**
- * PostgreSQL's error code for a prepared statement whose name already exists. The error occurs if a pooler uses one
- * session for two connections.
+ * PostgreSQL's error code for a prepared statement with a name that already exists. The error occurs if a pooler uses
+ * one session for two connections.
  */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
 
@@ -24,8 +24,9 @@ export class PoolerError extends Error {
 }
 
 /**
- * Checks that the PostgreSQL server of `DATABASE_URL` accepts connections and delivers notifications.
- * @throws PoolerError, or Error if the connection fails; the message is one line that names `DATABASE_URL`
+ * Checks that the PostgreSQL server at `DATABASE_URL` accepts connections and delivers notifications.
+ * @throws PoolerError if `DATABASE_URL` points to an unsuitable pooler
+ * @throws Error if the connection fails; the message is one line that names `DATABASE_URL`
  */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
   const watchdog = new ConnectionWatchdog();
@@ -38,7 +39,8 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   };
   try {
     if (await isUsable(newConnection)) return;
-    // Removes the prepared statements of this check, because the pooler reuses the session for other clients.
+    // The pooler reuses the session for other clients, so this statement removes the prepared statements that the check
+    // has created.
     await opened[0]?.query('DISCARD ALL').catch(() => undefined);
     throw new PoolerError();
   } finally {
@@ -47,10 +49,10 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
   }
 }
 
-/** Opens two connections. Returns false if a pooler uses a different session for each transaction. */
+/** Opens two connections. Returns false if a pooler changes the session between transactions. */
 async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
-    // The constructor throws if the URL or its certificate files are invalid, so both connections are created within
+    // The constructor throws if the URL or its certificate files are invalid, so both connections are created inside
     // `try`.
     const [connection, other] = [newConnection(), newConnection()];
     return !(await isPooled(connection, other)) && (await receivesNotifications(connection));
@@ -62,8 +64,8 @@ async function isUsable(newConnection: () => Connection): Promise<boolean> {
 }
 
 /**
- * Opens both connections. Returns true if they share a PostgreSQL session, or if the session of the first connection
- * changes.
+ * Opens both connections. Returns true if they share a PostgreSQL session, or if the first connection changes its
+ * session.
  */
 async function isPooled(one: Connection, other: Connection): Promise<boolean> {
   const readSessionPid = async (connection: Connection): Promise<number> => {
@@ -74,7 +76,7 @@ async function isPooled(one: Connection, other: Connection): Promise<boolean> {
     await one.connect();
     const session = await readSessionPid(one);
     await other.connect();
-    // In the meantime, a busy pooler may have assigned the session of the first connection to another client.
+    // While the second connection opens, a busy pooler may assign the first connection's session to another client.
     return (await readSessionPid(other)) === session || (await readSessionPid(one)) !== session;
   } catch (error) {
     if (errorCode(error) === DUPLICATE_PREPARED_STATEMENT) return true;

@@ -26,12 +26,12 @@ import { updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
 
-/** The schema of custom fields on the command line: `NAME=VALUE` pairs. */
+/** The schema of the custom fields on the command line: a list of `NAME=VALUE` pairs. */
 const customFieldPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=/, 'must be like NAME=VALUE'))
   .transform((pairs) => pairs.map((pair) => splitAt(pair, pair.indexOf('='))));
 
-/** The fields that have the same schema on the command line and in the API. */
+/** The asset fields that have the same schema on the command line and in the API. */
 const { assignedToId: _, customFields: __, ...changeable } = AssetPatch.shape;
 
 type CustomFieldsGiven = z.input<typeof CustomFieldsPatch>;

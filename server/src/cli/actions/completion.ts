@@ -64,7 +64,7 @@ complete -c itsm -f -a '(__itsm_complete)'
 
 const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
-/** Prints the completion script of a shell. */
+/** Prints the completion script for a shell. */
 export async function run(this: Command): Promise<void> {
   const script = scripts[this.args[0] ?? ''];
   if (script === undefined) {

@@ -8,7 +8,7 @@ import { checks, type Finding, type Installation } from '../lib/doctor-checks.ts
 import { assertDatabaseExists, createAction } from '../lib/run-command.ts';
 
 interface Report {
-  /** Whether no finding requires an action. */
+  /** True if no finding requires an action. */
   ok: boolean;
   findings: ({ check: string } & Finding)[];
 }
@@ -46,7 +46,7 @@ async function openInstallation(settings: Settings): Promise<Installation & { cl
   };
 }
 
-/** Runs all checks in sequence. If a check throws an error, the error becomes a finding. */
+/** Runs all checks in sequence. If a check throws an error, the report lists the error as a finding. */
 async function runChecks(installation: Installation): Promise<Report> {
   const findings: Report['findings'] = [];
   for (const { name, essential, check } of checks) {

@@ -45,7 +45,7 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
   const end = () => interrupt.abort();
   // Uses `on`, not `once`, because a process can get a signal twice: from the terminal and from its package manager.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  // If a reader such as `head` closes stdout, deactivates the subscription before the exit.
+  // If a reader such as `head` closes stdout, deactivates the subscription before the process exits.
   process.stdout.removeAllListeners('error').on('error', end);
 
   const secret = options.secret ?? (subscribe === undefined ? undefined : newSecret());
@@ -70,7 +70,7 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
 
 async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
-    // Ignores requests that the client aborts.
+    // Ignores a request if the client closes the connection before it has sent the whole body.
     const received = await text(request).catch(() => undefined);
     if (received === undefined) return;
     response.end();

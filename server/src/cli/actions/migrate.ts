@@ -17,7 +17,7 @@ export const run = createAction({
     `The database ${database} is up to date. ${applied.length === 0 ? 'Nothing to apply' : `Applied ${applied.join(', ')}`}.`,
 });
 
-/** Returns the location of the database without credentials: host and name, or the data directory. */
+/** Returns the location of the database without credentials: the host and database name, or the data directory. */
 function formatLocation(databaseUrl: string | undefined, dataDir: string): string {
   if (databaseUrl === undefined) return resolve(dataDir);
   const { host, pathname } = new URL(databaseUrl);

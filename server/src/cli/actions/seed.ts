@@ -12,7 +12,7 @@ import { action } from '../lib/run-command.ts';
 const maxTickets = 10_000_000;
 const daysOfTickets = 730;
 
-/** The schema of a number of tickets, such as `500`, `100k` or `1m`. */
+/** The schema for a number of tickets, such as `500`, `100k` or `1m`. */
 const Count = z.string().transform((text, { addIssue }) => {
   const [, digits, unit = ''] = /^(\d{1,8})([km]?)$/i.exec(text) ?? [];
   const count = Number(digits) * ({ k: 1000, m: 1_000_000 }[unit.toLowerCase()] ?? 1);
@@ -47,8 +47,7 @@ export const run = action({
 
 async function seedSized(runtime: Runtime, tickets: number, name?: string): Promise<DemoWorkspace> {
   const tenant = name ?? `Demo, ${tickets.toLocaleString('en')} tickets`;
-  // The bar draws nothing if stderr is not a terminal. With `gracefulExit`, it restores the terminal when Ctrl-C ends
-  // the process.
+  // The progress bar prints nothing if stderr is not a terminal. `gracefulExit` restores the terminal after Ctrl-C.
   const bar = new SingleBar({
     format: '{bar} {value} of {total} tickets, {eta_formatted} left',
     clearOnComplete: true,

@@ -99,7 +99,10 @@ export const deactivate = action({
     [`The user ${name} <${email}> (ID ${id}) is inactive.`, ...formatRevoked(revokedKeys)].join('\n'),
 });
 
-/** In a terminal, asks for confirmation before a change revokes API keys. @throws CommandError if the user declines */
+/**
+ * If the command runs in a terminal, asks for confirmation before a change revokes API keys. @throws CommandError if
+ * the user declines
+ */
 async function confirmRevocation(context: Context, { id }: User, change: string): Promise<void> {
   if (!process.stdin.isTTY) return;
   const keys = await listUserKeys(context, id);

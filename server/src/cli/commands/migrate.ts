@@ -1,6 +1,6 @@
 import type { Single } from '../lib/command.ts';
 
-/** The command that migrates the database. Use it before a deployment whose servers must not migrate at startup. */
+/** The command that migrates the database. Run it before you deploy servers that must not migrate at startup. */
 export const migrate: Single = {
   verb: {
     summary: 'Migrate the database: create roles, apply migrations and create job queues',

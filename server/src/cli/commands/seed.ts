@@ -1,6 +1,6 @@
 import type { Single } from '../lib/command.ts';
 
-/** The command that creates the demo workspace of a first start, or a workspace of any size for load tests. */
+/** The command that creates the demo workspace in an empty database, or a workspace of any size for load tests. */
 export const seed: Single = {
   verb: {
     summary: 'Create a demo workspace and print its API key on stdout',

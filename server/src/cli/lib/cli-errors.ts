@@ -3,11 +3,14 @@ import { type Command, CommanderError } from 'commander';
 import { SettingsError } from '../../config/env.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** Exit codes of all commands: 0 success, 1 failure, 2 usage error, 128 plus the signal number after a signal. */
+/**
+ * The exit codes of all commands: 0 for success, 1 for a failure, 2 for a usage error. After a signal, the exit code is
+ * 128 plus the signal number.
+ */
 const failure = 1;
 const usageError = 2;
 
-/** An option or argument of the command is invalid. The exit code is 2. */
+/** The error for an invalid option or argument. The exit code is 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
   readonly details: readonly ErrorDetail[];
@@ -18,7 +21,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command failed because of its environment, such as a missing file. Each string in `lines` is one problem. */
+/** The error for a problem outside the command line, such as a missing file. Each string in `lines` is one problem. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly lines: readonly string[];
@@ -36,7 +39,7 @@ export class CommandError extends Error {
 export const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type Signal = (typeof signals)[number];
 
-/** A signal ended the command. */
+/** The error for a command that a signal has ended. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
   readonly exitCode: number;
@@ -60,7 +63,7 @@ interface ReportOptions {
   json: boolean;
 }
 
-/** Prints an error on stderr, either one line per problem or JSON. Returns the exit code. */
+/** Prints an error on stderr, as text with one line per problem or as JSON. Returns the exit code. */
 export function reportError(error: unknown, { command, json }: ReportOptions): number {
   const { exitCode, code, lines, details } = describe(error, command);
   const text = json
@@ -70,7 +73,7 @@ export function reportError(error: unknown, { command, json }: ReportOptions): n
   return exitCode;
 }
 
-/** Replaces control characters in a text with spaces, because a terminal would interpret the control characters. */
+/** Replaces control characters with spaces, because a terminal would interpret them. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
@@ -78,7 +81,7 @@ export function printable(text: string): string {
 function describe(error: unknown, command: Command | undefined): Report {
   if (error instanceof CommanderError) {
     const exitCode = error.exitCode === 0 ? 0 : usageError;
-    // Prints no line for the help, because Commander has already printed the help.
+    // If the user requested help, prints no error, because Commander has already printed the help.
     const isHelp = error.exitCode === 0 || error.code === 'commander.help';
     return {
       exitCode,
@@ -104,8 +107,8 @@ function describe(error: unknown, command: Command | undefined): Report {
 }
 
 /**
- * Returns the option or argument of an invalid field, such as `--asset-tag` for `assetTag` and `--manager` for
- * `managerId`.
+ * Returns the option or argument for an invalid field. For example, the option for `assetTag` is `--asset-tag`, and the
+ * option for `managerId` is `--manager`.
  */
 function findLabel(path: string, command: Command | undefined): string {
   const [field, ...rest] = path.split('.');
@@ -117,9 +120,9 @@ function findLabel(path: string, command: Command | undefined): string {
   return label === undefined ? path : [label, ...rest.filter((part) => !/^\d+$/.test(part))].join(' ');
 }
 
-/** Returns the message of an unexpected error, without the code location that Prisma adds. */
+/** Returns the message of an unexpected error. Removes the code location that Prisma adds. */
 function messageOf(error: unknown): string {
-  // Node.js throws an AggregateError without a message if the connections to all addresses of a host fail.
+  // If Node.js can't connect to any address of a host, it throws an AggregateError without a message.
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   if (!(error instanceof Error)) return String(error);
   return error.message.replace(/^\s*Invalid `prisma[^`]*` invocation:/, '').trim();

@@ -1,47 +1,49 @@
 import type { Command } from 'commander';
 
-/** A kind of value that completions read from the database (completion-values.ts). */
+/** The kinds of values that the completions read from the database (completion-values.ts). */
 export type CompletionKind = 'tenants' | 'users' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
 
-/** The description of an option or argument. The parser, help, completions and command reference use it. */
+/** The description of an option or argument, for the parser, the help, the completions and the command reference. */
 export interface Parameter {
-  /** The syntax of Commander, such as `--asset-tag <tag>`, `<id>` or `[file]`. */
+  /** The parameter in Commander's syntax, such as `--asset-tag <tag>`, `<id>` or `[file]`. */
   flags: string;
   about?: string;
-  /** Whether the option is mandatory. */
+  /** Whether the option is required. */
   required?: boolean;
   /**
-   * Whether the value is secret. If so, the user can pass `-` and enter the value on standard input, because other
-   * users of the machine can see the arguments of a process.
+   * Whether the value is secret. Other users of the machine can see the arguments of a process. Therefore, the user can
+   * pass `-` and enter a secret on standard input.
    */
   secret?: boolean;
   /** The default value. */
   fallback?: string;
-  /** The values that completions offer, for a single value and for each item of a comma-separated list. */
+  /** The values that the completions suggest. In a comma-separated list, they suggest these values for each item. */
   values?: readonly string[] | CompletionKind;
 }
 
-/** The description of a command without its action. Actions are loaded on demand. */
+/** The description of a command without its action. The command line loads actions on demand. */
 export interface Verb {
-  /** A summary in one line for lists. Starts with an imperative and has no full stop. */
+  /** A one-line summary for command lists. It starts with an imperative and has no full stop. */
   summary: string;
-  /** Further paragraphs for the help, with full stops. */
+  /** More text for the help, in full sentences. */
   details?: string;
   arguments?: readonly Parameter[];
   options?: readonly Parameter[];
-  /** Example calls, without the name of the program. */
+  /** Example commands, without the program name. */
   examples: readonly string[];
-  /**
-   * Whether the command prints plain text instead of a result. Such a command doesn't have the common option `--json`.
-   */
+  /** Whether the command prints plain text instead of a result. A plain command has no `--json` option. */
   plain?: boolean;
 }
 
-/** The function that runs a command. Commander has parsed the arguments and options, and sets `this` to the command. */
+/**
+ * The function that runs a command. When Commander calls it, `this` is the command with the parsed arguments and
+ * options.
+ */
 export type Action = (this: Command) => Promise<void>;
 
 /**
- * A command with subcommands, such as `tenants list`. Actions are loaded on demand, so help doesn't load database code.
+ * A command with subcommands, such as `tenants list`. Actions are loaded on demand, so the help doesn't load database
+ * code.
  */
 export interface Noun {
   verbs: Readonly<Record<string, Verb>>;
@@ -59,11 +61,11 @@ type Actions<Name extends string> = () => Promise<Readonly<Record<Name, Action>>
 interface Given<Name extends string, Quick extends Name> {
   verbs: Record<Name, Verb>;
   actions: Actions<Exclude<Name, NoInfer<Quick>>>;
-  /** Actions that need no database. These actions are in a separate module, because the database code loads slowly. */
+  /** Actions that need no database. They are in a separate module, because database code loads slowly. */
   withoutDatabase?: Actions<Quick>;
 }
 
-/** Creates a command with subcommands. The types require an action of the same name for each subcommand. */
+/** Creates a command with subcommands. TypeScript requires an action with the same name for each subcommand. */
 export function noun<Name extends string, Quick extends Name = never>(given: Given<Name, Quick>): Noun {
   const { verbs, actions, withoutDatabase } = given;
   return {
@@ -76,7 +78,7 @@ export function noun<Name extends string, Quick extends Name = never>(given: Giv
   };
 }
 
-/** An entry of the command table. `load` imports the description of the command on demand. */
+/** An entry of the command table. `load` imports the command's description on demand. */
 export interface Entry {
   summary: string;
   load(): Promise<Noun | Single>;
@@ -92,7 +94,7 @@ export const common = {
   json: { flags: '--json', about: 'print the result or the error as one JSON document' },
 } as const satisfies Record<string, Parameter>;
 
-/** Returns the options of a command, including `--json`, which all commands without `plain` have. */
+/** Returns the options of a command. Adds `--json` unless the command prints plain text. */
 export function optionsOf({ options = [], plain = false }: Verb): readonly Parameter[] {
   return plain ? options : [...options, common.json];
 }

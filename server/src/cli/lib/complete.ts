@@ -2,12 +2,12 @@ import { commands } from '../command-table.ts';
 import type { CompletionKind, Parameter, Verb } from './command.ts';
 import { optionsOf } from './command.ts';
 
-/** A completion of a word, and its description. */
+/** A suggested word and its description. */
 type Completion = readonly [word: string, about: string];
 
 /**
- * Prints the completions of the last word, one per line: commands, options and values. Ignores errors, because an error
- * message would appear in the command line that the user is typing.
+ * Prints the completions of the last word, one per line: commands, options and values. Ignores errors, because the
+ * terminal would show an error message inside the command line that the user is typing.
  */
 export async function complete(words: readonly string[]): Promise<void> {
   const last = words.at(-1) ?? '';
@@ -46,8 +46,8 @@ async function completeVerb(verb: Verb, given: readonly string[], last: string):
 }
 
 /**
- * Returns the completions of a parameter value. In a comma-separated list, completes the last item and omits items that
- * are already in the list.
+ * Returns the completions of a parameter value. In a comma-separated list, completes the last item. Omits items that
+ * the list already contains.
  */
 async function completeValue(
   { values }: Parameter,

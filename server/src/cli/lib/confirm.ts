@@ -1,13 +1,13 @@
 import { Interrupted, UsageError } from './cli-errors.ts';
 
-/** Maximum number of deliveries that are replayed without confirmation. */
+/** Maximum number of deliveries to replay without confirmation. */
 export const maxUnconfirmedReplays = 10;
 
 /**
  * Asks the user for confirmation in the terminal.
  * @param action completes the sentence "This will …"
  * @returns whether the user confirmed
- * @throws UsageError without a terminal; scripts pass `--yes` instead
+ * @throws UsageError if standard input is not a terminal; scripts pass `--yes` instead
  * @throws Interrupted after Ctrl-C
  */
 export async function confirm(action: string): Promise<boolean> {
@@ -16,7 +16,8 @@ export async function confirm(action: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // Handles the end of input (Ctrl-D), after which `question` never resolves.
+    // If the user presses Ctrl-D, the input ends and `question` never resolves. The event `close` then resolves
+    // `ended`.
     const ended = new Promise<string>((resolve, reject) => {
       terminal.once('SIGINT', () => reject(new Interrupted('SIGINT')));
       terminal.once('close', () => resolve(''));

@@ -11,28 +11,28 @@ import { createSecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import { type KeyUse, readKeyUse, readSecretKeys } from '../../webhooks/secrets/secret-keys.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 
-/** The installation that `itsm doctor` checks. Its database can be outdated or damaged. */
+/** The installation that `itsm doctor` checks. The database can be outdated or damaged. */
 export interface Installation {
   settings: Settings;
   databases: Databases;
 }
 
-/** A finding of a check. A `note` informs the operator. A `wrong` finding requires an action. */
+/** The result of a check. A `note` informs the operator. A `wrong` finding requires an action. */
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
   message: string;
-  /** How to solve the problem that `message` describes. */
+  /** How to solve the problem in `message`. */
   advice?: string;
   /** The finding as JSON objects, for the option `--json`. */
   details?: object[];
 }
 
-/** Maximum number of subscriptions that a finding names. */
+/** Maximum number of subscriptions that a finding lists. */
 const maxListed = 10;
 
 export interface Check {
   name: string;
-  /** Whether the later checks can't run if this check finds a problem. */
+  /** If this check finds a problem, whether `itsm doctor` skips the later checks. */
   essential?: boolean;
   check(installation: Installation): Promise<Finding[]>;
 }
@@ -41,11 +41,11 @@ const ok = (message: string): Finding => ({ level: 'ok', message });
 const note = (message: string, advice: string): Finding => ({ level: 'note', message, advice });
 const wrong = (message: string, advice: string): Finding => ({ level: 'wrong', message, advice });
 
-/** All checks of `itsm doctor`, in the order of execution. The checks don't change the database. */
+/** All checks of `itsm doctor`, in the order in which they run. The checks don't change the database. */
 export const checks: Check[] = [
   {
     name: 'listener',
-    // This check is essential, because a pooler in transaction mode would also disturb the later checks.
+    // The listener check is essential, because a pooler in transaction mode would also cause later checks to fail.
     essential: true,
     async check({ databases }) {
       try {
@@ -156,7 +156,7 @@ export const checks: Check[] = [
       if (RATE_LIMIT_STORE !== 'redis' || REDIS_URL === undefined) {
         return [ok('Redis is not configured. Each process counts rate limits on its own.')];
       }
-      // Imports the Redis client only if necessary, because it is 8 MB.
+      // Imports the Redis client only if Redis is configured, because the client is 8 MB.
       const { openRedisCounter } = await import('../../http/rate-limit/redis-windows.ts');
       let reason = '';
       const onUnavailable = (error: string) => {
@@ -250,17 +250,19 @@ export const checks: Check[] = [
   },
 ];
 
-/** The oldest version of PostgreSQL that still receives updates, and the newest version that the tests cover. */
+/** The oldest PostgreSQL version that still receives updates, and the newest version that the tests cover. */
 const minMajor = 15;
 const maxMajor = 18;
 
 const minRedisMajor = 7;
 
 const clockToleranceMs = 2000;
-/** How long a delivery may be overdue before the check reports it. Workers poll for due deliveries every second. */
+/**
+ * How many seconds a delivery may be overdue before the check reports it. Workers poll for due deliveries every second.
+ */
 const dueToleranceSeconds = 60;
 
-/** Returns the first `maxListed` subscriptions as text for a finding. */
+/** Formats the first `maxListed` subscriptions for a finding. */
 function formatList(subscriptions: SubscriptionRef[]): string {
   const named = subscriptions
     .slice(0, maxListed)

@@ -5,7 +5,7 @@ const types = EventType.options;
 
 export const eventsHelp = `${types.join(', ')}, separated by commas; ticket.* for all ticket events, * for all events`;
 
-/** The schema of a comma-separated list of event types. `*` is a wildcard for any characters. */
+/** The schema of a comma-separated list of event types. `*` matches any characters. */
 export const eventList = z.string().transform((text, { addIssue }): EventType[] => {
   const patterns = text.split(',').map((each) => ({ each: each.trim(), matches: findMatches(each.trim()) }));
   for (const { each } of patterns.filter(({ matches }) => matches.length === 0)) {

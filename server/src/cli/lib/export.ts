@@ -13,11 +13,11 @@ import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
 import { action } from './run-command.ts';
 
-/** Number of exported rows between two progress messages. */
+/** Number of rows that the export writes between two progress messages. */
 const progressInterval = 100_000;
 
 /**
- * Creates the action that exports all rows of a resource to a file, in the format of the API.
+ * Creates the action that exports all rows of a resource to a file. Each row has the format of the API.
  * @param csv the CSV format for file names that end with `.csv`; if undefined, the resource has no CSV export
  */
 export function exportAction<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {
@@ -57,18 +57,18 @@ async function exportTo<Row extends { id: number }>(
       `${file} already exists and was not changed. Choose another file, or use --yes to replace it`,
     );
   const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
-  // Uses a random name, because concurrent exports to the same file need separate temporary files.
+  // Concurrent exports to the same file need separate temporary files, so each temporary file has a random name.
   const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx').catch((error: Error) => {
     throw new CommandError(
       `${file} can't be written: ${error.message}. Choose another file or correct its permissions`,
     );
   });
-  // Deletes the temporary file if a signal ends the command.
+  // If a signal ends the command, deletes the temporary file.
   const clear = () => rmSync(partial, { force: true });
   process.once('exit', clear);
   try {
-    // Uses `appendFile`, because `write` may write only a part of the data.
+    // Uses `appendFile`, because `write` may write only part of the data.
     await handle.appendFile(head);
     let exported = 0;
     const { cursor } = await exportRows(db, rows, async (batch) => {

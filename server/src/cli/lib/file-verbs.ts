@@ -26,7 +26,10 @@ export function templateVerb<Line extends object>({ resource, one }: CsvColumns<
   };
 }
 
-/** Returns the description of the command that exports all rows. @param csv whether the resource supports CSV */
+/**
+ * Returns the description of the command that exports all rows.
+ * @param csv whether the resource supports CSV exports
+ */
 export function exportVerb(resource: string, { csv = false } = {}): Verb {
   const examples = [`${resource} export ${resource}.jsonl --tenant Acme`];
   return {

@@ -1,17 +1,17 @@
 import { basename } from 'node:path';
 
 /**
- * The program name for examples. The script `itsm` passes its name in ITSM_NAME. In container images, users call `itsm`
- * from PATH.
+ * The program name in examples. The `itsm` script passes its name in ITSM_NAME. In container images, `itsm` is in the
+ * PATH.
  */
 export const programName = process.env.ITSM_NAME ?? (basename(process.argv[1] ?? '') === 'itsm' ? 'itsm' : './itsm');
 
-/** Returns the examples for the end of the help of a command. */
+/** Formats the examples at the end of a command's help. */
 export function examples(calls: readonly string[]): string {
   return ['', 'Examples:', ...calls.map((call) => `  $ ${programName} ${call}`)].join('\n');
 }
 
-/** A template tag that quotes values, so that users can paste the command into a shell. */
+/** A template tag that quotes values for the shell. Users can paste the resulting command. */
 export function shell(strings: TemplateStringsArray, ...values: (string | number)[]): string {
   return String.raw({ raw: strings }, ...values.map((value) => quoteWord(String(value))));
 }

@@ -10,18 +10,21 @@ import type { Action } from './command.ts';
 import { shell } from './help.ts';
 import { action } from './run-command.ts';
 
-/** Maximum number of lines of a CSV file, without the header. */
+/** Maximum number of lines in a CSV file, without the header. */
 const maxLines = 100_000;
 const maxShownProblems = 20;
 
 interface Given {
   file: string;
   tenant: string;
-  /** Whether the command only validates the file. */
+  /** Whether the command only validates the file and imports nothing. */
   dryRun: boolean;
 }
 
-/** Creates the action that imports a CSV file in one transaction and reports all invalid lines. */
+/**
+ * Creates the action that imports a CSV file in one transaction. If lines are invalid, reports all of them and imports
+ * nothing.
+ */
 export function importAction<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
 ): Action {
@@ -51,8 +54,7 @@ async function importWithProgress<Row extends { id: number }, Line extends objec
 ): Promise<{ importable: number; imported: number }> {
   const context = await activeTenantContext(runtime, tenant);
   const bytes = await readBytes(file);
-  // The bar draws nothing if stderr is not a terminal. With `gracefulExit`, it restores the terminal when Ctrl-C ends
-  // the process.
+  // The progress bar prints nothing if stderr is not a terminal. `gracefulExit` restores the terminal after Ctrl-C.
   const format = `{bar} {value} of {total} ${csv.columns.resource}`;
   const bar = new SingleBar({ format, clearOnComplete: true, gracefulExit: true });
   const onProgress = (created: number, total: number) =>
@@ -84,8 +86,8 @@ function toError(file: string, problems: readonly Problem[]): CommandError {
   );
   const more = problems.length - shown.length;
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  // If no error concerns a line, the whole file is invalid. The message then omits "nothing was imported", because
-  // users don't expect a partial import.
+  // An error without a line number means that the whole file is invalid. The message then omits "nothing was imported",
+  // because users expect no partial import.
   const hasLines = shown.some(({ line }) => line !== undefined);
   return hasLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
 }

@@ -8,14 +8,15 @@ import { requestContext, tenantContext } from '../../resources/tenants/queries.t
 export const Limit = integerFromText(Id.max(10_000));
 
 /**
- * Returns the context for listing rows. With a search text, the context has the database role of requests, which
- * full-text search needs. @throws ApiError NOT_FOUND for an unknown tenant
+ * Returns the context for listing rows. A search needs the database role of API requests, so the context has that role
+ * if `q` is set.
+ * @throws ApiError NOT_FOUND if the tenant doesn't exist
  */
 export function listContext(runtime: Runtime, tenant: string, q: string | undefined): Promise<Context> {
   return q === undefined ? tenantContext(runtime, tenant) : requestContext(runtime, tenant);
 }
 
-/** Returns the first rows of a list. Reads pages of at most 100 rows until the limit is reached. */
+/** Returns the first rows of a list. Reads pages of up to 100 rows until it has `limit` rows or the list ends. */
 export async function firstOf<Row>(
   limit: number,
   readPage: (query: { page: number; perPage: number }) => Promise<Page<Row>>,
@@ -30,7 +31,7 @@ export async function firstOf<Row>(
   return found.slice(0, limit);
 }
 
-/** Returns a hint if the list may have more rows. Returns undefined if the list has fewer rows than `--limit`. */
+/** Returns a hint if the list may have more rows. Returns undefined if the command found fewer rows than `--limit`. */
 export function moreHint(found: readonly unknown[], { limit }: { limit: number }): string | undefined {
   return found.length < limit ? undefined : `Showing the newest ${limit}. Use --limit to show more.`;
 }

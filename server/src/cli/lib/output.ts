@@ -4,7 +4,7 @@ import { relativeTime } from './relative-time.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Text with a style. Terminals without colors ignore the style. */
+/** Text with a color or style. Terminals without colors ignore the style. */
 interface Styled {
   text: string;
   style: Style;
@@ -16,22 +16,22 @@ export type Cell = string | number | null | Styled;
 export interface Output {
   /** Returns a relative time such as `3 hours ago`. With the option `--utc`, returns the exact time. */
   time(moment: string | null, absent?: string): string;
-  /** Returns rows as aligned columns with a header. Truncates cells to the width of the terminal. */
+  /** Formats rows as aligned columns with a header. Truncates cells that don't fit the terminal. */
   table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string;
-  /** Returns one line per field. Omits undefined fields. */
+  /** Formats each field as one line. Omits undefined fields. */
   card(fields: Readonly<Record<string, Cell | undefined>>): string;
 }
 
 const gap = '  ';
-/** Minimum width of a truncated column of a table, in terminal columns. */
+/** Minimum width of a truncated table column, in terminal columns. */
 const minColumnWidth = 6;
 
-/** A function that returns how many terminal columns a text needs. */
+/** A function that returns the width of a text in terminal columns. */
 export type TextWidth = (text: string) => number;
 
 /**
- * Returns the function that measures the width of the text `shown`. Loads `string-width` only for text with characters
- * other than Latin letters, because loading it takes longer than a query.
+ * Returns the function that measures the width of the text `shown`. If the text contains only Latin letters, doesn't
+ * load `string-width`, because loading it takes longer than a query.
  */
 export async function textWidthFor(shown: string): Promise<TextWidth> {
   if (/^[\s\x20-\x7e\xa1-\xac\xae-\u02ff]*$/.test(shown)) return (text) => text.length;
@@ -40,7 +40,7 @@ export async function textWidthFor(shown: string): Promise<TextWidth> {
 
 interface OutputOptions {
   utc: boolean;
-  /** Width of the terminal in columns. If undefined, no text is truncated. */
+  /** Width of the terminal in columns. If undefined, cells are not truncated. */
   width: number | undefined;
   now: Date;
   textWidth: TextWidth;
@@ -89,8 +89,8 @@ const colours: Record<string, Style> = {
 };
 
 /**
- * Returns a status with its color: green for success, yellow for waiting, red for failure, and dim for inactive
- * resources.
+ * Returns a status with its color: green for success, yellow for waiting, red for failure. Inactive resources are
+ * dimmed.
  */
 export function statusLabel(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
@@ -110,7 +110,7 @@ function paint({ text, style }: Styled): string {
   return style === 'reset' ? text : styleText(style, text);
 }
 
-/** Returns column widths that fit into the terminal. Shrinks the widest column first. */
+/** Returns column widths that fit the terminal. Shrinks the widest column first. */
 function fitWidths(requested: readonly number[], width: number | undefined): number[] {
   const widths = [...requested];
   const free = (width ?? Number.POSITIVE_INFINITY) - gap.length * (widths.length - 1);
@@ -139,7 +139,7 @@ function formatLine(line: readonly Styled[], widths: readonly number[], textWidt
     .trimEnd();
 }
 
-/** Truncates a text to a width and adds an ellipsis. */
+/** Truncates a text to a width and ends it with an ellipsis. */
 function truncate(text: string, width: number, textWidth: TextWidth): string {
   if (textWidth(text) <= width) return text;
   let cut = '';

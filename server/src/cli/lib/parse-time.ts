@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The schema of a past time: an age such as `30m`, `2h` or `3d`, a date, or a timestamp. */
+/** The schema of a time in the past: an age such as `30m`, `2h` or `3d`, a date, or a timestamp. */
 export const PastTime = z.string().transform((text, { addIssue }) => {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   if (count !== undefined) return new Date(Date.now() - Number(count) * unitMs[unit as keyof typeof unitMs]);

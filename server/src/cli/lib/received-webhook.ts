@@ -7,15 +7,15 @@ import { printable } from './cli-errors.ts';
 /** A webhook request that `itsm listen` received. */
 export interface ReceivedWebhook {
   at: string;
-  /** Whether both signature headers are valid. Null if the command has no signing secret. */
+  /** Whether both signature headers are valid. Null if `itsm listen` has no signing secret. */
   verified: boolean | null;
   headers: Record<string, string>;
   body: unknown;
 }
 
 /**
- * The fields of a body that the command prints. All are optional: if the address is public, any client can send any
- * body.
+ * The body fields that `itsm listen` prints. All fields are optional, because any client can send any body to a public
+ * address.
  */
 const DeliveryBody = z.object({
   ticket: z.object({ ticketNumber: z.string(), title: z.string() }).optional(),
@@ -24,7 +24,7 @@ const DeliveryBody = z.object({
   changes: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })).optional(),
 });
 
-/** Returns whether both signature headers match the secret and the body. */
+/** Returns true if both signature headers match the secret and the body. */
 export function isSigned(secret: string, headers: Record<string, string>, body: string): boolean {
   const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000);
   if (Number.isNaN(timestamp.getTime())) return false;
@@ -34,7 +34,7 @@ export function isSigned(secret: string, headers: Record<string, string>, body: 
   );
 }
 
-/** Parses a body as JSON. If the body is not valid JSON, returns the text. */
+/** Parses a request body as JSON. If the body is not valid JSON, returns the unchanged text. */
 export function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -43,7 +43,10 @@ export function parseBody(body: string): unknown {
   }
 }
 
-/** Formats a request for a terminal: a summary line and a line per change. With the option `body`, adds the body. */
+/**
+ * Formats a webhook request for a terminal: a summary line and one line per change. With the option `body`, also prints
+ * the body.
+ */
 export function formatReceived({ at, verified, headers, body }: ReceivedWebhook, options: { body: boolean }): string {
   const delivery = DeliveryBody.safeParse(body).data ?? {};
   const attempt = headers['x-service-attempt'] ?? '?';

@@ -13,22 +13,28 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Prints a progress message on stderr. Does nothing with the option `--json`. */
+/** Prints a progress message on stderr. With the option `--json`, prints nothing. */
 type Report = (line: string) => void;
 
 interface Action<Opened, Input, Result> {
   /** Opens the resources that the command needs, such as the database. */
   open(settings: Settings, report: Report): Promise<Opened>;
-  /** The schema of the options and arguments. Their names are in camel case. */
+  /** The schema of the options and arguments. All names are in camel case. */
   input: z.ZodType<Input>;
   work(opened: Opened, input: Input, report: Report): Promise<Result>;
-  /** Formats the result for stdout. With the option `--json`, the command prints the result as JSON instead. */
+  /**
+   * Formats the result for stdout. With the option `--json`, the command prints the result as JSON and doesn't call
+   * this function.
+   */
   format(result: Result, output: Output): string;
-  /** Returns a note about the result, which the command prints on stderr. Returns undefined for no note. */
+  /** Returns a note about the result, or undefined. The command prints the note on stderr. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
-  /** Returns the commands to suggest on stderr: `itsm` commands without the program name, or shell commands that start with `$ `. */
+  /**
+   * Returns the commands that stderr suggests as next steps. Shell commands start with `$ `. Other entries are `itsm`
+   * commands without the program name.
+   */
   next?(result: NoInfer<Result>, input: NoInfer<Input>, opened: NoInfer<Opened>): string[];
-  /** Returns whether a result causes exit code 1. */
+  /** Returns true if the result causes exit code 1. */
   failed?(result: Result): boolean;
 }
 
@@ -38,8 +44,8 @@ export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>
 }
 
 /**
- * Creates the action of a command. The action validates the input, opens the database, runs the command, and always
- * closes the database. It throws errors, and `reportError` prints them.
+ * Creates the action of a command. The action validates the input, opens the database, runs the command and always
+ * closes the database. `reportError` prints the errors that the action throws.
  */
 export function createAction<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
   const { open, input, work, format, failed } = given;
@@ -92,7 +98,7 @@ async function untilInterrupted<Opened extends Closable, Result>(
   const interrupted = new Promise<never>((_, reject) => {
     interrupt.signal.addEventListener('abort', () => reject(interrupt.signal.reason));
   });
-  // Prevents an unhandled rejection if a signal arrives before `Promise.race` below handles this promise.
+  // A signal can arrive before `Promise.race` runs. This handler prevents an unhandled rejection in that case.
   interrupted.catch(() => undefined);
 
   try {
@@ -109,8 +115,8 @@ async function untilInterrupted<Opened extends Closable, Result>(
 }
 
 /**
- * Opens the database, without handling signals or printing progress. Completions and `itsm listen` use this function.
- * @throws CommandError when there is no database
+ * Opens the database for completions and `itsm listen`. Doesn't handle signals or print progress.
+ * @throws CommandError if no database exists
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
   const runtime = await openForCommand(readSettings(process.env), () => undefined);
@@ -121,10 +127,13 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
   }
 }
 
-/** Opens the runtime, but doesn't create or migrate a database. @throws CommandError when there is no database */
+/**
+ * Opens the runtime, but doesn't create or migrate a database.
+ * @throws CommandError if no database exists
+ */
 async function openForCommand(settings: Settings, report: Report): Promise<Runtime> {
   await assertDatabaseExists(settings);
-  // Imports these modules only now, so that the command reports an earlier error without loading them.
+  // Imports these modules only after the database check. If the check fails, the command doesn't load them.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([
     import('../../process/runtime.ts'),
     import('../../process/ensure-schema.ts'),
@@ -139,14 +148,14 @@ async function openForCommand(settings: Settings, report: Report): Promise<Runti
         `The database is newer than this version of the program. A newer version has applied ${ahead.join(', ')}.`,
       );
     },
-    // Ignores connection errors, because the query on the broken connection reports the error.
+    // Ignores connection errors, because the query on the lost connection reports the error.
     onConnectionError: () => undefined,
   });
 }
 
 /**
  * Checks that a database exists.
- * @throws CommandError with the searched path, if DATABASE_URL is not set and DATA_DIR has no database
+ * @throws CommandError with the path of the data folder, if DATABASE_URL is not set and DATA_DIR contains no database
  */
 export async function assertDatabaseExists({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
   if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {

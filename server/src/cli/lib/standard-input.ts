@@ -1,6 +1,6 @@
 /**
- * Reads the first line of standard input. Returns an empty string if there is no line.
- * @param option the name of the option, which is the prompt in a terminal
+ * Reads the first line of standard input. Returns an empty string if standard input is empty.
+ * @param option the option name, which is the prompt in a terminal
  */
 export async function readLine(option: string): Promise<string> {
   const { createInterface } = await import('node:readline');

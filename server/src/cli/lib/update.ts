@@ -17,5 +17,5 @@ export function updateInput<Names extends z.ZodRawShape, Fields extends z.ZodRaw
   return z.preprocess((given: object) => Object.fromEntries(Object.entries(given).map(cleared)), schema);
 }
 
-/** A sentence for the help that explains how to clear a field. Some commands replace `notes` with another option. */
+/** A sentence in the help that explains how to clear a field. Some commands replace `notes` with another option. */
 export const clearing = "To clear a field, pass an empty value, such as --notes ''.";

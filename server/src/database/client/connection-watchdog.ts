@@ -1,10 +1,10 @@
 /** A connection that the watchdog monitors. All times are values of `performance.now()`. */
 export interface WatchedConnection {
-  /** Returns the time at which an overdue statement was sent, or undefined if no response is overdue. */
+  /** Returns the time when an overdue statement was sent, or undefined if no response is overdue. */
   overdueSince(now: number): number | undefined;
-  /** Returns true if the connection has been idle since before `moment`. */
+  /** Returns true if the connection was idle before `moment` and has been idle since then. */
   isIdleSince(moment: number): boolean;
-  /** Closes the connection immediately. Pending statements fail, and the pool opens another connection on demand. */
+  /** Closes the connection immediately. Pending statements fail. The pool opens another connection on demand. */
   sever(reason: string): void;
   once(event: 'end', listener: () => void): unknown;
 }
@@ -13,9 +13,9 @@ export interface WatchedConnection {
 const checkIntervalMs = 250;
 
 /**
- * Closes connections whose response is overdue. PostgreSQL's own timeouts don't help if a proxy or firewall drops a
- * connection silently. The watchdog also closes connections that were already idle when the overdue statement was sent.
- * Those connections are probably lost as well, and their next statement would wait for the full timeout.
+ * Closes a connection if a response is overdue. PostgreSQL's own timeouts don't help if a proxy or firewall silently
+ * drops a connection. The watchdog also closes connections that were already idle when the overdue statement was sent.
+ * The network has probably dropped them as well, and their next statement would wait for the full timeout.
  */
 export class ConnectionWatchdog {
   readonly #connections = new Set<WatchedConnection>();

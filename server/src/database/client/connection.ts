@@ -9,7 +9,7 @@ import { currentScope } from './tenant-context.ts';
 
 export interface ConnectionOptions {
   connectionString: string;
-  /** The name in `pg_stat_activity`, which shows administrators the purpose of the connection. */
+  /** The name in `pg_stat_activity`, which shows administrators what the connection is for. */
   application_name: string;
   /** The role of the session. Default: the role of `DATABASE_URL`, which runs migrations. */
   role?: typeof requestRole | typeof systemRole | undefined;
@@ -21,25 +21,24 @@ export interface ConnectionOptions {
   tracer?: StatementTracer | undefined;
 }
 
-/** Milliseconds after the end of `statement_timeout` until the watchdog treats a response as overdue. */
+/** How many milliseconds after `statement_timeout` the watchdog treats a response as overdue. */
 const responseGraceMs = 1000;
 
 /**
- * The name of the prepared statement that sets the tenant until the end of the transaction. Every connection prepares
- * this statement when it opens.
+ * The name of the prepared statement that sets the tenant for the current transaction. Every connection prepares this
+ * statement when it opens.
  */
 export const setTenantStatement = 'itsm_set_tenant';
 
 /**
- * The SQL that sets the time zone and date format that Prisma and pg assume. A server's own defaults depend on its
- * machine and its configuration.
+ * SQL that sets the time zone and the date format to the values that Prisma and pg assume. The defaults of a PostgreSQL
+ * server depend on its machine and configuration.
  */
 export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
- * A connection with a role and timeouts. The connection sends SET statements, because older poolers reject startup
- * parameters. `ConnectionWatchdog` also limits the wait for each response, because a network failure may not cause an
- * error.
+ * A database connection with a role and timeouts. Older poolers reject startup parameters, so the connection sends SET
+ * statements. A network failure may cause no error, so `ConnectionWatchdog` limits the wait for each response.
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
@@ -48,15 +47,15 @@ export class Connection extends pg.Client implements WatchedConnection {
   #idleSince = performance.now();
 
   constructor(options: ConnectionOptions) {
-    // With keep-alive, an idle connection detects within about 30 seconds that the server is unreachable.
+    // With keep-alive, an idle connection fails within about 30 seconds if the server becomes unreachable.
     super({ connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 15_000, ...options });
     this.#options = options;
     this.#statementMs = options.timeouts.statementMs;
-    // Without a listener, the error of a lost connection would end the process. Pools add their listener only after the
+    // Without a listener, a connection error would end the process. Pools add their own listener only after the
     // connection is open.
     this.on('error', () => undefined);
-    // Each queued statement has its own timeout, which starts when the previous statement finishes. pg emits `drain`
-    // when the queue is empty.
+    // Each queued statement has its own timeout, which starts when the previous statement finishes. When the queue is
+    // empty, pg emits `drain`.
     this.connection.on('readyForQuery', () => {
       if (this.#sentAt !== undefined) this.#sentAt = performance.now();
     });
@@ -71,7 +70,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     const { watchdog, outages, tracer } = this.#options;
     watchdog.add(this);
     const open = () => super.connect().then(() => this.#open());
-    // The connection outlives the request that opens it, so it must not belong to that request's trace.
+    // The connection stays open after the current request ends, so it must not be part of that request's trace.
     const opened = tracer === undefined ? open() : tracer.outside(open);
     opened.then(
       () => outages?.recordSuccess(),
@@ -88,10 +87,10 @@ export class Connection extends pg.Client implements WatchedConnection {
         ...timeoutStatements(timeouts),
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // Makes PostgreSQL reuse query plans, because planning the query for a page of tickets takes longer than
-        // executing it (docs/decisions/pagination.md).
+        // Makes PostgreSQL reuse query plans. For a page of tickets, planning a query takes longer than executing it
+        // (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
-        // Limits a request to one core of the database server (docs/decisions/rate-and-concurrency-limits.md).
+        // Limits each query to one CPU core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
         `PREPARE ${setTenantStatement} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
         'SELECT pg_is_in_recovery() AS standby',
@@ -105,8 +104,8 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   /**
-   * Runs a query with the arguments of pg's `query`. `BEGIN` also sets the tenant of the current scope, in the same
-   * round trip.
+   * Runs a query. Accepts the same arguments as `query` of pg. `BEGIN` also sets the tenant of the current scope, in
+   * the same round trip.
    */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {
@@ -119,7 +118,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     return tracer === undefined ? send() : traceStatement(tracer, args, send);
   }
 
-  /** Changes the statement timeout of the session, and the watchdog's limit for its responses. */
+  /** Changes the session's statement timeout and the watchdog's limit for responses. */
   async limitStatements(milliseconds: number): Promise<void> {
     this.#statementMs = milliseconds;
     await this.query(`SET statement_timeout = ${milliseconds}`);
@@ -140,17 +139,17 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   sever(reason: string): void {
-    // pg adds its error listener when it connects. Before that, the error would end the process.
+    // pg adds its own error listener when it connects. Without a listener, the error would end the process.
     this.connection.stream.on('error', () => undefined).destroy(new Error(reason));
   }
 }
 
-/** PostgreSQL's error code for a write on a standby. */
+/** PostgreSQL's error code for a write to a standby server. */
 const READ_ONLY = '25006';
 
 /**
- * Rejects a standby. Its data may be stale, and the pool would still use its connections after PostgreSQL promotes
- * another server.
+ * Rejects a connection to a standby server. A standby's data may be stale. The pool would also keep using the
+ * connection after PostgreSQL promotes another server.
  */
 function rejectStandby(opening: pg.QueryResult[]): void {
   if (!opening.at(-1)?.rows[0].standby) return;

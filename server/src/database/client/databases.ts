@@ -10,7 +10,7 @@ import type { StatementTracer } from './statement-tracer.ts';
 
 export interface DatabasesOptions {
   url: string;
-  /** Maximum connections for requests. */
+  /** Maximum number of connections for requests. */
   requestConnections: number;
   timeouts: Timeouts;
   /** Whether this process delivers webhooks and maintains the job queues. */
@@ -19,22 +19,22 @@ export interface DatabasesOptions {
   onConnectionError: (error: Error) => void;
   /** Records failed connections and counts errors, to detect database outages. */
   outages?: OutageTracker;
-  /** Traces every statement, except those of dedicated connections. */
+  /** Traces every statement, except statements on dedicated connections. */
   tracer?: StatementTracer | undefined;
 }
 
 /**
- * The connection pools of a process. Each purpose has its own pool, so work for one purpose never waits for the
- * connections of another purpose.
+ * The connection pools of a process. Each purpose has its own pool, so one kind of work never waits for another kind's
+ * connections.
  */
 export interface Databases {
   requests: Database;
-  /** For lookups of API keys, which run before the tenant is known. */
+  /** For API key lookups, which run before the tenant is known. */
   keyLookups: Pool;
-  /** For sessions and sign-ins of the developer area, which have no concurrency limit. */
+  /** For sessions and sign-ins in the developer area, which have no concurrency limit. */
   accounts: Pool;
   system: Database;
-  /** The options for connections that belong to no pool. */
+  /** The options for connections outside the pools. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
     watchdog: ConnectionWatchdog;
     outages: OutageTracker;
@@ -48,7 +48,7 @@ export interface Databases {
  */
 const lookupTimeoutMs = 2000;
 
-/** Maximum milliseconds that the graceful close of the connections may take at shutdown. */
+/** Maximum number of milliseconds for a graceful close of the connections at shutdown. */
 const maxCloseMs = 1500;
 
 /** Creates the pools. They open connections on demand. */
@@ -74,7 +74,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     max: worker ? connectionsFor.system.worker : connectionsFor.system.api,
   });
   return {
-    // Creates the pool on demand, because commands don't use it.
+    // Commands don't use this pool, so it is created on demand.
     get requests() {
       requests ??= openTenantDatabase({
         ...shared,
@@ -99,6 +99,6 @@ export function openDatabases(options: DatabasesOptions): Databases {
 
 async function end({ prisma, pool }: Database): Promise<void> {
   await prisma.$disconnect();
-  // Prisma closes the pool only if Prisma itself has used it.
+  // Prisma closes the pool only if it has used the pool.
   if (!pool.ending) await pool.end();
 }

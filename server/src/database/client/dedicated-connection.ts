@@ -11,9 +11,7 @@ interface Purpose {
   asRoleOfUrl?: boolean;
 }
 
-/**
- * Runs long work over all tenants on a dedicated connection, so that the work doesn't occupy a connection of a pool.
- */
+/** Runs long work for all tenants on a dedicated connection, so the work doesn't occupy a pool connection. */
 export async function withDedicatedConnection<Result>(
   { url, timeouts, watchdog, outages }: Databases['options'],
   { name, statementMs, asRoleOfUrl = false }: Purpose,

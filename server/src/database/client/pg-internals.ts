@@ -2,19 +2,20 @@
 import pg from 'pg';
 
 /*
- * Declares the undocumented members of pg that query-pipeline.ts uses. test/rules/pg-internals.test.ts fails if a
- * version of pg changes a member.
+ * Declares the undocumented members of pg that query-pipeline.ts uses. If a new version of pg changes a member,
+ * test/rules/pg-internals.test.ts fails.
  *
- * pg's own pipeline mode would need none of these members, but it sends a Sync after each statement. A single statement
- * would then need `BEGIN` and `COMMIT` to set its tenant, and if `BEGIN` failed, the following statements would still
- * run. Compared with one Sync for all statements, pg's pipeline mode reaches 77 % of the throughput per CPU time for
- * one statement of Prisma, 90 % for a create, and 107 % for a patch (docs/decisions/tenant-isolation.md).
+ * pg's own pipeline mode needs no undocumented members, but it sends a Sync after each statement. With that mode, even
+ * a single statement would need `BEGIN` and `COMMIT` to set its tenant. If `BEGIN` failed, the following statements
+ * would still run. Compared with one Sync for all statements, pg's pipeline mode reaches the following throughput per
+ * CPU time: 77 % for one Prisma statement, 90 % for a create, and 107 % for a patch
+ * (docs/decisions/tenant-isolation.md).
  */
 
 /** The methods that send the messages of the extended query protocol. */
 export interface Wire {
   stream: { cork(): void; uncork(): void };
-  /** The prepared statements of this connection: SQL by name. */
+  /** The prepared statements of the connection: the SQL text by statement name. */
   parsedStatements: Record<string, string>;
   parse(message: { text: string; name?: string | undefined }): void;
   bind(message: { statement?: string | undefined; values?: unknown[] }): void;

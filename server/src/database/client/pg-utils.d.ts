@@ -1,4 +1,4 @@
-/** Declares an internal module of pg, which the types of pg omit. */
+/** Declares an internal module of pg that pg's types omit. */
 declare module 'pg/lib/utils.js' {
   /** Converts a parameter to its wire format: text, bytes or null. */
   export function prepareValue(value: unknown): string | Buffer | null;

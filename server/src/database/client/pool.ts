@@ -6,7 +6,7 @@ import { QueryPipeline } from './query-pipeline.ts';
 import { currentScope } from './tenant-context.ts';
 
 export interface PoolOptions extends ConnectionOptions {
-  /** Maximum connections. */
+  /** Maximum number of connections. */
   max: number;
   /** Called when an idle connection is lost. The pool opens another connection on demand. */
   onConnectionError: (error: Error) => void;
@@ -17,10 +17,13 @@ type OnConnected = Parameters<pg.Pool['connect']>[0];
 
 /**
  * A pool of connections for one purpose, such as requests. Within `inTransaction`, the pool sends all statements to the
- * connection of the transaction. Prisma uses only the pool, so its statements also run in the transaction.
+ * transaction's connection. Prisma sends its statements through the pool, so they also run in the transaction.
  */
 export class Pool extends pg.Pool {
-  /** Called with the milliseconds of each wait for a connection, even if the wait fails. The metrics use this hook. */
+  /**
+   * Called after each wait for a connection, even if the wait fails. The metrics record `waitedMs`, the wait in
+   * milliseconds.
+   */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
   readonly #tracer: PoolOptions['tracer'];
@@ -33,7 +36,7 @@ export class Pool extends pg.Pool {
     this.on('remove', (connection: unknown) => this.#open.delete(connection as Connection));
   }
 
-  /** The number of prepared statements on all connections. */
+  /** The number of prepared statements on all connections of the pool. */
   get preparedStatements(): number {
     return [...this.#open].reduce((sum, connection) => sum + connection.preparedStatements, 0);
   }
@@ -46,13 +49,13 @@ export class Pool extends pg.Pool {
   }
 
   /**
-   * Runs statements of a tenant in one round trip. Each statement sees the changes that were committed before it
-   * started. Sets the tenant for row-level security first. If `setsTenant` is true, the first statement sets the tenant
+   * Runs a tenant's statements in one round trip. Each statement sees the changes that were committed before it
+   * started. First sets the tenant for row-level security. If `setsTenant` is true, the first statement sets the tenant
    * itself.
    */
   runPipeline(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
-    // Reads the scope before the wait for a connection, because the code after the wait runs in the scope of the caller
-    // that releases the connection.
+    // Reads the scope before it waits for a connection. After the wait, the code runs in the scope of the caller that
+    // released the connection.
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined)
       throw new Error('A statement of a request ran without a tenant. Run the statement within `withinTenant`.');
@@ -64,15 +67,15 @@ export class Pool extends pg.Pool {
   override connect(callback: OnConnected): void;
   override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
     const transaction = this.#transaction();
-    // Only the pool itself passes a callback, when it runs a single statement.
+    // Only the pool itself passes a callback. It does so to run a single statement.
     if (transaction === undefined || callback !== undefined) return this.#lend(callback);
     return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
 
   #lend(onConnected: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
     const { onLent } = this;
-    // pg runs the callback in the context of the caller that releases the connection, so the tracer restores the
-    // context.
+    // pg runs the callback in the trace of the caller that released the connection, so the tracer restores the original
+    // trace.
     const callback = onConnected && this.#tracer ? this.#tracer.keep(onConnected) : onConnected;
     const requestedAt = performance.now();
     if (callback === undefined) {
@@ -101,7 +104,7 @@ export class Pool extends pg.Pool {
     return this.#queryOnce(config, values);
   }
 
-  /** Runs a query. After a failed query, keeps a connection that is still usable. pg's own pools would close it. */
+  /** Runs a query. After a failed query, keeps the connection if it is still usable. pg's own pool would close it. */
   #queryOnce(config: unknown, values?: unknown): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       this.connect((error, connection, release) => {
@@ -131,13 +134,17 @@ export class Pool extends pg.Pool {
   }
 }
 
-/** The error codes of unusable sessions: a failed transaction, an outdated plan, or a missing prepared statement. */
+/**
+ * The error codes after which a session is unusable: failed transaction, outdated plan, or missing prepared statement.
+ */
 const unusableCodes = /^(25P02|0A000|26000)$/;
 
 /**
- * Returns true if the connection is still usable after a statement. Returns false for errors that end the session,
- * because PostgreSQL reports them before it closes the connection. Also returns false if the text starts with `BEGIN`:
- * pg-boss sends a whole transaction as one text, and after an error the transaction stays open.
+ * Returns true if the connection is still usable after a statement. Returns false if the error ends the session,
+ * because PostgreSQL reports the error before it closes the connection.
+ *
+ * Also returns false if the SQL text starts with `BEGIN`. pg-boss sends a whole transaction as one text. If a statement
+ * in the text fails, the transaction stays open.
  */
 function isUsable(failure: Error | null, config: unknown): boolean {
   if (failure === null) return true;
@@ -153,7 +160,7 @@ export class TenantPool extends Pool {
 }
 
 /**
- * A Prisma transaction within another transaction, implemented as a savepoint. Prisma begins a transaction for each
+ * A Prisma transaction inside another transaction, implemented as a savepoint. Prisma starts a transaction for each
  * operation that needs several statements.
  */
 class NestedTransaction {

@@ -3,18 +3,21 @@ import { PrismaClient } from '../../../generated/prisma/client.ts';
 import { Pool, type PoolOptions, TenantPool } from './pool.ts';
 import { statementName } from './statement-name.ts';
 
-/** A pool whose connections have the rights of one role, and a Prisma client that uses the pool. */
+/** A connection pool with the permissions of one database role, and the Prisma client that uses it. */
 export interface Database {
   pool: Pool;
   prisma: PrismaClient;
 }
 
-/** Opens the database for requests. Each statement sees only the rows of its tenant, or no rows without a tenant. */
+/**
+ * Opens the database for requests. Each statement sees only the rows of the current tenant. Without a tenant, it sees
+ * no rows.
+ */
 export function openTenantDatabase(options: PoolOptions): Database {
   return openDatabase(new TenantPool(options), options);
 }
 
-/** Opens the database for work over all tenants, such as webhook deliveries, checks of totals, and commands. */
+/** Opens the database for work that covers all tenants, such as webhook deliveries, checks of totals, and commands. */
 export function openSystemDatabase(options: PoolOptions): Database {
   return openDatabase(new Pool(options), options);
 }
@@ -23,12 +26,12 @@ function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions):
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     onConnectionError,
-    // Prisma's types require a name, but its adapter also accepts statements without a name.
+    // Prisma's types require a name, but Prisma's adapter also accepts statements without a name.
     statementNameGenerator: ({ sql }) => statementName(sql) as string,
   });
   const prisma = new PrismaClient({
     adapter,
-    // Prisma's longer error messages quote arguments, which may contain data that must not be logged.
+    // Prisma's longer error messages quote arguments. Arguments may contain data that must not be logged.
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5000, timeout: timeouts.statementMs + 5000 },
   });

@@ -4,16 +4,16 @@ import { setTenantStatement } from './connection.ts';
 import { prepareValue, Result, type Wire, wireOf } from './pg-internals.ts';
 
 /**
- * The columns of the prepared statements of each connection, by statement name. The columns of a prepared statement
- * can't change, so the pipeline requests them only once.
+ * The columns of each connection's prepared statements, by statement name. The columns of a prepared statement never
+ * change, so the pipeline requests them only once.
  */
 const columnsOn = new WeakMap<pg.Connection, Map<string, pg.FieldDef[]>>();
 
-/** A statement of a pipeline, and its result. */
+/** A statement in a pipeline, and its result. */
 interface PipelinedStatement {
   name: string | undefined;
   text: string;
-  /** The parameters in their wire format. */
+  /** The parameters in the format that PostgreSQL expects. */
   values: unknown[];
   result: Result;
 }
@@ -31,16 +31,17 @@ interface PipelineOptions {
 }
 
 /**
- * Sends statements in one round trip with a single Sync: optionally `BEGIN`, the tenant for row-level security, the
- * statements, and optionally `COMMIT`. If a statement fails, PostgreSQL skips the following statements. Outside of a
- * transaction, all statements form one implicit transaction. When that transaction ends, PostgreSQL resets the tenant
- * (see "Pipelining" in PostgreSQL's documentation of the extended query protocol).
+ * Sends statements in one round trip with a single Sync. The pipeline can also send `BEGIN`, set the tenant for
+ * row-level security, and send `COMMIT`. If a statement fails, PostgreSQL skips the remaining statements.
+ *
+ * Outside a transaction, all statements form one implicit transaction. When the implicit transaction ends, PostgreSQL
+ * resets the tenant. See "Pipelining" in PostgreSQL's documentation of the extended query protocol.
  */
 export class QueryPipeline implements pg.Submittable {
   readonly #statements: PipelinedStatement[];
   readonly #options: PipelineOptions;
   #failure: Error | undefined;
-  /** The number of commands that run before the statements: `BEGIN` and setting the tenant. */
+  /** The number of commands that run before the statements: `BEGIN`, and the command that sets the tenant. */
   readonly #before: number;
   #completed = 0;
   /** Receives the results or the error. The caller or pg sets this callback. */
@@ -52,13 +53,13 @@ export class QueryPipeline implements pg.Submittable {
     this.#statements = configs.map((config: pg.QueryConfig & { rowMode?: string }) => ({
       name: config.name,
       text: config.text,
-      // Converts the values here, so that an invalid value throws before any message is sent.
+      // The constructor converts the values, so an invalid value throws before the pipeline sends any message.
       values: config.values?.map(prepareValue) ?? [],
       result: new Result(config.rowMode, config.types ?? pg.types),
     }));
   }
 
-  /** The SQL of all statements, for tracing. */
+  /** The SQL text of all statements, for tracing. */
   get texts(): string[] {
     const texts = this.#statements.map(({ text }) => text);
     return [...(this.#options.begins ? ['BEGIN'] : []), ...texts, ...(this.#options.commits ? ['COMMIT'] : [])];
@@ -85,7 +86,7 @@ export class QueryPipeline implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
     const { result } = this.#current ?? {};
-    // Ignores the row of the statement that sets the tenant, because the row belongs to no result.
+    // The row of the statement that sets the tenant is not part of any result, so it is ignored.
     if (result === undefined || this.#failure !== undefined) return;
     try {
       result.rows.push(result.parseRow(fields));
@@ -104,8 +105,8 @@ export class QueryPipeline implements pg.Submittable {
       this.callback?.(this.#failure);
       return;
     }
-    // Caches the prepared statements only after success. After a failure, it is unknown which statements PostgreSQL has
-    // prepared.
+    // Caches the prepared statements only after success. After a failure, the client doesn't know which statements
+    // PostgreSQL has prepared.
     cachePrepared(this.#statements, connection);
     const results = this.#statements.map(({ result }) => result);
     this.callback?.(null, results);
@@ -117,8 +118,8 @@ export class QueryPipeline implements pg.Submittable {
   }
 
   /**
-   * The statement whose response arrives next. Undefined for `BEGIN`, for `COMMIT`, and for the command that sets the
-   * tenant.
+   * The statement that receives the next response. Undefined for `BEGIN`, for `COMMIT`, and for the command that sets
+   * the tenant.
    */
   get #current(): PipelinedStatement | undefined {
     return this.#statements[this.#completed - this.#before];
@@ -137,8 +138,8 @@ function send(
   columns?: Map<string, pg.FieldDef[]>,
 ): void {
   if (name === undefined || wire.parsedStatements[name] === undefined) {
-    // An earlier pipeline that failed may have prepared a statement with this name. If no statement has the name, the
-    // close has no effect.
+    // A failed pipeline may have prepared a statement with this name earlier. If no statement has this name, `close`
+    // has no effect.
     if (name !== undefined) wire.close({ type: 'S', name });
     wire.parse({ text, name });
   }

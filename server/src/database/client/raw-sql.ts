@@ -3,19 +3,19 @@ import { statementName } from './statement-name.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 import { withinTenant } from './tenant-context.ts';
 
-/** SQL with the parameters `$1`, `$2`, …, and their values. */
+/** SQL text with the parameters `$1`, `$2`, …, and the parameter values. */
 export interface Statement {
   text: string;
   values: unknown[];
 }
 
-/** Returns the query config of a prepared statement, which each connection prepares once and reuses. */
+/** Returns the query config of a prepared statement. Each connection prepares the statement once and reuses it. */
 export function prepared({ text, values }: Statement): pg.QueryConfig {
   return { name: statementName(text), text, values };
 }
 
 /**
- * Runs a statement and returns its rows. If there is a current transaction, the statement is part of it. Bypasses
+ * Runs a statement and returns its rows. If a transaction is open, the statement runs in that transaction. Bypasses
  * Prisma, because `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg parses the column
  * values.
  */
@@ -24,16 +24,17 @@ export async function queryRows<Row extends object>(db: TenantClient, statement:
   return rows as Row[];
 }
 
-/** A SELECT of one row that also sets the tenant for row-level security. Created by `tenantQuery`. */
+/** A SELECT that returns one row and also sets the tenant for row-level security. Create it with `tenantQuery`. */
 export interface TenantQuery {
   name: string | undefined;
   text: string;
 }
 
 /**
- * Wraps a SELECT, whose parameter `$1` is the tenant, so that it also sets the tenant. A separate statement would take
- * 10 % of the time of a small request (docs/decisions/tenant-isolation.md). CASE makes PostgreSQL set the tenant before
- * it reads the row. PostgreSQL returns the row as JSON.
+ * Extends a SELECT so that it also sets the tenant. The parameter `$1` of the SELECT is the tenant. Setting the tenant
+ * in a separate statement would take 10 % of the time of a small request (docs/decisions/tenant-isolation.md).
+ *
+ * Because of CASE, PostgreSQL sets the tenant before it reads the row. PostgreSQL returns the row as JSON.
  */
 export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
@@ -41,7 +42,10 @@ export function tenantQuery(select: string): TenantQuery {
   return { name: statementName(text), text };
 }
 
-/** Runs a tenant query and returns its row. @param values the parameters from `$2` */
+/**
+ * Runs a tenant query and returns its row.
+ * @param values the values of the parameters `$2`, `$3`, …
+ */
 export async function queryOne<Row extends object>(
   db: TenantClient,
   { name, text }: TenantQuery,
@@ -52,13 +56,15 @@ export async function queryOne<Row extends object>(
   return results[0]?.rows[0]?.one ?? undefined;
 }
 
-/** The SQL that makes PostgreSQL plan each later statement of the transaction for its own parameter values. */
+/** SQL that makes PostgreSQL plan each later statement of the transaction for the statement's own parameter values. */
 const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
 
 /**
- * Runs a statement with a custom plan for its parameter values, and returns its rows. Use this function if the SQL text
- * or the best plan depends on the request. The statement is not prepared for reuse. Don't call this function within a
- * transaction, because the setting would also apply to the later statements of the transaction.
+ * Runs a statement with a query plan for its parameter values, and returns its rows. Use this function if the SQL text
+ * or the best plan depends on the request. The statement is not prepared for reuse.
+ *
+ * Don't call this function within a transaction, because the plan setting would also affect the transaction's later
+ * statements.
  */
 export async function queryWithCustomPlan<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const configs = [{ name: statementName(useCustomPlan), text: useCustomPlan, values: [] }, statement];
@@ -67,8 +73,8 @@ export async function queryWithCustomPlan<Row extends object>(db: TenantClient, 
 }
 
 /**
- * Runs statements in one round trip and returns their rows. Each statement sees the changes of earlier commits and of
- * the statements before it.
+ * Runs statements in one round trip and returns their rows. Each statement sees all changes that were committed
+ * earlier, and the changes of the statements before it.
  */
 export async function queryPipelined(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(prepared);

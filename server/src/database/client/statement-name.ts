@@ -3,15 +3,16 @@ import { createHash } from 'node:crypto';
 const names = new Map<string, string>();
 
 /**
- * Maximum number of names. The server has a few hundred fixed statements. Without a limit, generated statements could
- * fill the memory of PostgreSQL.
+ * Maximum number of statement names. The server has a few hundred fixed statements. Without a limit, generated
+ * statements could fill PostgreSQL's memory.
  */
 const maxNames = 1000;
 
 /**
- * Returns the name of a prepared statement: a hash of its text, so that the name is the same in every process. Returns
- * undefined if there are already `maxNames` names, or if the text has a list of parameters. A list would need a
- * prepared statement for each of its lengths, and PostgreSQL keeps prepared statements until the connection closes.
+ * Returns the name of a prepared statement. The name is a hash of the SQL text, so every process uses the same name.
+ *
+ * Returns undefined if `maxNames` names exist, or if the text contains a list of parameters. Each list length would
+ * need its own prepared statement, and PostgreSQL keeps prepared statements until the connection closes.
  */
 export function statementName(text: string): string | undefined {
   const known = names.get(text);
@@ -22,7 +23,7 @@ export function statementName(text: string): string | undefined {
   return name;
 }
 
-/** Returns true for SQL with `IN ($1,$2)` or several rows of values, which Prisma generates for arrays. */
+/** Returns true if the SQL contains `IN ($1,$2)` or several rows of values. Prisma generates such SQL for arrays. */
 function hasList(text: string): boolean {
   return /\bIN \(\$\d+\s*,|\)\s*,\s*\(\s*(?:\$|DEFAULT)/i.test(text);
 }

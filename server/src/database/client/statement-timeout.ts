@@ -1,15 +1,15 @@
 /** The timeouts of a session, in milliseconds. */
 export interface Timeouts {
-  /** The `statement_timeout`: PostgreSQL cancels a statement that takes longer. */
+  /** The `statement_timeout`. PostgreSQL cancels a statement that runs longer. */
   statementMs: number;
-  /** The `lock_timeout`: PostgreSQL cancels a statement that waits longer for a lock. */
+  /** The `lock_timeout`. PostgreSQL cancels a statement that waits longer for a lock. */
   lockMs: number;
 }
 
-/** Milliseconds that a transaction may wait for its next statement, in addition to `statement_timeout`. */
+/** Milliseconds that PostgreSQL waits for the next statement of a transaction, in addition to `statement_timeout`. */
 const idleMarginMs = 5000;
 
-/** Returns the statements that set the timeouts of a session. */
+/** Returns the SQL statements that set a session's timeouts. */
 export function timeoutStatements({ statementMs, lockMs }: Timeouts): string[] {
   return [
     `SET statement_timeout = ${statementMs}`,

@@ -1,8 +1,8 @@
 /** Traces the statements that are sent to PostgreSQL (docs/decisions/observability.md). */
 export interface StatementTracer {
   /**
-   * Starts to trace statements that are sent in one round trip.
-   * @returns the function to call when the statements finish, or undefined if there is no current trace
+   * Starts a trace of statements that share one round trip.
+   * @returns the function to call when the statements finish, or undefined if no trace is active
    */
   begin(texts: readonly string[]): ((error?: unknown) => void) | undefined;
   /** Runs `work` outside of the current trace. */
@@ -11,15 +11,15 @@ export interface StatementTracer {
   keep<Callback>(callback: Callback): Callback;
 }
 
-/** The first argument of pg's `query`: SQL, a query, or a `QueryPipeline`. */
+/** The first argument of pg's `query`: SQL text, a query config, or a `QueryPipeline`. */
 type QueryArgument = string | { text?: string; texts?: readonly string[]; callback?: Callback | undefined };
 
 type Callback = (error: unknown, ...rest: unknown[]) => void;
 
 /**
- * Traces one call of pg's `query`. The call passes its result to a callback argument or to the callback of the query,
- * or returns a promise.
- * @param args the arguments of the call; this function replaces a callback among them
+ * Traces one call of pg's `query`. pg returns the result through a callback argument, the callback of the query, or a
+ * promise.
+ * @param args the arguments of the call; if they contain a callback, this function replaces it
  */
 export function traceStatement(tracer: StatementTracer, args: unknown[], send: () => unknown): unknown {
   const query = args[0] as QueryArgument;
