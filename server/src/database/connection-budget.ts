@@ -1,6 +1,6 @@
 import type { Settings } from '../config/env.ts';
 
-/** The maximum number of connections of a process for each purpose except requests. */
+/** The maximum number of connections per process and purpose, except for requests. */
 export const connectionsFor = {
   keyLookups: 2,
   accounts: 2,
@@ -12,23 +12,23 @@ export const connectionsFor = {
   holder: 1,
 };
 
-/** The maximum number of open connections for one purpose. */
+/** The maximum number of connections for one purpose. */
 export interface ConnectionUse {
   purpose: string;
   max: number;
-  /** The setting that changes the maximum. */
+  /** The setting that changes `max`. */
   setting: keyof Settings;
 }
 
 /**
- * Returns the maximum number of connections of a server process for each purpose. Omits migrations, because their
- * connections close before the server opens its other connections.
+ * Returns the maximum number of connections of a server process for each purpose. Omits migrations, because a migration
+ * closes its connections before the server opens other connections.
  */
 export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: ConnectionSettings): ConnectionUse[] {
   const [api, worker] = [ROLES.includes('api'), ROLES.includes('worker')];
   const { keyLookups, accounts, system, listener, nightlyCheck, holder } = connectionsFor;
   const uses: ConnectionUse[] = [
-    // At start, a process without the role `api` opens one connection to check row-level security.
+    // At startup, a process without the role `api` opens one connection to check row-level security.
     { purpose: 'requests', max: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
     { purpose: 'key lookup', max: api ? keyLookups : 0, setting: 'ROLES' },
     { purpose: 'signing in', max: api ? accounts : 0, setting: 'ROLES' },
@@ -42,7 +42,7 @@ export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: Co
 
 type ConnectionSettings = Pick<Settings, 'ROLES' | 'DATABASE_POOL_SIZE' | 'DATABASE_URL'>;
 
-/** Formats the budget in one line that starts with the total. */
+/** Formats the connection budget in one line that starts with the total. */
 export function describeBudget(uses: ConnectionUse[]): string {
   const sum = uses.reduce((all, { max }) => all + max, 0);
   const parts = uses.map(({ purpose, max, setting }) => `${max} for ${purpose} (${setting})`);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Processes many rows in batches until a batch has fewer than `size` rows. After each full batch, pauses for the
- * duration of the batch, so that the work is active for at most half of the time.
+ * Processes many rows in batches until a batch has fewer than `size` rows. After each full batch, waits as long as the
+ * batch took, so the work runs at most half of the time.
  * @param work processes and commits one batch, and resolves to the number of rows in the batch
  * @returns the total number of rows
  */

@@ -4,14 +4,14 @@ import { backoffMs } from '../shared/backoff.ts';
 import { Connection, type ConnectionOptions } from './client/connection.ts';
 import { requestRole } from './roles.ts';
 
-/** Milliseconds between two heartbeats. Also the maximum milliseconds until a heartbeat arrives. */
+/** Milliseconds between two heartbeats. If a heartbeat doesn't arrive within this time, the listener reconnects. */
 const heartbeatMs = 400;
 
-/** The prefix of a heartbeat's payload. Each listener also receives the heartbeats of other processes. */
+/** The prefix of heartbeat payloads. A listener also receives the heartbeats of other processes. */
 const heartbeat = 'heartbeat ';
 
 export interface Listener {
-  /** Whether notifications currently reach this process. */
+  /** Whether notifications currently arrive in this process. */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -21,25 +21,27 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watchdog
   channel: string;
   /**
    * Called with the payload of each notification. Also called without a payload after each connect and disconnect,
-   * because notifications may have been lost.
+   * because the process may have missed notifications.
    */
   onNotify: (payload?: string) => void;
   /**
-   * Called once with the last error after `maxFailures` failed attempts to listen, unless a database outage is the
-   * cause.
+   * Called once after `maxFailures` failed attempts to listen, with the last error. Not called during a database
+   * outage.
    */
   onUnavailable?: ((reason: unknown) => void) | undefined;
   /** Called when notifications arrive again after `onUnavailable`. */
   onAvailable?: (() => void) | undefined;
 }
 
-/** Failed attempts to listen before `onUnavailable` is called. A restart of PostgreSQL causes fewer failures. */
+/**
+ * Number of failed attempts to listen after which `onUnavailable` is called. A PostgreSQL restart causes fewer
+ * failures.
+ */
 const maxFailures = 4;
 
 /**
- * Listens for the notifications of one channel on a dedicated connection, and reconnects after a lost connection. Sends
- * heartbeats through the channel to check that notifications arrive, because some poolers accept LISTEN but deliver no
- * notifications.
+ * Listens for the notifications of one channel on a dedicated connection. Reconnects after a lost connection. Some
+ * poolers accept LISTEN but deliver no notifications, so the listener checks the channel with heartbeats.
  */
 export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...options }: ListenerOptions): Listener {
   const stop = new AbortController();
@@ -55,7 +57,7 @@ export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...
     const connection = new Connection({
       connectionString: url,
       application_name: `itsm-api ${channel}`,
-      // The listener reads no rows, so the role with the fewest rights is sufficient.
+      // The listener reads no rows, so it uses the role with the fewest permissions.
       role: requestRole,
       ...options,
       timeouts: { ...options.timeouts, statementMs: heartbeatMs },
@@ -83,7 +85,7 @@ export function listen({ url, channel, onNotify, onUnavailable, onAvailable, ...
     } finally {
       listening = false;
       onNotify();
-      // Doesn't close gracefully, because a connection that no longer responds would never finish the close.
+      // Closes the connection immediately, because a graceful close never finishes on an unresponsive connection.
       connection.sever('The listener has stopped.');
     }
   }
@@ -133,8 +135,8 @@ async function sendHeartbeat(connection: Connection, channel: string, signal: Ab
 }
 
 /**
- * Checks whether a connection receives a notification that it sends itself. A pooler that uses a different session for
- * each transaction drops notifications, and would also mix up roles and tenants.
+ * Sends a notification on a connection, and checks whether it arrives on that connection. A pooler that changes the
+ * session between transactions drops notifications. Such a pooler would also mix up roles and tenants.
  * @returns false if no notification arrives within 2 seconds
  * @throws Error if the connection is lost
  */
@@ -146,8 +148,8 @@ export async function receivesNotifications(connection: Connection): Promise<boo
     const isReceived = await sendHeartbeat(connection, channel, deadline).then(
       () => true,
       (error: Error) => {
-        // On a lost connection, each heartbeat fails immediately. The loop would prevent the timer of `deadline` from
-        // firing.
+        // Stops after any error except a timeout. On a lost connection, each heartbeat fails immediately, so the loop
+        // would never yield to the timer of `deadline`.
         if (error.name !== 'TimeoutError') throw error;
         return false;
       },

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 type Log = Pick<FastifyBaseLogger, 'error' | 'warn'>;
 
-/** The kinds of work whose failures the tracker counts during an outage. */
+/** The kinds of work for which the tracker counts failures during an outage. */
 type Failing =
   | 'requests'
   | 'loop steps'
@@ -12,17 +12,17 @@ type Failing =
   | 'counts of usage'
   | 'notifications';
 
-/** Milliseconds between two log entries about failures. */
+/** Milliseconds between two log entries with failure counts. */
 const reportIntervalMs = 5000;
 /** Milliseconds without a failed connection after which an outage ends. */
 const recoveryMs = 1000;
 
-/** Milliseconds for which `problem` reports a lack of resources after the last error about it. */
+/** How many milliseconds `problem` reports a lack of resources after the last such error. */
 const shortageMs = 30_000;
 
 /**
- * Detects database outages from failed connections. Counts the errors that are caused by an outage or by a lack of disk
- * space, memory or connections. Logs the start and the end of each outage and, at most every 5 seconds, the counts.
+ * Detects database outages from failed connections. Counts errors during an outage, and errors from a lack of disk
+ * space, memory or connections. Logs when each outage starts and ends, and logs the counts at most every 5 seconds.
  * Without this class, each failed request would write a log entry.
  */
 export class OutageTracker {
@@ -40,7 +40,7 @@ export class OutageTracker {
   }
 
   /**
-   * Records an opened connection. An outage ends after this call only if no other connection fails for 1 second,
+   * Records that a connection was opened. The outage ends if no connection fails for 1 second. The tracker waits,
    * because PostgreSQL rejects only some connections when it reaches its connection limit.
    */
   recordSuccess(): void {
@@ -60,8 +60,8 @@ export class OutageTracker {
   }
 
   /**
-   * Returns true if an outage or a lack of resources causes the error. In this case, the tracker counts the error, and
-   * the caller must not log it.
+   * Returns true if an outage or a lack of resources caused the error. The tracker then counts the error, and the
+   * caller must not log it.
    */
   explains(error: unknown, failing: Failing): boolean {
     if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) {
@@ -110,19 +110,22 @@ export class OutageTracker {
 }
 
 /**
- * The error codes of Node.js and PostgreSQL for an outage: the connection is lost, or the server is unreachable,
+ * The error codes of Node.js and PostgreSQL during an outage. The connection is lost, or the server is unreachable,
  * starting, shutting down, at its connection limit, or a standby.
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
-/** The error kinds that Prisma's adapter uses for some of the errors in `codes`. */
+/** The error kinds of Prisma's adapter for some of the errors in `codes`. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
-/** The messages of the errors from pg and `ConnectionWatchdog` that have no code. */
+/** The messages of errors without a code from pg and `ConnectionWatchdog`. */
 const messages =
   /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not respond in time|The connection to PostgreSQL may be lost)/;
 
-/** An error of pg or Prisma. Prisma's error contains the error of its adapter, which contains PostgreSQL's code. */
+/**
+ * An error from pg or Prisma. A Prisma error contains the error of Prisma's adapter, which contains PostgreSQL's error
+ * code.
+ */
 interface Thrown {
   message?: string;
   code?: string;
@@ -131,24 +134,24 @@ interface Thrown {
   originalMessage?: string;
   cause?: unknown;
   meta?: { driverAdapterError?: unknown };
-  /** The error of each address, if the host name has several addresses. */
+  /** One error per address, if the host name has several addresses. */
   errors?: unknown[];
 }
 
-/** Returns true if the error means that a connection could not be opened or was lost. */
+/** Returns true if the error means that a connection was lost or could not be opened. */
 export function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { message = '', code, kind = '', originalCode, cause, meta, errors = [] } = error as Thrown;
   return (
     codes.test(originalCode ?? code ?? '') ||
     kinds.includes(kind) ||
-    // Ignores the messages of errors with a code, because they may quote the data of a request.
+    // If an error has a code, ignores its message, because the message may quote the data of a request.
     (code === undefined && messages.test(message)) ||
     [cause, meta?.driverAdapterError, ...errors].some(isConnectionError)
   );
 }
 
-/** PostgreSQL's error class for a lack of disk space, memory or connections. */
+/** PostgreSQL's error codes for a lack of disk space, memory or connections. */
 const shortageCodes = /^53\w{3}$/;
 
 /** Returns PostgreSQL's message about a lack of resources, or undefined for other errors. */
@@ -159,15 +162,15 @@ function findShortage(error: unknown): string | undefined {
   return findShortage(cause) ?? findShortage(meta?.driverAdapterError);
 }
 
-/** Returns the message of an error. If an error has no message, returns the message of its first contained error. */
+/** Returns the message of an error. If the message is empty, returns the message of the first contained error. */
 function findMessage(error: unknown): string {
   const { message, errors: [first] = [] } = error as Thrown;
   return message || (first === undefined ? String(error) : findMessage(first));
 }
 
 /**
- * Returns true if the wait for a connection of a pool timed out. Outside of an outage, such a timeout only means that
- * the pool is busy.
+ * Returns true if the wait for a pool connection timed out. If there is no outage, the timeout only means that the pool
+ * is busy.
  */
 function isWaitForConnection(error: unknown): boolean {
   const { message = '', code } = error as Thrown;

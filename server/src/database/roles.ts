@@ -3,7 +3,7 @@ import pg from 'pg';
 import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 
 /**
- * The roles that connections set with SET ROLE, so that row-level security doesn't depend on the role of `DATABASE_URL`
+ * Connections set these roles with SET ROLE, so row-level security doesn't depend on the role of `DATABASE_URL`
  * (docs/decisions/tenant-isolation.md). `itsm_request` sees the rows of one tenant. `itsm_system` sees the rows of all
  * tenants.
  */
@@ -11,8 +11,8 @@ export const requestRole = 'itsm_request';
 export const systemRole = 'itsm_system';
 
 /**
- * The error for a role of `DATABASE_URL` that lacks the permission to create or grant the roles. The message contains
- * the SQL that an administrator must run.
+ * The error if the role of `DATABASE_URL` may not create or grant the roles. The message contains the SQL that an
+ * administrator must run.
  */
 export class RolesError extends Error {
   override name = 'RolesError';
@@ -29,17 +29,17 @@ export class RolesError extends Error {
 /** PostgreSQL's error code for a missing permission. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /**
- * PostgreSQL's error codes if another process creates the roles concurrently: duplicate_object, unique_violation,
+ * PostgreSQL's error codes when another process creates the roles concurrently: duplicate_object, unique_violation,
  * internal_error ("tuple concurrently updated").
  */
 const RACES = ['42710', '23505', 'XX000'];
 const maxAttempts = 50;
 
 /**
- * Creates the missing roles and grants them to the role of `DATABASE_URL`. Retries if another process creates the roles
- * concurrently, because all databases of a PostgreSQL server share their roles. If the roles already exist and are
- * granted, the role of `DATABASE_URL` needs no special permission.
- * @throws RolesError if the role of `DATABASE_URL` lacks the permission
+ * Creates the missing roles and grants them to the role of `DATABASE_URL`. All databases of a PostgreSQL server share
+ * its roles. Therefore, the function retries if another process creates the roles concurrently. If the roles already
+ * exist and are granted, the role of `DATABASE_URL` needs no special permission.
+ * @throws RolesError if the role of `DATABASE_URL` lacks a permission
  */
 export async function ensureRoles(client: pg.ClientBase): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -56,8 +56,8 @@ export async function ensureRoles(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Returns the statements that create and grant the missing roles. SET ROLE requires that the session user is a member
- * of the role or a superuser. Since PostgreSQL 16, the membership needs the SET option, but not INHERIT.
+ * Returns the statements that create and grant the missing roles. SET ROLE requires that the session user is a
+ * superuser or a member of the role. Since PostgreSQL 16, the membership needs the SET option, but not INHERIT.
  */
 export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{
@@ -83,7 +83,7 @@ export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   ]);
 }
 
-/** The error for a database whose row-level security doesn't isolate tenants. */
+/** The error if row-level security doesn't isolate the tenants in a database. */
 export class TenantIsolationError extends Error {
   override name = 'TenantIsolationError';
 }
@@ -124,8 +124,8 @@ export async function assertTenantIsolation(client: pg.ClientBase): Promise<void
 }
 
 /**
- * Returns true if the current role can see a row of the table. Returns false for a locked table, so that the server
- * doesn't wait for the lock when it starts.
+ * Returns true if the current role can see a row of the table. Returns false for a locked table, because the server
+ * must not wait for the lock at startup.
  */
 async function seesRow(client: pg.ClientBase, table: string): Promise<boolean> {
   await client.query('SAVEPOINT visibility_check; SET LOCAL lock_timeout = 500');

@@ -1,12 +1,12 @@
 import { queryRows, type Statement } from './client/raw-sql.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
-/** The tables whose rows a transaction locks before an update. */
+/** The tables that support row locks before an update. */
 type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
 
 /**
- * Locks a row until the end of the transaction, so that later statements read its latest version. Other transactions
- * can still write rows that refer to the locked row.
+ * Locks a row until the end of the transaction. Later statements then read the latest version of the row. Other
+ * transactions can still write rows that refer to the locked row.
  * @returns true if the row exists and belongs to the tenant
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
@@ -14,8 +14,8 @@ export async function lockRow(db: TenantClient, table: Lockable, id: number): Pr
 }
 
 /**
- * Returns the statement that locks one or more rows, for a pipeline. The statement locks rows in the order of their
- * ids, so that concurrent transactions can't deadlock.
+ * Returns the statement that locks one or more rows, for a pipeline. The statement locks rows in the order of their ids
+ * to prevent deadlocks between concurrent transactions.
  */
 export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Statement {
   const [id] = ids;
@@ -29,17 +29,17 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
 }
 
 /**
- * The number of each advisory lock, by the data that it protects. A transaction holds the lock of its tenant until the
- * transaction ends.
+ * The number of each advisory lock. The name of a lock is the data that it protects. A transaction holds the lock of
+ * its tenant until the transaction ends.
  */
 const advisoryLocks = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
-/** Acquires an advisory lock of the tenant. Transactions acquire the lock one after another, in order of arrival. */
+/** Acquires an advisory lock for the tenant. Transactions acquire the lock one after another, in order of arrival. */
 export async function lockTenant(db: TenantClient, lock: keyof typeof advisoryLocks): Promise<void> {
   await queryRows(db, tenantLockStatement(db, lock));
 }
 
-/** Returns the statement of `lockTenant`, for a pipeline. */
+/** Returns the statement that `lockTenant` runs, for a pipeline. */
 export function tenantLockStatement(db: TenantClient, lock: keyof typeof advisoryLocks): Statement {
   const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
   return { text, values: [`${lock}:${db.$tenantId}`, advisoryLocks[lock]] };

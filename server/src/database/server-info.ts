@@ -7,24 +7,24 @@ export interface ServerInfo {
   version: string;
   /** The version as a number, such as 180004. */
   versionNumber: number;
-  /** Whether search ignores the case of non-ASCII letters. False for a database with LC_CTYPE C. */
+  /** Whether search ignores the case of non-ASCII letters. False if the database has LC_CTYPE C. */
   ignoresCase: boolean;
   /** The size of the database in bytes. */
   databaseBytes: number;
   /**
-   * Milliseconds by which the clock of this process is ahead of the clock of the PostgreSQL server. The measurement
-   * error is at most half of the round trip time.
+   * How many milliseconds the clock of this process is ahead of the PostgreSQL server's clock. The measurement error is
+   * at most half of the round-trip time.
    */
   clockAheadMs: number;
 }
 
-/** The advice for a database in which search is case-sensitive for non-ASCII letters. */
+/** The advice if search in the database is case-sensitive for non-ASCII letters. */
 export const caseAdvice =
   'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
 /**
- * Describes the damaged pages that PostgreSQL has found in the files of the database since the last reset of its
- * statistics. Returns undefined if PostgreSQL has found no damaged pages, or if checksums are off.
+ * Describes the damaged pages that PostgreSQL has found in the database files since its statistics were last reset.
+ * Returns undefined if PostgreSQL has found no damaged pages, or if checksums are off.
  */
 export async function findDamage(connection: Pick<Pool, 'query'>): Promise<string | undefined> {
   const { rows } = await connection.query(
@@ -37,8 +37,8 @@ export async function findDamage(connection: Pick<Pool, 'query'>): Promise<strin
 }
 
 /**
- * Reads the version, case sensitivity and clock of the PostgreSQL server. Uses the role of `DATABASE_URL`, because the
- * other roles may not exist yet.
+ * Reads the version, the case sensitivity and the clock of the PostgreSQL server. Uses the role of `DATABASE_URL`,
+ * because the other roles may not exist yet.
  */
 export function readServerInfo(options: Databases['options']): Promise<ServerInfo> {
   const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };

@@ -1,14 +1,14 @@
 import type { Pool } from './client/pool.ts';
 
-/** A snapshot of transaction ids. PostgreSQL assigns ascending ids to transactions at their first write. */
+/** A snapshot of transaction ids. PostgreSQL assigns ascending ids. A transaction gets its id at its first write. */
 export interface TransactionHorizon {
-  /** The id of the oldest running transaction, or the value of `ended` if no transaction is running. */
+  /** The id of the oldest running transaction. If no transaction is running, the value of `ended`. */
   oldest: bigint;
-  /** One more than the id of the newest transaction that has ended. */
+  /** The id of the newest ended transaction, plus one. */
   ended: bigint;
 }
 
-/** Reads the horizon of the whole PostgreSQL server, including its other databases. */
+/** Reads the horizon of the whole PostgreSQL server. The horizon includes transactions in other databases. */
 export async function readHorizon(pool: Pool): Promise<TransactionHorizon> {
   const { rows } = await pool.query(
     'SELECT pg_snapshot_xmin(s)::text AS oldest, pg_snapshot_xmax(s)::text AS ended FROM pg_current_snapshot() AS s',

@@ -41,12 +41,13 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
 /**
  * A Prisma client that reads and writes only the rows of one tenant (docs/decisions/tenant-isolation.md). The client
  * throws an Error for:
- * - operations with a unique `where`, such as `findUnique` and `upsert`: the `where` would have to contain the tenant;
- * - `cursor`, for the same reason;
- * - fields in `data` that aren't columns of the model, such as nested writes and `connect`, and `tenantId`;
+ * - operations with a unique `where`, such as `findUnique` and `upsert`, because the `where` would have to contain the
+ *   tenant;
+ * - `cursor`, because a cursor would also have to contain the tenant;
+ * - `tenantId` in `data`, and fields in `data` that aren't columns of the model, such as nested writes and `connect`;
  * - the model `Tenant`.
  *
- * Composite foreign keys also protect tenants: a row can refer only to rows of the same tenant.
+ * Composite foreign keys also protect tenants, because a row can refer only to rows of its own tenant.
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
@@ -61,14 +62,14 @@ export function tenantClient(database: Database, tenantId: TenantId): TenantClie
 }
 
 /**
- * Returns the raw SQL methods of a client. The caller must filter by `$tenantId`. tools/check-imports.ts lists the
+ * Returns the client's methods for raw SQL. The caller must filter by `$tenantId`. tools/check-imports.ts lists the
  * files that may call this function.
  */
 export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
   return db as ReturnType<typeof extendedClient>;
 }
 
-/** Returns the pool of the client, for statements that bypass Prisma. */
+/** Returns the client's connection pool, for statements that bypass Prisma. */
 export function connectionsOf(db: TenantClient): Database['pool'] {
   return (db as ReturnType<typeof extendedClient>).$connections;
 }

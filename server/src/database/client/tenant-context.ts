@@ -2,15 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
-/** The tenant and transaction of the running code (docs/decisions/tenant-isolation.md). */
+/** The tenant and the transaction of the code that is running (docs/decisions/tenant-isolation.md). */
 interface TenantScope {
   readonly tenantId: TenantId;
-  /** The current transaction, if there is one. */
+  /** The current transaction. Undefined if no transaction is open. */
   readonly transaction?: ScopedTransaction;
 }
 
 interface ScopedTransaction {
-  /** The pool of the transaction's connection. Statements on this pool are part of the transaction. */
+  /** The pool of the transaction's connection. Statements on this pool run in the transaction. */
   readonly pool: pg.Pool;
   /** Runs statements in one round trip. Each statement sees the changes that were committed before it started. */
   run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]>;
@@ -18,20 +18,20 @@ interface ScopedTransaction {
 
 const storage = new AsyncLocalStorage<TenantScope>();
 
-/** Returns the tenant scope of the running code, or undefined if the code runs for no tenant. */
+/** Returns the scope of the code that is running, or undefined if the code runs for no tenant. */
 export function currentScope(): TenantScope | undefined {
   return storage.getStore();
 }
 
 /**
- * Runs `work` in a scope. Awaits the promise of `work` within the scope, because Prisma sends a query only when its
- * promise is awaited.
+ * Runs `work` in a scope. Prisma sends a query only when its promise is awaited, so this function awaits the promise of
+ * `work` within the scope.
  */
 export function withinScope<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
   return storage.run(scope, async () => work());
 }
 
-/** Runs `work` for a tenant. If the current scope has the same tenant, reuses the scope and its transaction. */
+/** Runs `work` for a tenant. If the current scope has the given tenant, reuses the scope and its transaction. */
 export function withinTenant<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result> {
   return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
 }

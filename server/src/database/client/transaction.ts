@@ -10,13 +10,13 @@ import { currentScope, withinScope } from './tenant-context.ts';
  * transaction is rolled back.
  */
 export interface BoundaryStatements<Result> {
-  /** The statements that are sent in the same round trip as the first statement of `work`, before it. */
+  /** The statements to send before the first statement of `work`, in the same round trip. */
   opening?: readonly Statement[] | undefined;
-  /** Returns the statements that are sent in the same round trip as COMMIT, before it. */
+  /** Returns the statements to send before COMMIT, in the same round trip. */
   closing?: ((result: Result) => readonly Statement[]) | undefined;
 }
 
-/** The error of a transaction in which a condition of `require_condition` is false. */
+/** The error if a condition of `require_condition` is false. */
 export class ConditionNotMet extends Error {
   override name = 'ConditionNotMet';
 }
@@ -40,8 +40,7 @@ export async function inTransaction<Result>(
   let notMet: ConditionNotMet | undefined;
 
   /**
-   * Resolves when the last query has finished. Concurrent queries run one after another, because they share a
-   * connection.
+   * Resolves when the last query has finished. Concurrent queries share a connection, so they run one after another.
    */
   let last: Promise<unknown> = Promise.resolve();
   function run(configs: pg.QueryConfig[], { closes = false } = {}): Promise<pg.QueryResult[]> {
@@ -71,8 +70,8 @@ export async function inTransaction<Result>(
   try {
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
     const ending = closing?.(result) ?? [];
-    // After a failed statement, PostgreSQL also rejects these statements. So the transaction is rolled back even if
-    // `work` has ignored the error.
+    // If a statement has failed, PostgreSQL also rejects the closing statements. The transaction is then rolled back,
+    // even if `work` has ignored the error.
     if (ending.length > 0) await run(ending.map(prepared), { closes: true });
     else if (begun) await commit(connection);
     connection.release();
@@ -82,7 +81,7 @@ export async function inTransaction<Result>(
     else {
       await connection.query('ROLLBACK').then(
         () => connection.release(),
-        // The state of the connection is unknown, so the pool closes it.
+        // The connection may still be in a transaction, so the pool closes it.
         (cause: Error) => connection.release(cause),
       );
     }

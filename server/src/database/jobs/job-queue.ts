@@ -4,7 +4,7 @@ import { connectionsOf, type TenantClient } from '../client/tenant-client.ts';
 import type { Queue } from './job-schema.ts';
 
 export interface JobsOptions {
-  /** The pool of the system role. */
+  /** The pool with the system role. */
   pool: Pool;
   /** Whether this process also maintains the queues and runs scheduled jobs. */
   worker: boolean;
@@ -17,10 +17,11 @@ export class JobFailed extends Error {
 }
 
 /**
- * Opens pg-boss, which stores jobs in the schema `pgboss` of the same database. job-schema.ts migrates this schema.
+ * Opens pg-boss. pg-boss stores jobs in the schema `pgboss` of the application's database. job-schema.ts migrates this
+ * schema.
  */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
-  // Loads pg-boss on demand, because loading is slow and commands that add no jobs don't need it.
+  // Loads pg-boss on demand, because it loads slowly and commands that add no jobs don't need it.
   const { PgBoss, systemClock } = await import('pg-boss');
   const boss = new PgBoss({
     db: toDb(pool),
@@ -38,15 +39,15 @@ export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * Returns a clock that limits timers to `maxTimerMs`. Without the limit, pg-boss would set timers in an endless loop if
- * the system clock jumped back by weeks.
+ * Returns a clock that limits timers to `maxTimerMs`. If the system clock jumps back by weeks, the limit prevents an
+ * endless loop of timers in pg-boss.
  */
 function withLimitedTimers(clock: Clock): Clock {
   return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
 
 /**
- * Returns a database for pg-boss that writes in the current transaction. A job is then created only if the transaction
+ * Returns a database that lets pg-boss write in the current transaction. A job is created only if the transaction
  * commits.
  */
 export function jobsWithin(db: TenantClient): Db {
@@ -57,12 +58,12 @@ function toDb(pool: Pool): Db {
   return { executeSql: (text, values) => pool.query(text, values) };
 }
 
-/** Schedules the job of a queue for 03:17 every night. Only one worker runs the job. */
+/** Schedules a job at 03:17 every night. Only one worker runs the job. */
 export function scheduleNightly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
   return schedule(boss, queue, '17 3 * * *', work);
 }
 
-/** Schedules the job of a queue for minute 43 of every hour. Only one worker runs the job. */
+/** Schedules a job at minute 43 of every hour. Only one worker runs the job. */
 export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
   return schedule(boss, queue, '43 * * * *', work);
 }
@@ -70,7 +71,7 @@ export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<u
 async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, async () => {
     await work().catch((error: Error) => {
-      // Emits the error, because pg-boss only stores errors in the row of the job.
+      // Emits the error for the log. pg-boss itself only stores the error in the job's row.
       boss.emit('error', new JobFailed(`The job ${name} failed: ${error.message}`, { cause: error }));
       throw error;
     });

@@ -5,7 +5,7 @@ import packageJson from 'pg-boss/package.json' with { type: 'json' };
 import { MigrationError } from '../migrations/migration-history.ts';
 import { retryWhileLocked } from '../migrations/migration-lock.ts';
 
-/** A queue of pg-boss. Times are in seconds. */
+/** A pg-boss queue. Times are in seconds. */
 export interface Queue {
   name: string;
   policy: QueuePolicy;
@@ -14,7 +14,7 @@ export interface Queue {
   isKept?: boolean;
 }
 
-/** The schema version that the installed version of pg-boss requires. */
+/** The schema version that the installed pg-boss version requires. */
 const wantedVersion: number = packageJson.pgboss.schema;
 
 /** The column of `pgboss.queue` for each option. */
@@ -25,9 +25,8 @@ const columns = {
 };
 
 /**
- * Returns true if pg-boss's schema, the queues and the permissions of the roles are up to date.
- * @throws MigrationError if a newer version of the program migrated the schema, because pg-boss doesn't support newer
- * schemas
+ * Returns true if pg-boss's schema, the queues and the role permissions are up to date.
+ * @throws MigrationError if a newer program version migrated the schema, because pg-boss doesn't support newer schemas
  */
 export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Promise<boolean> {
   const version = await readVersion(client);
@@ -49,7 +48,7 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
 }
 
 /**
- * Migrates pg-boss's schema, creates or updates the queues, and grants the missing permissions to the roles.
+ * Migrates pg-boss's schema, creates or updates the queues, and grants missing permissions to the roles.
  * @throws MigrationError if an index could not be built
  */
 export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, queues: Queue[]): Promise<void> {
@@ -64,13 +63,13 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
 }
 
 async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): Promise<void> {
-  // Loads pg-boss on demand, because loading is slow and most processes only check the schema.
+  // Loads pg-boss on demand, because it loads slowly and most processes only check the schema.
   const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
     db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,
     schedule: false,
-    // Makes pg-boss check as often as possible for indexes to build: 10 seconds is the minimum.
+    // Makes pg-boss build pending indexes as soon as possible. The minimum interval is 10 seconds.
     bamIntervalSeconds: 10,
   });
   boss.on('error', () => undefined);
@@ -84,7 +83,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
       await boss.createQueue(name, { policy, ...options });
       if (!isKept && Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
-    // Waits for the indexes that pg-boss builds after its migration.
+    // Waits until pg-boss has built the indexes that its migration requires.
     for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
       if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
     }
@@ -93,7 +92,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
   }
 }
 
-/** Runs a statement of pg-boss without a statement timeout. pg-boss sets its own lock timeout. */
+/** Runs a pg-boss statement without a statement timeout. pg-boss sets its own lock timeout. */
 async function execute(pool: pg.Pool, text: string, values?: unknown[]): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -122,8 +121,8 @@ async function unfinishedIndexes(client: pg.ClientBase): Promise<number> {
 }
 
 /**
- * Returns the statements that grant the missing permissions to the roles. The baseline migration defines the SQL
- * function `missing_job_queue_rights`.
+ * Returns the statements that grant missing permissions to the roles. The baseline migration defines the SQL function
+ * `missing_job_queue_rights`.
  */
 async function missingRights(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ statement: string }>('SELECT * FROM missing_job_queue_rights() AS statement');

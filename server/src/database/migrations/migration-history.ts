@@ -5,27 +5,33 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { errorCode } from '../../shared/error-codes.ts';
 
-/** The folder with one subfolder per migration. The name of a subfolder contains the time and subject. */
+/**
+ * The folder that contains one subfolder per migration. The subfolder's name contains the time and the subject of the
+ * migration.
+ */
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
-/** The first line of a script that runs outside of a transaction, for example to build an index CONCURRENTLY. */
+/**
+ * The first line of a script that runs outside a transaction. For example, CREATE INDEX CONCURRENTLY can't run in a
+ * transaction.
+ */
 export const concurrentMarker = '-- outside of a transaction';
 
 export interface Migration {
   name: string;
   script: string;
-  /** The SHA-256 hash of the script as hex, as in Prisma's own history. */
+  /** The SHA-256 hash of the script in hexadecimal, as in Prisma's migration history. */
   checksum: string;
-  /** Whether the statements of the script run one by one, outside of a transaction. */
+  /** Whether the script's statements run one by one, outside a transaction. */
   concurrent: boolean;
 }
 
-/** The error for a failed migration, or for a migration history that doesn't match the folder of migrations. */
+/** The error if a migration fails, or if the migration history doesn't match the migrations folder. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
-/** Reads the migrations of a folder, in the order of their names. */
+/** Reads the migrations in a folder, sorted by name. */
 export async function readMigrations(folder: string = migrationsFolder): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -39,8 +45,8 @@ export async function readMigrations(folder: string = migrationsFolder): Promise
 }
 
 /**
- * Splits a script that runs outside of a transaction into its statements. A semicolon at the end of a line ends a
- * statement, except between two `$$`.
+ * Splits a script that runs outside a transaction into its statements. A semicolon at the end of a line ends a
+ * statement, unless it is inside a `$$` string.
  */
 export function splitStatements(script: string): string[] {
   const bodies: string[] = [];
@@ -53,7 +59,7 @@ export function splitStatements(script: string): string[] {
     .filter((statement) => statement !== '');
 }
 
-/** A row of the table _prisma_migrations whose migration was not rolled back. */
+/** A row of the table _prisma_migrations for a migration that was not rolled back. */
 interface AppliedMigration {
   name: string;
   checksum: string;
@@ -62,7 +68,7 @@ interface AppliedMigration {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Returns the applied migrations of a database, or undefined if the database has no migration history. */
+/** Returns the migrations that were applied to a database, or undefined if the database has no migration history. */
 export async function readApplied(client: pg.ClientBase): Promise<AppliedMigration[] | undefined> {
   try {
     const { rows } = await client.query<AppliedMigration>(
@@ -77,10 +83,10 @@ export async function readApplied(client: pg.ClientBase): Promise<AppliedMigrati
 }
 
 /**
- * Returns the migrations that the database lacks, and the names of migrations that a newer version of the program has
- * applied.
- * @throws MigrationError if different migrations created the database, if a migration is unfinished, or if a script was
- * changed after its migration was applied
+ * Returns the migrations that the database lacks. Also returns the names of the migrations that a newer program version
+ * has applied.
+ * @throws MigrationError if other migrations created the database, if a migration is unfinished, or if a script changed
+ * after its migration was applied
  */
 export function compareHistory(migrations: Migration[], applied: AppliedMigration[]) {
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));

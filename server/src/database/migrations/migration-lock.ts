@@ -2,18 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { errorCode, LOCK_NOT_AVAILABLE } from '../../shared/error-codes.ts';
 
-/** Reports the progress of the migration to the administrator. */
+/** Reports migration progress to the administrator. */
 export type Progress = (message: string) => void;
 
-/** The two keys of the advisory lock that a migrating session holds. */
+/** The two keys of the advisory lock that a session holds while it migrates the database. */
 const [first, second] = [1769239405, 3];
 
 const reportEveryMs = 60_000;
 
 /**
- * Acquires the migration lock of the database, so that only one process migrates the database. PostgreSQL releases the
- * lock when the connection ends. Polls for the lock, because a statement that waits would hold a snapshot. CREATE INDEX
- * CONCURRENTLY in the other process would wait for this snapshot forever.
+ * Acquires the migration lock of the database, so only one process migrates the database at a time. PostgreSQL releases
+ * the lock when the connection ends.
+ *
+ * Polls for the lock, because a statement that waits for the lock holds a snapshot. CREATE INDEX CONCURRENTLY in the
+ * other process would wait for this snapshot forever.
  */
 export async function acquireMigrationLock(client: pg.ClientBase, onProgress?: Progress): Promise<void> {
   await endWithProcess(client);
@@ -34,8 +36,8 @@ export async function acquireMigrationLock(client: pg.ClientBase, onProgress?: P
 }
 
 /**
- * Makes PostgreSQL end the session and release its locks within a minute after the client process exits or the network
- * fails.
+ * If the client process exits or the network fails, makes PostgreSQL end the session and release its locks within a
+ * minute.
  */
 async function endWithProcess(client: pg.ClientBase): Promise<void> {
   const settings = {
@@ -46,7 +48,7 @@ async function endWithProcess(client: pg.ClientBase): Promise<void> {
     tcp_user_timeout: 50_000,
   };
   for (const [name, value] of Object.entries(settings)) {
-    // Ignores errors, because some operating systems don't support all of these settings.
+    // Ignores errors, because some operating systems don't support all of the settings.
     await client.query(`SET ${name} = ${value}`).catch(() => undefined);
   }
 }
@@ -57,22 +59,22 @@ const DEADLOCK_DETECTED = '40P01';
 const maxWaitMs = 600_000;
 
 /**
- * The lock timeouts of one attempt in milliseconds. Most attempts use the short timeout, because requests queue behind
- * a statement that waits for a lock. Every fifth attempt waits longer than `deadlock_timeout`, so that PostgreSQL
- * cancels an autovacuum that holds the lock.
+ * The short and the long lock timeout of an attempt, in milliseconds. Most attempts use the short timeout, because
+ * requests queue behind a statement that waits for a lock. Every fifth attempt waits longer than `deadlock_timeout`.
+ * PostgreSQL then cancels an autovacuum that holds the lock.
  */
 const [lockTimeoutMs, longLockTimeoutMs] = [200, 1200];
 
 interface RetryOptions {
-  /** Maximum milliseconds from the first failed attempt until the function stops retrying. */
+  /** Maximum number of milliseconds for retries after the first failed attempt. */
   maxWaitMs?: number | undefined;
   onProgress?: Progress | undefined;
 }
 
 /**
- * Runs work that needs locks. While other sessions hold the locks, retries the work. Pauses before each retry, so that
- * queued requests can run.
- * @throws the error of the work, or after the maximum wait an error that names the oldest transactions
+ * Runs work that needs locks. While other sessions hold the locks, retries the work. Pauses before each retry to let
+ * queued requests run.
+ * @throws the error of the work. After the maximum wait, the error names the oldest transactions.
  */
 export async function retryWhileLocked<Result>(
   client: pg.ClientBase,
@@ -101,7 +103,7 @@ export async function retryWhileLocked<Result>(
   }
 }
 
-/** Describes the three oldest transactions of the database, because one of them probably holds the lock. */
+/** Describes the three oldest transactions in the database. One of them probably holds the lock. */
 async function describeOldest(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ description: string }>(
     `SELECT format('pid %s ("%s", %s since %s)', pid, application_name, state, xact_start) AS description

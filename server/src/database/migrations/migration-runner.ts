@@ -11,23 +11,23 @@ import {
 import { type Progress, retryWhileLocked } from './migration-lock.ts';
 
 /*
- * Applies the migrations in prisma/migrations and maintains the table _prisma_migrations, like `prisma migrate deploy`
- * but without Prisma's engine (docs/decisions/schema-migrations.md).
+ * Applies the migrations in prisma/migrations and updates the table _prisma_migrations. This module replaces `prisma
+ * migrate deploy` and doesn't need Prisma's engine (docs/decisions/schema-migrations.md).
  */
 
 export interface ApplyOptions {
-  /** The folder of the migrations. Default: prisma/migrations. */
+  /** The migrations folder. Default: prisma/migrations. */
   folder?: string | undefined;
-  /** Maximum milliseconds of retries for one statement while other sessions hold its lock. Default: 10 minutes. */
+  /** Maximum number of milliseconds to retry a statement while other sessions hold its lock. Default: 10 minutes. */
   maxWaitMs?: number | undefined;
   onProgress?: Progress | undefined;
 }
 
 /**
- * Applies the migrations that the database lacks and returns their names.
+ * Applies the migrations that the database lacks and returns their names. If a script fails, its transaction is rolled
+ * back. If a script without a transaction fails, the next run repeats it.
  * @param client a connection that holds the migration lock and has no statement timeout
- * @throws MigrationError if the history of the database doesn't match, or if a migration fails. The transaction of a
- * failed script is rolled back. If a script without a transaction fails, the next run repeats it.
+ * @throws MigrationError if a migration fails, or if the history of the database doesn't match the migrations
  */
 export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
@@ -60,7 +60,8 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Apply
     else await retryWhileLocked(client, () => runInTransaction(client, migration), options);
   } catch (cause) {
     const { message, position } = cause as { message: string; position?: string };
-    // The position is relative to the SQL that was sent, which is the whole script only within a transaction.
+    // PostgreSQL reports the position of an error in the SQL text that it received. Only a script in a transaction is
+    // sent as one text.
     const before = migration.concurrent ? undefined : position && migration.script.slice(0, Number(position));
     const line = before && ` (line ${before.split('\n').length} of its migration.sql)`;
     throw new MigrationError(`Migration ${migration.name} failed: ${message}${line ?? ''}`, { cause });
@@ -81,8 +82,8 @@ async function runInTransaction(client: pg.ClientBase, migration: Migration): Pr
 }
 
 /**
- * Runs a script outside of a transaction. Adds the script to the history last, so that the next run repeats an
- * interrupted script.
+ * Runs a script outside a transaction. If the script is interrupted, the next run repeats it, because the history lists
+ * the script only after all statements have succeeded.
  */
 async function runStatements(client: pg.ClientBase, migration: Migration, options: ApplyOptions): Promise<void> {
   const startedAt = new Date();
@@ -90,7 +91,7 @@ async function runStatements(client: pg.ClientBase, migration: Migration, option
     const index = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)/i.exec(statement)?.[1];
     if (index !== undefined && (await isBuilt(client, index))) continue;
     if (/\bCONCURRENTLY\b/i.test(statement)) {
-      // Requests don't queue behind a CONCURRENTLY statement, so the statement can wait for locks without a timeout.
+      // Requests don't queue behind a CONCURRENTLY statement, so the statement waits for locks without a timeout.
       await client.query('SET lock_timeout = 0');
       await client.query(statement);
     } else {
@@ -100,7 +101,7 @@ async function runStatements(client: pg.ClientBase, migration: Migration, option
   await record(client, migration, startedAt);
 }
 
-/** Returns true if an index is complete. Drops an index whose build was interrupted. */
+/** Returns true if an index is complete. If an earlier build was interrupted, drops the incomplete index. */
 async function isBuilt(client: pg.ClientBase, index: string): Promise<boolean> {
   const { rows } = await client.query<{ valid: boolean }>(
     'SELECT indisvalid AND indisready AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
@@ -119,7 +120,7 @@ async function record(client: pg.ClientBase, { name, checksum }: Migration, star
 }
 
 /**
- * Rejects a database that has tables but no migration history, because its tables belong to another program.
+ * Rejects a database that has tables but no migration history, because another program created the tables.
  * @throws MigrationError
  */
 async function rejectForeignTables(client: pg.ClientBase): Promise<void> {
