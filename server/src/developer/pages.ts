@@ -20,7 +20,7 @@ import { webhook } from './pages/webhooks/detail.ts';
 import { newWebhook, webhooks } from './pages/webhooks/list.ts';
 import { webhookReplay } from './pages/webhooks/webhook-replay.ts';
 
-/** All pages of the developer area, in the order of the navigation. */
+/** All pages of the developer area, in the order in which the navigation lists them. */
 export const pages: readonly AnyPage[] = [
   ...[keys, newKey, oneKey],
   usage,

@@ -35,7 +35,7 @@ import { createTimeFormatter } from './ui/format-time.ts';
 
 export interface AreaOptions extends ErrorSources {
   accounts: AccountStore;
-  /** Returns a database client for the data of a workspace. The client has the database role of API requests. */
+  /** Returns a database client for a workspace's data. The client uses the database role of API requests. */
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
@@ -52,16 +52,16 @@ declare module 'fastify' {
 }
 
 /**
- * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages share these routes, so the
- * checks of session, role and CSRF token apply to all of them. The server redirects visitors without a session to the
- * sign-in page. Missing resources and resources of other workspaces return exactly the same 404 page.
+ * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages share these routes, so every
+ * page checks the session, the role and the CSRF token. The server redirects visitors without a session to the sign-in
+ * page. A resource in another workspace returns the same 404 page as a missing resource.
  */
 export async function addDeveloperArea(app: FastifyInstance, options: AreaOptions): Promise<void> {
   const { services, settings } = options;
   await addStaticFiles(app);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // `querystring.parse` ignores fields after the first 1000. No form of the developer area has more.
+    // `querystring.parse` ignores all fields after the first 1000, but no form in the developer area has that many.
     await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes, parser: (text) => parseQuery(text) });
     await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
@@ -71,7 +71,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       timeWindow: 60_000,
       cache: 50_000,
       keyGenerator: ({ session }) => session.get('token') ?? '',
-      // Requests without a session are not counted here, because sign-in attempts have their own limits.
+      // Doesn't count requests without a session, because sign-in attempts have their own limits.
       allowList: (_request, token) => token === '',
       errorResponseBuilder: (_request, { ttl }) => sessionLimitError(Math.ceil(ttl / 1000)),
     });
@@ -82,7 +82,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     });
     scope.decorateRequest('visit');
     scope.decorateRequest('isBodyRead', false);
-    // Sets the headers again, because Fastify rejects malformed paths before the `onRequest` hook sets them.
+    // Fastify rejects malformed paths before the `onRequest` hook runs, so the error handler sets the headers again.
     scope.setErrorHandler((thrown, request, reply) =>
       sendError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
     );
@@ -99,12 +99,12 @@ function sessionLimitError(retryAfterSeconds: number): ApiError {
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
-/** Maximum size in bytes of the body of a form that needs no session, such as sign-in. */
+/** Maximum body size in bytes for forms that need no session, such as sign-in. */
 const maxPublicFormBytes = 16 * 1024;
 
 /**
- * Headers of all pages. The policy allows only resources and form targets of this host. It forbids inline scripts,
- * inline styles and frames.
+ * The headers of all pages. The content security policy allows only resources and form targets on this host. It forbids
+ * inline scripts, inline styles and frames.
  */
 const pageHeaders = {
   'content-security-policy': [
@@ -117,7 +117,7 @@ const pageHeaders = {
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; '),
-  // Not `no-referrer`, because browsers would then send `Origin: null` with forms.
+  // With `no-referrer`, browsers would send `Origin: null` with forms.
   'referrer-policy': 'same-origin',
 };
 
@@ -135,7 +135,8 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     return sendResponse(response, { visit, request, reply });
   });
   if (page.forms === undefined) return;
-  // Checks session and role before the server parses the body, so that unauthorized requests can't fill the memory.
+  // Checks the session and the role before the server parses the body, because bodies of unauthorized requests could
+  // fill the memory.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await createRequestContext(request, reply, options);
     if (!isFromSite(request, visit.site))
@@ -156,7 +157,8 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const runAuthorized = (handle: () => Promise<ReceivedForm>) =>
       runLimited(visit, async () => {
         if (visit.user !== undefined) {
-          // While the server received the body, the session may have ended or the role of the user may have changed.
+          // Reloads the user, because the session may have ended or the role may have changed while the server received
+          // the body.
           const user = await (visit as UserContext).reloadUser();
           if (user === undefined) return { response: { redirect: getSignInUrl(getPath(request)) }, status: 303 };
           assertRole(findForm(page, request).form.roles ?? page.roles, { ...visit, user });
@@ -166,7 +168,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const { response, status, retryAfterSeconds } = await runAuthorized(() => handleForm(page, submission)).catch(
       async (error: unknown) => {
         if (!(error instanceof TenantLimitExceeded)) throw error;
-        // Waits a second and renders the form again with the typed values, so that the user doesn't lose them.
+        // Waits a second and renders the form again. The form keeps the typed values.
         await sleep(1000);
         return runAuthorized(() => renderRejectedForm(page, submission, error));
       },
@@ -182,8 +184,8 @@ interface PageInput {
 }
 
 /**
- * Renders a page. Consumes the flash (a value to show once) after rendering, so that the user can still see it if
- * rendering fails.
+ * Renders a page. If the page shows a flash (a value to show once), deletes the flash only after rendering. If
+ * rendering fails, the user can still see the flash later.
  */
 async function renderPage(page: AnyPage, { visit, request }: PageInput): Promise<PageResponse> {
   const pageRequest = parsePageRequest(page, { visit, request });
@@ -205,12 +207,13 @@ function markBodyRead(request: FastifyRequest, _reply: FastifyReply, done: () =>
 }
 
 function assertNoFile({ headers }: FastifyRequest): void {
-  // Ignores case, because the multipart parser does the same.
+  // The check ignores case, because the multipart parser also ignores case.
   if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw unsupportedFormError();
 }
 
 /**
- * Creates the context of a request. @throws ApiError NOT_FOUND if the requested host doesn't serve the developer area
+ * Creates the context of a request.
+ * @throws ApiError NOT_FOUND if the developer area isn't available at the requested host
  */
 async function createRequestContext(
   request: FastifyRequest,
@@ -250,14 +253,12 @@ async function createRequestContext(
   } as UserContext;
 }
 
-/**
- * Runs the work of a signed-in user within the concurrency limit of the workspace. Without a session, no limit applies.
- */
+/** Runs work for a signed-in user within the workspace's concurrency limit. Without a session, no limit applies. */
 function runLimited<Result>(visit: RequestContext, work: () => Promise<Result>): Promise<Result> {
   return visit.user === undefined ? work() : (visit as UserContext).runLimited(work);
 }
 
-/** Returns the URL of the sign-in page. After the sign-in, that page redirects to the requested page. */
+/** Returns the URL of the sign-in page. After the sign-in, the browser opens the requested page. */
 function getSignInUrl(url: string): string {
   return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
 }

@@ -13,7 +13,7 @@ import {
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { BrowserCookies } from './request-context.ts';
 
-/** How long a passkey challenge is valid, in milliseconds. Users may need minutes to find their security key. */
+/** How many milliseconds a passkey challenge is valid. Users may need minutes to find their security key. */
 const challengeMs = 5 * 60_000;
 /** Maximum number of stored passkey challenges. Each open page with a passkey form needs one challenge. */
 const maxChallenges = 5;
@@ -26,18 +26,18 @@ type Reference = Pick<Account, 'tenantId' | 'userId'>;
 interface Flash {
   /** The path of the page that shows the flash. */
   path: string;
-  /** The ID of the flash in the session row, which records whether a page has shown the flash. */
+  /** The ID of the flash in the session row. The row records whether a page has shown the flash. */
   id: string;
   value: unknown;
   /** The message that confirms the change. */
   confirmation: string | undefined;
 }
 
-/** A passkey challenge, and its expiry in milliseconds since 1970. */
+/** A passkey challenge, and when it expires, in milliseconds since 1970. */
 type Challenge = [challenge: string, until: number];
 
 interface Offered {
-  /** For each account, its reference and a value that changes with the password of the account. */
+  /** For each account, a reference to the account and a value that changes when the password changes. */
   found: [name: string, password: string][];
   /** When the list of accounts expires, in milliseconds since 1970. */
   until: number;
@@ -50,28 +50,29 @@ declare module '@fastify/secure-session' {
     challenges: Challenge[];
     offered: Offered;
     flash: Flash | undefined;
-    /** References of the accounts that have signed in with this browser. */
+    /** References to the accounts that have signed in with this browser. */
     known: string[];
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The cookie `device`, which stores for one year the accounts that have signed in with this browser. */
+    /** The cookie `device`. For one year, it stores the accounts that have signed in with this browser. */
     device: Cookie;
   }
 }
 
 /**
- * Registers two encrypted `HttpOnly` cookies. `session` contains the token of the session; `device` contains the
- * accounts that have signed in with this browser.
- * @param keys keys of 32 bytes; the first key encrypts, and all keys decrypt
+ * Registers two encrypted `HttpOnly` cookies. `session` contains the session token. `device` contains the accounts that
+ * have signed in with the browser.
+ * @param keys 32-byte keys; the first key encrypts, and every key can decrypt
  */
 export async function addCookies(
   scope: FastifyInstance,
   { keys, secure }: { keys: Buffer[]; secure: boolean },
 ): Promise<void> {
-  // Other hosts of the domain and plain HTTP can't set cookies with this prefix (RFC 6265bis §4.1.3.2).
+  // Cookies with the prefix `__Host-` can't be set over plain HTTP or by other hosts of the domain (RFC 6265bis
+  // §4.1.3.2).
   const prefix = secure ? '__Host-' : '';
   const cookie = { path: secure ? '/' : '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
   await scope.register(secureSession, [
@@ -86,12 +87,12 @@ export async function addCookies(
   ]);
 }
 
-/** Returns the session of the request. Returns undefined if the request has no session or the session has ended. */
+/** Returns the session of a request. Returns undefined if the request has no session or if the session has ended. */
 export function findCurrentSession(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
   return findSession(accounts, request.session.get('token'));
 }
 
-/** Returns functions that read and change the cookies of the request. */
+/** Returns functions that read and change the cookies of a request. */
 export function createBrowserCookies(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
   const { session, device } = request;
   const getKnownAccounts = () => device.get('known') ?? [];
@@ -99,7 +100,7 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
   return {
     async signIn(account) {
       const token = await beginSession(accounts, account, from);
-      // Prevents session fixation: replaces a session and a CSRF secret that an attacker may have set.
+      // Prevents session fixation. An attacker may have set the current session and CSRF secret, so both are replaced.
       session.regenerate();
       session.set('token', token);
       device.set('known', [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts));
@@ -130,8 +131,8 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
 }
 
 /**
- * Stores a flash (a value that a page shows once) in the cookie, and the ID of the flash in the session row. The
- * session row ensures that a copy of the cookie can't show the flash again.
+ * Stores a flash (a value that a page shows once) in the cookie. Stores the ID of the flash in the session row. Because
+ * of the session row, a copy of the cookie can't show the flash again.
  */
 export async function storeFlash(
   accounts: AccountStore,
@@ -143,7 +144,7 @@ export async function storeFlash(
   request.session.set('flash', { ...shown, id });
 }
 
-/** Returns the stored flash if it belongs to the requested page. Doesn't check whether a page has already shown it. */
+/** Returns the stored flash if it is for the requested page. Doesn't check whether a page has already shown it. */
 export function findFlash(request: FastifyRequest): Flash | undefined {
   const flash = request.session.get('flash');
   return flash?.path === request.url.split('?')[0] ? flash : undefined;

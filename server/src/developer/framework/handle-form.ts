@@ -24,7 +24,10 @@ export interface ReceivedForm {
   retryAfterSeconds?: number | undefined;
 }
 
-/** Returns the form that the query parameter `form` names. @throws ApiError NOT_FOUND */
+/**
+ * Returns the form that the query parameter `form` specifies.
+ * @throws ApiError NOT_FOUND if the page has no such form
+ */
 export function findForm(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
   const name = String((request.query as Record<string, unknown>).form ?? '');
   const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
@@ -33,8 +36,8 @@ export function findForm(page: AnyPage, request: FastifyRequest): { name: string
 }
 
 /**
- * Validates the fields of a form and runs the form. On an error, renders the page again with the typed values and the
- * errors.
+ * Validates the fields of a form and runs the form. If an error occurs, renders the page again with the typed values
+ * and the errors.
  */
 export async function handleForm(page: AnyPage, submission: Submission): Promise<ReceivedForm> {
   const { visit, request } = submission;
@@ -54,7 +57,7 @@ export async function handleForm(page: AnyPage, submission: Submission): Promise
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
-        // If there is a flash, stores no confirmation, because the page shows the flash instead.
+        // If the form has a flash, stores no confirmation, because the page shows the flash instead.
         confirmation: flash === undefined ? (confirmation ?? toConfirmation(form.audit, subject)) : undefined,
       });
     }
@@ -64,15 +67,15 @@ export async function handleForm(page: AnyPage, submission: Submission): Promise
   }
 }
 
-/** Converts an audit action to a confirmation, such as `Key changed: nightly export`. */
+/** Converts an audit action to a confirmation message, such as `Key changed: nightly export`. */
 function toConfirmation(action: string, subject: string | null | undefined): string {
   const [first = '', ...rest] = action.replaceAll('.', ' ');
   return `${first.toUpperCase()}${rest.join('')}${subject == null ? '' : `: ${subject}`}`;
 }
 
 /**
- * Renders the page with the typed values and the errors. @throws the given error if the user can't correct it in the
- * form
+ * Renders the page with the typed values and the errors.
+ * @throws the given error if the user can't correct it
  */
 export async function renderRejectedForm(
   page: AnyPage,
@@ -106,13 +109,13 @@ async function runWithAudit(
   const { visit } = pageRequest;
   const { audit: action } = form;
   const checked = await form.check?.(pageRequest);
-  // Sign-in forms write their own audit entry, because the browser may be signed in with a different account.
+  // Sign-in forms write their own audit entry, because the browser may be signed in with another account.
   if (action === null || !('context' in visit)) return form.run({ ...pageRequest, checked });
   const signedIn = visit as UserContext;
   const { accounts, user, context: ofRequest } = signedIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
-    // Checks the session again, because it may have ended during `form.check`, which runs before the transaction.
+    // Checks the session again, because it may have ended while `form.check` ran.
     if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...pageRequest, checked, visit: { ...signedIn, context } });
@@ -121,7 +124,7 @@ async function runWithAudit(
   });
 }
 
-/** Returns the typed text values, to render them again. Drops files. `textField` never renders passwords. */
+/** Returns the typed text values, so the page can show them again. Omits files. `textField` never renders passwords. */
 function getTextValues(values: Record<string, unknown>): FormState['values'] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 
-/** Parses a local time without a time zone, in the format of `<input type="datetime-local">`. */
+/** The schema of a local time without a time zone, in the format of `<input type="datetime-local">`. */
 export const LocalTime = z.iso
   .datetime({ local: true, error: 'must be a date and a time, such as 2026-11-20T10:00' })
   .refine((time) => time > '1970-01-02', 'must be after 1970-01-01');
 
 /**
- * Converts a local time in a time zone to a date, and rounds the date down to a second. If the local time occurs twice,
- * because clocks are set back, returns the earlier date.
+ * Converts a local time in a time zone to a date. Rounds down to whole seconds. If the local time occurs twice because
+ * clocks are set back, returns the earlier date.
  * @param timeZone an IANA name; null and unknown names mean UTC
  */
 export function parseLocalTime(wallTime: string, timeZone: string | null): Date {
@@ -18,14 +18,14 @@ export function parseLocalTime(wallTime: string, timeZone: string | null): Date 
   return new Date(found.find((moment) => shown(moment) === asIfUtc) ?? found[0] ?? asIfUtc);
 }
 
-/** Returns the local time of a date in a time zone, such as `2026-11-20T10:00:00`. */
+/** Formats a date as local time in a time zone, such as `2026-11-20T10:00:00`. */
 export function formatLocalTime(moment: Date, timeZone: string | null): string {
   const options = { dateStyle: 'short', timeStyle: 'medium' } as const;
-  // Uses the Swedish locale, because it formats times like ISO 8601.
+  // The Swedish locale formats times almost like ISO 8601.
   return inZone(timeZone, (zone) => moment.toLocaleString('sv-SE', { ...options, timeZone: zone })).replace(' ', 'T');
 }
 
-/** Returns the canonical name of a time zone, for the label of a form field. */
+/** Returns the canonical name of a time zone, for use in field labels. */
 export function getZoneName(timeZone: string | null): string {
   return inZone(timeZone, (zone) => new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone);
 }

@@ -5,19 +5,22 @@ import { etagOf } from '../../shared/etag.ts';
 import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
- * Optimistic concurrency of forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag that the
- * resource had when the server rendered the page. Therefore, a form can't overwrite later changes of other users.
+ * Optimistic concurrency for forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag that the
+ * resource had when the server rendered the page. Therefore, a form can't overwrite later changes by other users.
  */
 
-/** Parses the ETag that a form sends. */
+/** The schema of the ETag that a form sends. */
 export const Etag = z.string().max(200);
 
-/** Renders a hidden field with the ETag of a resource. */
+/** Renders a hidden field with a resource's ETag. */
 export function etagField(resource: object): SafeHtml {
   return html`<input type="hidden" name="etag" value="${etagOf(resource) ?? ''}">`;
 }
 
-/** Changes a resource only if its ETag equals the ETag that the form sent. @throws ApiError PRECONDITION_FAILED */
+/**
+ * Changes a resource only if the form sent its current ETag.
+ * @throws ApiError PRECONDITION_FAILED if the resource has changed
+ */
 export async function changeIfUnchanged<Given extends Context, Result>(
   context: Given,
   etag: string,

@@ -5,13 +5,16 @@ import { hasRole } from '../ui/layout.ts';
 import type { AnyPage } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Limits of forms that upload a file. Such forms have few other fields. `fileSize` and `fieldSize` are in bytes. */
+/** Limits for forms that upload a file. Such forms have few other fields. `fileSize` and `fieldSize` are in bytes. */
 export const uploadLimits = {
   ...{ fileSize: 10 * 2 ** 20, files: 1 },
   ...{ fieldSize: 1000, fields: 5, parts: 6, headerPairs: 20 },
 };
 
-/** Checks the role of a signed-in user. Does nothing without a session. @throws ApiError INSUFFICIENT_SCOPE */
+/**
+ * Checks the role of a signed-in user. Without a session, checks nothing.
+ * @throws ApiError INSUFFICIENT_SCOPE
+ */
 export function assertRole(roles: AnyPage['roles'], { user }: RequestContext): void {
   if (user !== undefined && !hasRole(roles, user.account.role))
     throw forbiddenError('Only administrators can do this. Ask an administrator of your workspace.');
@@ -28,7 +31,7 @@ export function unsupportedFormError(): ApiError {
   );
 }
 
-/** Converts errors of the CSRF check and of the body parsers to API errors. Returns undefined for other errors. */
+/** Converts errors from the CSRF check and the body parsers to API errors. Returns undefined for other errors. */
 export function toPageError(thrown: unknown, request: FastifyRequest): ApiError | undefined {
   const code = errorCode(thrown) ?? '';
   if (code.startsWith('FST_CSRF_')) {
@@ -41,7 +44,8 @@ export function toPageError(thrown: unknown, request: FastifyRequest): ApiError 
       `The form is too large. Send one file of at most ${uploadLimits.fileSize / 2 ** 20} MiB and at most ${uploadLimits.fields} fields.`,
     );
   }
-  // The errors of the multipart parser have no code. An unread multipart body is the only sign of such an error.
+  // Errors from the multipart parser have no code. The only sign of such an error is a multipart body that was not read
+  // completely.
   const isBroken =
     request.method === 'POST' && request.visit !== undefined && request.isMultipart() && !request.isBodyRead;
   return isBroken

@@ -5,8 +5,8 @@ import type * as z from 'zod';
 import type { RequestContext, UserContext } from './request-context.ts';
 
 /*
- * The types that declare pages and forms. `plugin.ts` implements the common behavior of all pages: session, role, CSRF
- * token, tenant, audit log and errors (docs/decisions/developer-area.md).
+ * The types that declare pages and forms. `plugin.ts` implements what all pages share: session, role, CSRF token,
+ * tenant, audit log and errors (docs/decisions/developer-area.md).
  */
 
 /** A request for a page, with the parsed path parameters and query. */
@@ -14,9 +14,9 @@ export interface PageRequest<Visiting extends RequestContext = UserContext, Para
   visit: Visiting;
   params: Params;
   query: Query;
-  /** The path and query of the page, which are the target of its forms. */
+  /** The path and query of the page. The page's forms use it as their target. */
   address: string;
-  /** The submitted forms that the page renders again, by form name. */
+  /** The submitted forms that the page shows again, by form name. */
   sent: Readonly<Record<string, FormState | undefined>>;
 }
 
@@ -27,7 +27,7 @@ export interface FormState {
   errors: Readonly<Record<string, string>>;
   /** The labels of the rendered fields, by field name. */
   labels?: Map<string, string>;
-  /** The error message for the form as a whole. */
+  /** The error message for the whole form. */
   message?: string | undefined;
   /** The result of a form that only reads data, such as a preview. */
   found?: unknown;
@@ -38,14 +38,14 @@ export interface View {
   /** The heading and the window title. */
   title: string;
   body: SafeHtml;
-  /** The refresh interval of the page in seconds, while work is pending. */
+  /** How often the page refreshes while work is pending, in seconds. */
   reload?: number | undefined;
   /**
-   * Whether the page has content that a reload would lose. If so, only the script refreshes the page, because the
+   * Whether the page has content that a reload would lose. Such a page refreshes only with the script, because the
    * script replaces single elements.
    */
   shownOnce?: boolean;
-  /** The confirmation message of the form that redirected to this page. `plugin.ts` sets this field. */
+  /** The confirmation message of the form that redirected the browser to this page. `plugin.ts` sets this field. */
   confirmation?: string | undefined;
 }
 
@@ -58,20 +58,20 @@ export interface File {
 
 export type PageResponse = View | { file: File } | { redirect: string };
 
-/** The result of a form that succeeded. */
+/** The result of a form without errors. */
 export type FormResult =
   | {
       /** The subject of the audit entry, such as the name of the resource. */
       subject?: string | null;
-      /** The path to redirect the browser to. */
+      /** The path to which the server redirects the browser. */
       redirect: string;
       /** A value that the target page shows only once. */
       flash?: unknown;
-      /** The confirmation message on the target page. By default, it is the audit action as text. */
+      /** The confirmation message on the target page. Default: the audit action as text. */
       confirmation?: string;
     }
   | {
-      /** The data that the page shows, from a form that only reads. */
+      /** The data to show on the page, if the form only reads data. */
       found: unknown;
     };
 
@@ -81,33 +81,38 @@ export interface Form<
   Fields = unknown,
   Checked = unknown,
 > {
-  /** The schema of the submitted fields. Fields are strings, or arrays of strings for repeated names. */
+  /**
+   * The schema of the submitted fields. A field is a string, or an array of strings if its name occurs several times.
+   */
   fields: z.ZodType<Fields>;
   /** The action in the audit log, or null if the form writes no audit entry. */
   audit: string | null;
-  /** The roles that may submit the form. By default, all roles of the page. */
+  /** The roles that may submit the form. Default: all roles that may open the page. */
   roles?: readonly UserRole[];
   /** Whether the form uploads a file. Other forms don't accept multipart bodies. */
   upload?: boolean;
   /**
-   * Whether the form changes credentials or sessions. Its transaction then uses a database role that may change them.
+   * Whether the form changes credentials or sessions. If so, its transaction uses a database role that may change them.
    */
   ofAccount?: boolean;
-  /** Runs before the transaction. Use it for slow checks, and for writes that must remain after a rollback. */
+  /**
+   * Runs before the transaction. Use it for slow checks, and for writes that must remain if the transaction is rolled
+   * back.
+   */
   check?(request: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
   /**
-   * Runs the form, in one transaction with its audit entry. @throws ApiError; the page shows its details next to the
-   * fields
+   * Runs the form. The form and its audit entry share one transaction.
+   * @throws ApiError; the page shows the details next to the fields
    */
   run(request: PageRequest<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<FormResult>;
 }
 
 export interface Page<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
-  /** The absolute path of the page, with `:name` for parameters. */
+  /** The absolute path of the page. Parameters have the format `:name`. */
   path: string;
-  /** The label in the navigation. The navigation doesn't list pages without a label. */
+  /** The label in the navigation. If undefined, the navigation omits the page. */
   menu?: string;
-  /** The roles that may open the page. `everyone` means that the page needs no session. */
+  /** The roles that may open the page. If the value is `everyone`, the page needs no session. */
   roles: readonly UserRole[] | 'everyone';
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
@@ -120,7 +125,7 @@ type PageSpecific = any;
 export type AnyForm = Form<PageSpecific, PageSpecific, PageSpecific, PageSpecific>;
 export type AnyPage = Page<PageSpecific, PageSpecific, PageSpecific>;
 
-/** Defines a page for signed-in users that have one of the given roles. */
+/** Defines a page for signed-in users with one of the given roles. */
 export function page<Params, Query>(
   definition: Page<UserContext, Params, Query> & { roles: readonly UserRole[] },
 ): AnyPage {
@@ -132,14 +137,14 @@ export function openPage<Params, Query>(definition: Omit<Page<RequestContext, Pa
   return { ...definition, roles: 'everyone' };
 }
 
-/** Defines a form for signed-in users. `params` is the schema of the path parameters of the page. */
+/** Defines a form for signed-in users. `params` is the schema of the page's path parameters. */
 export function form<Fields, Params>(
   definition: Form<UserContext, Params, Fields> & { params?: z.ZodType<Params> },
 ): AnyForm {
   return definition;
 }
 
-/** Defines a form that changes the credentials or the sessions of the signed-in user. */
+/** Defines a form that changes the credentials or sessions of the signed-in user. */
 export function accountForm<Fields, Checked>(
   definition: Omit<Form<UserContext, unknown, Fields, Checked>, 'ofAccount'>,
 ): AnyForm {

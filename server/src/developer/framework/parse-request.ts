@@ -4,7 +4,10 @@ import { detailsOf, validationError } from '../../shared/validation.ts';
 import type { AnyForm, AnyPage, PageRequest } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Parses path parameters and query. @throws ApiError NOT_FOUND or VALIDATION_ERROR */
+/**
+ * Parses the path parameters and the query.
+ * @throws ApiError NOT_FOUND or VALIDATION_ERROR
+ */
 export function parsePageRequest(
   page: AnyPage,
   { visit, request }: { visit: RequestContext; request: FastifyRequest },
@@ -25,14 +28,20 @@ export function parsePageRequest(
   };
 }
 
-/** Parses path parameters. @throws ApiError NOT_FOUND for invalid parameters, because such a resource can't exist */
+/**
+ * Parses the path parameters.
+ * @throws ApiError NOT_FOUND if a parameter is invalid, because no resource has such a path
+ */
 function parsePathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
   const result = schema.safeParse(params);
   if (!result.success) throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
   return result.data;
 }
 
-/** Parses a value with a schema. @throws ApiError VALIDATION_ERROR with a detail for each invalid field */
+/**
+ * Parses a value with a schema.
+ * @throws ApiError VALIDATION_ERROR with a detail for each invalid field
+ */
 export function parseWith(schema: AnyForm['fields'], value: unknown, unknownName: string): unknown {
   const result = schema.safeParse(value);
   if (!result.success) throw validationError(detailsOf(result.error.issues, unknownName));

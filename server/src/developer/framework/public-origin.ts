@@ -2,8 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import type { RelyingParty } from '../../auth/accounts/passkeys.ts';
 
 /**
- * Returns the origin of the developer area: the setting `PUBLIC_URL`, or by default `localhost` with any port. Returns
- * undefined for other hosts, because a client could otherwise choose the site of new passkeys with the `Host` header.
+ * Returns the origin of the developer area. The setting `PUBLIC_URL` specifies the origin. By default, the origin is
+ * `localhost` with any port.
+ *
+ * Returns undefined for other hosts. Otherwise, a client could use the `Host` header to choose the site for which
+ * browsers create passkeys.
  */
 export function findSite(
   { host }: Pick<FastifyRequest, 'host'>,
@@ -15,9 +18,9 @@ export function findSite(
 }
 
 /**
- * Returns the URL to redirect to if the request uses a host other than the public host. Requests to an IP address are
- * redirected to `localhost`, because browsers reject passkeys on IP addresses. Returns undefined if the host is correct
- * or the public host is unknown.
+ * Returns the URL to redirect to if the request uses another host than the public host. Requests to a loopback IP
+ * address are redirected to `localhost`, because browsers reject passkeys on IP addresses. Returns undefined if the
+ * host is correct or if the public host is unknown.
  */
 export function findRedirectUrl(
   { host, url }: Pick<FastifyRequest, 'host' | 'url'>,
@@ -31,12 +34,14 @@ export function findRedirectUrl(
   return `http://localhost${requested.port === '' ? '' : `:${requested.port}`}${url}`;
 }
 
-/** Returns the host without the default port, in the format of the `Host` header. */
+/** Returns the host in the format of the `Host` header, without the default port. */
 function getHost(publicUrl: string): string {
   return new URL(publicUrl).host;
 }
 
-/** Returns true if a page of this site sent the form. If the browser sent no `Origin`, checks `Sec-Fetch-Site`. */
+/**
+ * Returns true if a page of this site sent the form. If the request has no `Origin` header, checks `Sec-Fetch-Site`.
+ */
 export function isFromSite({ headers }: Pick<FastifyRequest, 'headers'>, { origin }: RelyingParty): boolean {
   if (headers.origin !== undefined) return headers.origin === origin;
   return headers['sec-fetch-site'] === 'same-origin';

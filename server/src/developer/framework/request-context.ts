@@ -7,17 +7,17 @@ import type { Context } from '../../resources/shared/context.ts';
 
 /** The context of a request, with or without a session. */
 export interface RequestContext {
-  /** The IP address and the user agent of the request. */
+  /** The client's IP address and user agent. */
   from: Origin;
-  /** The origin of the developer area, for which browsers create passkeys. */
+  /** The origin of the developer area. Browsers create passkeys for this origin. */
   site: RelyingParty;
-  /** Whether the request comes from this machine without a proxy. */
+  /** Whether the request comes from the server's machine and not through a proxy. */
   isLocal: boolean;
-  /** The CSRF token, which forms send in a hidden field. */
+  /** The CSRF token. Each form sends it in a hidden field. */
   csrf: string;
-  /** Functions that read and change the cookies of the browser. */
+  /** Functions that read and change the browser's cookies. */
   browser: BrowserCookies;
-  /** The store of accounts and sessions. For other data of the workspace, use `context` of `UserContext`. */
+  /** The store of accounts and sessions. For the workspace's other data, use `context` of `UserContext`. */
   accounts: AccountStore;
   user?: SignedIn;
 }
@@ -25,18 +25,18 @@ export interface RequestContext {
 /** The context of a request with a session. */
 export interface UserContext extends RequestContext {
   user: SignedIn;
-  /** The context for queries of the workspace. The queries have the database role of API requests. */
+  /** The context for queries in the workspace. The queries use the database role of API requests. */
   context: Context & { userId: bigint };
   /**
-   * Runs work within the concurrency limit of the workspace. Use it for queries after the response has started, such as
-   * in downloads.
+   * Runs work within the workspace's concurrency limit. Use it for queries that run after the response has started,
+   * such as in downloads.
    */
   runLimited<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Loads the signed-in user again. Returns undefined if the session has ended since the request started. */
   reloadUser(): Promise<SignedIn | undefined>;
-  /** The value that the previous form stored, and that this page shows once. */
+  /** A value that the previous form stored. The page shows it once. */
   flash: unknown;
-  /** Renders a time in the time zone of the user, or renders `none` if the time is null. */
+  /** Renders a time in the user's time zone. If the time is null, renders `none`. */
   time(moment: string | null, none?: string): SafeHtml;
 }
 
@@ -45,18 +45,20 @@ export interface SignedIn {
   account: Account;
 }
 
-/** Functions that read and change the encrypted cookies of the browser. */
+/** Functions that read and change the browser's encrypted cookies. */
 export interface BrowserCookies {
-  /** Starts a session, and stores the account in the cookie `device`. */
+  /** Starts a session, and adds the account to the cookie `device`. */
   signIn(account: Account): Promise<void>;
   signOut(): void;
-  /** Returns whether the account has signed in with this browser. */
+  /** Returns true if the account has signed in with this browser. */
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
   /** Stores a passkey challenge for 5 minutes. */
   addChallenge(challenge: string): void;
-  /** Removes a passkey challenge. Returns true if the challenge was stored, has not expired and was never used. */
+  /**
+   * Removes a passkey challenge. Returns true if the challenge was stored, has not expired, and was not used before.
+   */
   consumeChallenge: ConsumeChallenge;
-  /** Stores the accounts that match the password for 5 minutes, so that the user can choose one of them. */
+  /** Stores the accounts that match the entered password. For 5 minutes, the user can choose one of them. */
   offerAccounts(found: readonly PasswordSignIn[]): void;
   readonly offeredAccounts: readonly PasswordSignIn[];
 }

@@ -19,7 +19,7 @@ export function sendResponse(response: PageResponse, { visit, request, reply }: 
   if ('redirect' in response) return reply.redirect(response.redirect, 303);
   if ('file' in response) {
     const { name, type, content } = response.file;
-    // For HEAD, sends an empty stream, because the server must not start to read the file.
+    // For HEAD requests, sends an empty stream, so the server doesn't start to read the file.
     return reply
       .header('content-disposition', attachment(name))
       .type(type)
@@ -40,8 +40,8 @@ interface ErrorTarget {
 }
 
 /**
- * Sends an error page. The page contains no data about the user or the path, so a 404 doesn't reveal whether a resource
- * exists in another workspace.
+ * Sends an error page. A 404 must not reveal whether a resource exists in another workspace, so the page contains no
+ * data about the user or the path.
  */
 export function sendError(thrown: unknown, { request, reply, errors }: ErrorTarget): FastifyReply {
   const { status, message, retryAfterSeconds } = toPageError(thrown, request) ?? apiErrorOf(thrown, request, errors);

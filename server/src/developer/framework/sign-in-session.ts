@@ -5,9 +5,9 @@ import { ApiError } from '../../shared/errors.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * Starts a session for an account and writes the audit entry, in one transaction.
+ * Starts a session for an account and writes the audit entry in the same transaction.
  * @param how the sign-in method, for the audit entry
- * @param prepare runs first in the transaction; resolves to false if the credential is no longer valid
+ * @param prepare runs at the start of the transaction; resolves to false if the credential is no longer valid
  * @throws ApiError VALIDATION_ERROR if the account or the credential is no longer valid
  */
 export async function signInAccount(
@@ -19,7 +19,8 @@ export async function signInAccount(
   const { userId } = account;
   const db = workspaceOf(accounts, account);
   await inTransaction(db, async () => {
-    // The lock makes a concurrent deactivation of the user wait. The deactivation then also ends this session.
+    // If another request deactivates the user at the same time, it waits for the lock. The deactivation then also ends
+    // this session.
     if (!(await lockAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'The sign-in method of this account was changed. Sign in again.');
     }

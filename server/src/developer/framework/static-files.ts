@@ -5,7 +5,7 @@ import { serveSharedFiles } from '../../http/shared-files.ts';
 
 const readText = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
-/** The developer area extends the style sheet and the script of the documentation site. */
+/** The developer area uses the documentation site's style sheet and script, and adds its own. */
 const style = (await readText('../../docs-site/frame.css')) + (await readText('../ui/style.css'));
 const script = (await readText('../../docs-site/frame.js')) + (await readText('../ui/script.js'));
 

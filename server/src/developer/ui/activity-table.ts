@@ -3,12 +3,12 @@ import { findUserNames } from '../../resources/users/queries.ts';
 import type { UserContext } from '../framework/request-context.ts';
 import { html, type SafeHtml, table } from './html.ts';
 
-/** Maximum length of a rendered value in the activity table, in UTF-16 code units. */
+/** Maximum length of a value in the activity table, in UTF-16 code units. */
 const maxValueLength = 200;
 
 type Activity = TicketActivity | AssetActivity;
 
-/** Renders the activity of a ticket or an asset as a table: time, user, action and changes. */
+/** Renders the activity of a ticket or an asset as a table with time, user, action and changes. */
 export async function activityTable(visit: UserContext, activities: readonly Activity[]): Promise<SafeHtml> {
   const names = await findUserNames(
     visit.context,

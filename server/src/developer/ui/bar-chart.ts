@@ -1,9 +1,9 @@
 import { html, type SafeHtml } from './html.ts';
 
-/** A series of a bar chart, with one value per label. */
+/** A series in a bar chart. It has one value per label. */
 export interface Bars {
   name: string;
-  /** A CSS color with enough contrast in the light and the dark theme. */
+  /** A CSS color that has enough contrast in the light and the dark theme. */
   color: string;
   values: readonly number[];
 }
@@ -11,7 +11,7 @@ export interface Bars {
 export interface Chart {
   /** The direction of the bars: stacked vertical `columns`, or grouped horizontal `rows`. */
   form: 'columns' | 'rows';
-  /** The labels. A column has a label below it, which can be empty. A group of rows has a label above it. */
+  /** The labels. Each column has a label below it, which can be empty. Each group of rows has a label above it. */
   labels: readonly string[];
   bars: readonly Bars[];
   /** The unit of the values, such as `ms`. */
@@ -19,11 +19,14 @@ export interface Chart {
 }
 
 /*
- * In the charts, widths are percentages and heights are pixels, so that text has the same size on every screen. The
- * style sheet sets the colors of text and lines for each theme.
+ * In the charts, widths are percentages and heights are pixels, so text has the same size on every screen. The style
+ * sheet sets the colors of text and lines for each theme.
  */
 
-/** Renders a chart and its legend as inline SVG. @param label describes the chart to screen readers */
+/**
+ * Renders a chart and its legend as inline SVG.
+ * @param label a description of the chart for screen readers
+ */
 export function barChart(chart: Chart, label: string): SafeHtml {
   return html`<figure class="chart">${chart.form === 'columns' ? columns(chart, label) : rows(chart, label)}
 <ul class="legend">${chart.bars.map(
@@ -32,7 +35,7 @@ export function barChart(chart: Chart, label: string): SafeHtml {
   )}</ul></figure>`;
 }
 
-/** Height of the columns, and height of the labels below them, in pixels. */
+/** The height of the columns and of the labels below them, in pixels. */
 const [plotHeight, labelHeight] = [200, 24];
 const maxLines = 5;
 const maxLabels = 12;
@@ -76,13 +79,13 @@ function axisLabels(labels: readonly string[]): SafeHtml[] {
     });
 }
 
-/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, and at least 1. */
+/** Returns the distance between grid lines. The distance is 1, 2 or 5 times a power of ten, and at least 1. */
 function lineStep(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max / maxLines)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= max) ?? power;
 }
 
-/** Height of a group label, of each bar, and of the gap below a group, in pixels. */
+/** The heights of a group label, of each bar, and of the gap below a group, in pixels. */
 const [nameHeight, barHeight, gap] = [22, 18, 10];
 
 function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {

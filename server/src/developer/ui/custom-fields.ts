@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Custom fields as lines of text, such as `name = value`, which users can edit. This format supports only single-line
- * strings. Forms don't change other values, such as numbers, lists and multi-line strings, but API clients can.
+ * Shows custom fields as lines of text, such as `name = value`, that users can edit. The format supports only
+ * single-line strings. Forms don't change other values, such as numbers, lists and multi-line strings, but API clients
+ * can.
  */
 
 function isLine([name, value]: [string, unknown]): boolean {
@@ -18,7 +19,7 @@ function isLine([name, value]: [string, unknown]): boolean {
   );
 }
 
-/** Formats the custom fields that users can edit as lines, `name = value`. */
+/** Formats the custom fields that users can edit. Each field becomes a line, `name = value`. */
 export function toLines(fields: CustomFields): string {
   return Object.entries(fields)
     .filter(isLine)
@@ -26,7 +27,9 @@ export function toLines(fields: CustomFields): string {
     .join('\n');
 }
 
-/** Renders the names of the custom fields that the form can't edit. Returns null if there are no such fields. */
+/**
+ * Renders the names of the custom fields that users can't edit in the form. Returns null if all fields are editable.
+ */
 export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
     .filter((field) => !isLine(field))
@@ -42,7 +45,7 @@ export const CustomFieldLines = z
     const pairs: [string, string][] = [];
     for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
       if (line.trim() === '') continue;
-      // The flag `s` is necessary because `.` doesn't match line separators such as U+2028 without it.
+      // Without the flag `s`, `.` doesn't match line separators such as U+2028.
       const [, name = '', value = ''] = (/^([^=]+)=(.*)$/s.exec(line) ?? []).map((part) => part.trim());
       if (name === '' || name === '__proto__') {
         addIssue({
@@ -57,7 +60,9 @@ export const CustomFieldLines = z
   })
   .pipe(CustomFields);
 
-/** Returns a patch with the changed custom fields. The value is null for each line that the user removed. */
+/**
+ * Returns a patch that contains the changed custom fields. If the user removed a line, the value of its field is null.
+ */
 export function toPatch(before: CustomFields, lines: CustomFields): CustomFields {
   const shown = Object.entries(before).filter(isLine);
   const removed = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);

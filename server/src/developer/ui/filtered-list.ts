@@ -6,7 +6,10 @@ import type { FormState } from '../framework/page.ts';
 import { submit, textField } from './form-fields.ts';
 import { type Cell, html, type SafeHtml } from './html.ts';
 
-/* Functions for lists with full-text search and filters. The search and the filters are query parameters of a page. */
+/*
+ * Functions for lists with full-text search and filters. The search text and the filters are query parameters of the
+ * page.
+ */
 
 /** Number of rows per page. */
 export const perPage = 25;
@@ -17,7 +20,10 @@ export const PageNumber = integerFromText(z.int(pageNumbers).min(1, pageNumbers)
   1,
 );
 
-/** The schema of the search text. Accepts any text; `searchList` validates it and returns the error for the field. */
+/**
+ * The schema of the search text. It accepts any text up to 1000 characters. `searchList` validates the text and returns
+ * the error for the field.
+ */
 export const SearchText = z.string().max(1000).optional();
 
 interface Searched<Row> {
@@ -27,7 +33,7 @@ interface Searched<Row> {
 }
 
 /**
- * Returns a page of a list that matches the search text. If the text is invalid or too broad, returns an empty page and
+ * Returns a page of the rows that match the search text. If the text is invalid or too broad, returns an empty page and
  * the error.
  */
 export async function searchList<Row>(
@@ -50,18 +56,23 @@ export async function searchList<Row>(
   }
 }
 
-/** Returns the text for an empty list: the error of the search text, or else `none`. */
+/**
+ * Returns the text for an empty list. If the search text has an error, returns the error. Otherwise, returns `none`.
+ */
 export function renderEmptyList({ errors }: FormState, none: Cell): Cell {
   return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }
 
-/** Renders the search form of a list. @param placeholder names the fields that the search covers */
+/**
+ * Renders the search form of a list.
+ * @param placeholder names the fields that the search covers
+ */
 export function searchForm(path: string, words: FormState, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
   return html`<form class="filters" role="search" method="get" action="${path}" data-live="found">
 ${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>`;
 }
 
-/** Returns an option for each value, after an option that matches all values. */
+/** Returns a select option for each value. The first option matches all values. */
 export function withAnyOption(values: readonly string[], any: string): { value: string; label: string }[] {
   return [{ value: '', label: any }, ...values.map((value) => ({ value, label: value }))];
 }

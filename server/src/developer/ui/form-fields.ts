@@ -3,11 +3,11 @@ import type { FormState, PageRequest } from '../framework/page.ts';
 import type { RequestContext } from '../framework/request-context.ts';
 import { html, type SafeHtml } from './html.ts';
 
-/* Functions that render forms and their fields. Each field has a label, a hint, an error and the typed value. */
+/* Functions that render forms and form fields. A field has a label, a hint and an error, and keeps the typed value. */
 
 /**
- * Renders a form of the current page.
- * @param fields renders the fields of the form, with the submitted values and errors
+ * Renders a form on the current page.
+ * @param fields renders the form fields with the submitted values and errors
  */
 export function renderForm(
   { visit, address, sent }: Pick<PageRequest<RequestContext>, 'visit' | 'address' | 'sent'>,
@@ -19,7 +19,7 @@ export function renderForm(
   const credential =
     passkey &&
     html`<input type="hidden" name="response" value="" data-passkey="${passkey.what}" data-options="${JSON.stringify(passkey.options)}">`;
-  // Renders the fields before the error summary, because the summary needs the labels of the fields.
+  // Renders the fields before the error summary, because the summary needs the field labels.
   const renderedFields = fields(sent[name]);
   const errors = summary(sent[name]);
   return html`<form method="post" action="${action}" ${upload ? html`enctype="multipart/form-data"` : ''} id="form-${name}">
@@ -27,7 +27,7 @@ export function renderForm(
 ${errors}${renderedFields}</form>`;
 }
 
-/** Renders all errors of a form. The summary is above the fields, so that screen readers announce it first. */
+/** Renders all errors of a form. The error summary is above the fields, so screen readers announce it first. */
 export function summary(sent: FormState | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);
@@ -45,7 +45,7 @@ export function summary(sent: FormState | undefined): SafeHtml | null {
 export interface Field {
   name: string;
   label: string;
-  /** Explains the purpose or the format of the field. */
+  /** The purpose or the format of the field. */
   hint?: string | SafeHtml | undefined;
   /** The initial value. */
   value?: string | number | null | undefined;
@@ -76,7 +76,7 @@ export function textArea(sent: FormState | undefined, field: Field & { rows?: nu
   return renderField(
     sent,
     field,
-    // Starts the content on a new line, because browsers drop the first line break after the tag.
+    // Starts the content on a new line, because browsers drop the first line break after the `<textarea>` tag.
     (attributes) => html`<textarea name="${field.name}" rows="${field.rows ?? 4}" ${attributes}>
 ${getTypedValue(sent, field)}</textarea>`,
   );
@@ -123,7 +123,7 @@ export function checkbox(name: string, value: string, label: string | SafeHtml, 
 <span>${label}</span></label>`;
 }
 
-/** Renders a file field. Call `renderForm` with `upload: true` for its form. */
+/** Renders a file field. The form of a file field needs `upload: true`. */
 export function fileField(sent: FormState | undefined, field: Field & { accept: string }): SafeHtml {
   return renderField(
     sent,
@@ -183,15 +183,18 @@ export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
-/** Returns the schema of a multi-line text. It converts the line breaks of browsers, CRLF, to LF. */
+/** Returns the schema of a multi-line text. It converts CRLF, which browsers send, to LF. */
 export function unixLines<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
 }
 
-/** Returns the schema of checkboxes with the same name. It converts them to an array. */
+/** Returns the schema of checkboxes with the same name. It converts their values to an array. */
 export function several<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);
 }
 
-/** The schema of a single checkbox. It converts the field to a boolean, because browsers omit unchecked checkboxes. */
+/**
+ * The schema of a single checkbox. It returns false if the field is missing, because browsers omit unchecked
+ * checkboxes.
+ */
 export const checked = z.preprocess((value) => value !== undefined, z.boolean());

@@ -2,7 +2,7 @@ import { getZoneName } from '../framework/local-datetime.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /**
- * Returns a function that renders times in a time zone, followed by the short name of the zone.
+ * Returns a function that renders times in a time zone. The zone's short name follows each time.
  * @param timeZone an IANA name; null and unknown names mean UTC
  */
 export function createTimeFormatter(timeZone: string | null): (moment: string | null, none?: string) => SafeHtml {
@@ -18,8 +18,8 @@ export function createTimeFormatter(timeZone: string | null): (moment: string | 
 }
 
 /**
- * Returns a function that formats the axis labels of a chart. By default, a label is the time of day. With `days`, a
- * label at the start of a day is the date, and other labels are empty.
+ * Returns a function that formats the axis labels of a chart. By default, a label is the time of day. With `days`, only
+ * the start of each day has a label, which is the date.
  */
 export function createAxisFormatter(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
   const zone = { timeZone: getZoneName(timeZone) };

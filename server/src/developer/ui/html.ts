@@ -3,14 +3,14 @@ import { html, type SafeHtml } from '@remix-run/html-template';
 
 export { html, type SafeHtml } from '@remix-run/html-template';
 
-/* Functions that render components of pages. `html` escapes all values except the results of `html`. */
+/* Functions that render page components. `html` escapes all values except the results of `html`. */
 
 export type Cell = SafeHtml | string | number | null;
 
 /**
- * Renders a table. On a narrow screen, each row becomes a block of lines with labels, so the cells need explicit ARIA
+ * Renders a table. On a narrow screen, each row becomes a block of labeled lines, so the cells need explicit ARIA
  * roles. If the cells of a column start with a time, the column header shows the time zone.
- * @param empty replaces a table without rows
+ * @param empty shown instead of a table without rows
  */
 export function table(
   caption: string,
@@ -30,7 +30,7 @@ export function table(
 </table></div>`;
 }
 
-/** Renders a column header. Returns an empty cell for columns without a name, which contain buttons. */
+/** Renders a column header. Columns with buttons have no name, so their header cell is empty. */
 function renderHeader(cell: Cell, zone: string | undefined): SafeHtml {
   if (cell === '') return html`<td role="cell"></td>`;
   return html`<th role="columnheader" scope="col">${cell}${zone && html` <span class="zone">(${zone})</span>`}</th>`;
@@ -53,7 +53,7 @@ export function emptyState(what: Cell): SafeHtml {
   return html`<div class="empty">${what}</div>`;
 }
 
-/** Renders pairs of names and values as a description list. Omits pairs with the value null. */
+/** Renders names and values as a description list. Omits values that are null. */
 export function facts(lines: Record<string, Cell>): SafeHtml {
   const entries = Object.entries(lines).filter(([, value]) => value !== null);
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
@@ -69,7 +69,10 @@ export function section(title: string, body: SafeHtml | readonly SafeHtml[]): Sa
   return html`<section><h2>${title}</h2>${[body].flat() as SafeHtml[]}</section>`;
 }
 
-/** Renders a collapsible section. @param open expands the section, for example because its form has errors */
+/**
+ * Renders a collapsible section.
+ * @param open whether the section is expanded, for example because its form has errors
+ */
 export function folded(title: string, open: boolean, body: SafeHtml): SafeHtml {
   return html`<details class="fold" ${open ? html`open` : ''}><summary><h2>${title}</h2></summary>${body}</details>`;
 }
@@ -91,7 +94,7 @@ export function linkButton(href: string, text: string, kind: 'main' | 'plain' = 
 
 /**
  * Renders the pagination of a list.
- * @param address the path and query of the page; its query parameter `name` is the page number
+ * @param address the path and query of the page; the query parameter `name` is the page number
  */
 export function pager(
   { page, perPage, totalCount, totalCountCapped }: PageMeta,
@@ -110,7 +113,7 @@ export function pager(
 <span class="count">Page ${page} of ${last}, ${all}</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 
-/** Returns a path with changed query parameters. Removes parameters whose value is undefined. */
+/** Returns a path with changed query parameters. If a value is undefined, removes its parameter. */
 export function withQuery(address: string, values: Record<string, string | number | undefined>): string {
   const url = new URL(address, 'http://localhost');
   for (const [name, value] of Object.entries(values)) {

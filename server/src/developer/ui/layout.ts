@@ -6,7 +6,7 @@ import { scriptPath, stylePath } from '../framework/static-files.ts';
 import { html, type SafeHtml } from './html.ts';
 
 interface Frame extends View {
-  /** All pages. The navigation shows the pages with a `menu`. */
+  /** All pages. The navigation shows the pages that have a `menu` label. */
   pages: readonly AnyPage[];
   /** The path and query of the current page. */
   url: string;
@@ -14,8 +14,8 @@ interface Frame extends View {
 }
 
 /**
- * Maximum refresh interval in seconds at which a page refreshes without a script. A page with a longer interval doesn't
- * refresh, because users may type text that the refresh would lose.
+ * The maximum interval in seconds at which a page refreshes without the script. A page with a longer interval refreshes
+ * only with the script, because a full reload would lose the text that users are typing.
  */
 const maxRefreshWithoutScript = 2;
 
@@ -62,7 +62,7 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 `);
 }
 
-/** Renders the time when the page was loaded, and how often the script refreshes it. */
+/** Renders when the page was loaded, and how often the script refreshes it. */
 function renderLoadTime({ context, time }: UserContext, reload: number, url: string): SafeHtml {
   const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
   return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;
@@ -90,7 +90,7 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
 </nav>`;
 }
 
-/** Returns true if users with a role may use a page or form. */
+/** Returns true if users with the role may open the page or submit the form. */
 export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
   return roles === 'everyone' || roles.includes(role);
 }

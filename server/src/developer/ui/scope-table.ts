@@ -3,7 +3,7 @@ import type { FormState } from '../framework/page.ts';
 import { checkbox, renderError, renderHint } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';
 
-/** An endpoint that a scope allows, such as `GET`, `/tickets/{id}`, `Get a ticket`. */
+/** An endpoint that a scope allows, such as method `GET`, path `/tickets/{id}` and summary `Get a ticket`. */
 interface AllowedEndpoint {
   method: string;
   path: string;
@@ -31,9 +31,9 @@ const resources = {
 };
 
 /**
- * Renders a checkbox for each scope, in a table with one row per resource.
+ * Renders a table with one row per resource and a checkbox for each scope.
  * @param offered the scopes that the user can select
- * @param chosen the initially selected scopes
+ * @param chosen the scopes that are selected initially
  */
 export function scopeTable(
   sent: FormState | undefined,
@@ -67,7 +67,8 @@ export function scopeTable(
 }
 
 /**
- * Renders the endpoints that each scope allows. If scripts are enabled, script.js shows only those of selected scopes.
+ * Renders the endpoints that each scope allows. If scripts are enabled, script.js shows only the endpoints of the
+ * selected scopes.
  */
 export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
   const groups = offered.map(

@@ -1,7 +1,7 @@
-// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, all pages and forms work,
-// except the passkey forms.
+// Adds passkeys, live filters and automatic refresh to the developer area. Without scripts, everything works except the
+// passkey forms.
 (() => {
-  // Selects the time zone of the browser in select fields, if the user has not chosen a time zone.
+  // If the user has not chosen a time zone, selects the browser's time zone.
   function suggestZone(within) {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
     for (const select of within.querySelectorAll('select[name=timeZone]')) {
@@ -47,11 +47,11 @@
     form.append(paragraph);
   }
 
-  // Reloads a list while the user types into its filters, and puts the filters into the URL.
+  // Reloads a list while the user types into its filters, and adds the filters to the URL.
   function followFilters(within) {
     for (const form of within.querySelectorAll('form[data-live]')) {
       const shown = document.getElementById(form.dataset.live);
-      // With `aria-live`, screen readers announce changes of the list.
+      // With `aria-live`, screen readers announce changes to the list.
       shown.setAttribute('aria-live', 'polite');
       let last = 0;
       form.addEventListener('input', async () => {
@@ -95,7 +95,7 @@
     }
   }
 
-  // Refreshes the elements with `data-watched` until the page no longer has `data-reload`.
+  // Refreshes the elements that have `data-watched` until the page no longer has `data-reload`.
   async function watch() {
     const seconds = document.querySelector('main[data-reload]')?.dataset.reload;
     if (seconds === undefined) return;
@@ -103,7 +103,7 @@
     const { page, isOver = false } = document.hidden ? {} : await load(location.href);
     if (isOver) return;
     const parts = [...document.querySelectorAll('main [data-watched][id]')];
-    // Skips the refresh if one of the elements has the focus, because replacing the element would lose the focus.
+    // If one of the elements has the focus, skips the refresh, because a new element would not have the focus.
     if (page !== undefined && !parts.some((part) => part.contains(document.activeElement))) {
       const { reload } = page.querySelector('main').dataset;
       const shown = document.querySelector('main');
@@ -113,9 +113,10 @@
     watch();
   }
 
-  // Loads a page. On failure, returns an error message and the flag `isOver`, which is true if a retry can't succeed.
+  // Loads a page. On failure, returns an error message and the flag `isOver`. The flag is true if a retry can't
+  // succeed.
   async function load(address) {
-    // Doesn't follow the redirect to the sign-in page, because that page would evict the passkey challenge of another
+    // Doesn't follow a redirect to the sign-in page. Loading that page could remove the passkey challenge of another
     // window.
     const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
     const response = await fetch(address, options).catch(() => undefined);

@@ -6,8 +6,8 @@ const step = 4;
 const none = new Array<number>(24).fill(0);
 
 /**
- * Renders the number of requests per hour as a small bar chart, and their sum as text.
- * @param counts the requests in each hour, oldest first; by default, all are zero
+ * Renders the number of requests per hour as a small bar chart, and the total as text.
+ * @param counts the number of requests in each hour, oldest first; by default, all are zero
  */
 export function sparkLine(counts: readonly number[] = none): SafeHtml {
   const max = Math.max(1, ...counts);

@@ -12,8 +12,8 @@ import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html, notice } from '../../ui/html.ts';
 
 /**
- * The page of an invitation link, where the user chooses a sign-in method. Opening the page changes nothing, because
- * mail scanners open links. After the user sets up a sign-in method or skips this step, the link is no longer valid.
+ * The page that an invitation link opens, where the user chooses a sign-in method. Opening the page changes nothing,
+ * because mail scanners open links. The link becomes invalid when the user sets up a sign-in method or skips that step.
  */
 export const join = openPage({
   path: '/developer/join',
@@ -89,8 +89,8 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
 });
 
 /**
- * Returns the invitation of a token, or undefined if the invitation is invalid. The invitation link of the demo
- * workspace is valid only on the machine of the server.
+ * Returns the invitation with a token, or undefined if the invitation is invalid. The invitation link of the demo
+ * workspace is valid only on the server's machine.
  */
 async function findValidInvitation(visit: RequestContext, token: string): Promise<Invitation | undefined> {
   const invitation = await findInvitation(visit.accounts, token);
@@ -98,8 +98,8 @@ async function findValidInvitation(visit: RequestContext, token: string): Promis
 }
 
 /**
- * Accepts an invitation: invalidates the link, stores the chosen credential and signs the account in. Deletes all
- * earlier credentials and ends their sessions, because the user may have lost them.
+ * Accepts an invitation. Invalidates the link, stores the chosen credential and signs the user in. If the user chose a
+ * credential, deletes all earlier credentials and ends their sessions, because the user may have lost them.
  * @param check validates the credential while the link is still valid, and returns a function that stores it
  */
 async function acceptInvitation(
@@ -135,7 +135,7 @@ function getToken(address: string): string {
   return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
 }
 
-/** Returns the name of a new passkey, which contains the operating system from the user agent. */
+/** Returns a name for a new passkey. The name contains the operating system from the user agent. */
 export function toPasskeyName({ from }: RequestContext): string {
   const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['an unknown device'];
   return `Created on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;

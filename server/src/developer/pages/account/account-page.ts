@@ -28,7 +28,7 @@ import { toPasskeyName } from './accept-invitation.ts';
 const here = '/developer/account';
 const Named = z.object({ id: integerFromText() });
 
-/** The account page of the signed-in user: time zone, passkeys, password and sessions. */
+/** The account page of the signed-in user, with time zone, passkeys, password and sessions. */
 export const account = page({
   path: here,
   roles: ['ADMIN', 'AGENT'],
@@ -128,7 +128,7 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
 function zone(request: PageRequest<UserContext>) {
   const { timeZone } = request.visit.user.account;
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
-  // Adds the time zone of the account if it is an alias, because `supportedValuesOf` doesn't list aliases.
+  // If the account's time zone is an alias, adds it to the options, because `supportedValuesOf` doesn't list aliases.
   const own = timeZone === null || timeZone === 'UTC' || names.includes(timeZone) ? [] : [timeZone];
   const options = [...own, ...names].map((name) => ({ value: name, label: name }));
   const field = {

@@ -73,9 +73,7 @@ ${submit('Sign in', 'plain')}`,
   },
 });
 
-/**
- * The page where the user chooses a workspace, if the email address and password match accounts in several workspaces.
- */
+/** The page where the user chooses a workspace if the email address and password match several accounts. */
 export const workspaces = openPage({
   path: '/developer/workspaces',
   query: Query,
@@ -121,7 +119,7 @@ async function findOfferedAccounts({
 }
 
 /**
- * Returns the path to redirect to after the sign-in. Accepts only pages of the developer area, to prevent open
+ * Returns the path that the browser opens after the sign-in. Accepts only pages of the developer area, to prevent open
  * redirects.
  */
 function getNextPath({ next }: z.output<typeof Query>): string {

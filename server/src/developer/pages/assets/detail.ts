@@ -73,7 +73,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
           ...fields,
           assignedToId,
           customFields: toPatch(before.customFields, customFields),
-          // Omits an unchanged status, so that the server can derive a new status from the assignee.
+          // Omits the status if it hasn't changed, so the server can derive a new status from the assignee.
           ...(status !== before.status && { status }),
         };
         return toResult(
@@ -89,8 +89,8 @@ function toResult({ id, assetTag }: Asset) {
 }
 
 /**
- * Returns the value of the assignee field. For an active user, returns the email address. For an inactive user, returns
- * the ID, because the field accepts only email addresses of active users.
+ * Returns the value of the assignee field: the email address of an active user, or the ID of an inactive user. The
+ * field accepts only email addresses of active users.
  */
 async function getAssignee(context: Context, { assignedToId }: Asset): Promise<string> {
   if (assignedToId === null) return '';

@@ -8,7 +8,7 @@ import { html, type SafeHtml } from '../../ui/html.ts';
 
 const { shape } = NewAsset;
 
-/** Converts a date to a timestamp at the start of the day in UTC. */
+/** Converts a date to a timestamp at the start of that day in UTC. */
 const moment = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
 
@@ -29,7 +29,10 @@ export const AssetFields = z.strictObject({
   customFields: CustomFieldLines,
 });
 
-/** Renders the form fields of an asset. @param holder email address or ID of the assignee */
+/**
+ * Renders the form fields of an asset.
+ * @param holder the assignee's email address or ID
+ */
 export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
   const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };

@@ -13,7 +13,8 @@ const roles = ['ADMIN'] as const;
 const type = 'text/csv; charset=utf-8';
 
 /**
- * Defines the download pages of a resource: an export of all rows, and a template. Both have the format of the import.
+ * Defines the download pages of a resource: an export of all rows, and a CSV template. The files have the same format
+ * as import files.
  */
 export function csvFiles<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
@@ -26,7 +27,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       roles,
       async show({ visit }) {
         const format = await csvFile(visit.context.db, csv);
-        // Disables read-ahead, so that the stream queries each batch only when the client is ready to read it.
+        // Disables read-ahead. The stream then queries the next batch only when the client is ready to read it.
         const content = Readable.from(streamLines(visit, csv.rows, format), { highWaterMark: 0 });
         return { file: { name, type, content } };
       },
@@ -46,8 +47,8 @@ async function* streamLines<Row extends { id: number }>(
 ): AsyncGenerator<string> {
   yield head;
   const batches = batchesOf(db, rows);
-  // Limits each batch separately, so that a slow client doesn't occupy a database connection between batches. Checks
-  // the session again for each batch, because the session may end during the download.
+  // Each batch counts separately toward the concurrency limit, so a slow client occupies no database connection between
+  // batches. The session may end during the download, so each batch checks it again.
   const next = () =>
     runLimited(async () => {
       const now = await reloadUser();
@@ -60,8 +61,8 @@ async function* streamLines<Row extends { id: number }>(
 }
 
 /**
- * Retries while the workspace exceeds its concurrency limit. The download can't fail with 429, because the server has
- * already sent the status.
+ * If the workspace exceeds its concurrency limit, retries the query. The server has already sent the status code, so it
+ * can't respond with 429.
  */
 async function retryOverLimit<Result>(query: () => Promise<Result>): Promise<Result> {
   for (;;) {

@@ -16,7 +16,7 @@ import type { UserContext } from '../../framework/request-context.ts';
 import { fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
-/** Limits of a CSV file on this page. The command line accepts 20 times as many lines. */
+/** Limits for a CSV file on the import page. The command line accepts 20 times as many lines. */
 const limits = { lines: 5000, bytes: 2 ** 20 };
 
 const CsvFile = z
@@ -27,13 +27,14 @@ const CsvFile = z
     'must be at most 1 MiB. Split the file, or import it with the command line.',
   );
 
-/** The upload time of the file that the page shows. The form imports only this file, not a later upload. */
+/** When the file on the page was uploaded. The form imports only this file, not a later upload. */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**
- * Defines the page that imports a CSV file in two steps: upload with a preview, then import. The server stores the file
- * between the steps, so that the user doesn't upload it again (docs/decisions/data-model.md#csv).
- * @param shown the columns of the preview, by their headers
+ * Defines the page that imports a CSV file in two steps. First, the user uploads the file and sees a preview. Then, the
+ * user imports the file. The server stores the file between the two steps, so the user uploads it only once
+ * (docs/decisions/data-model.md#csv).
+ * @param shown the columns of the preview, by column header
  */
 export function csvImport<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
@@ -53,10 +54,10 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     roles: ['ADMIN'],
     async show(request) {
       const { visit, sent } = request;
-      // If the import failed after a successful check, the stored file has new errors. This check finds them again.
+      // If the import failed although the preview had no errors, checks the stored file again to find the new errors.
       const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
       const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
-      // Earlier releases also stored files with errors. For such a file, the page shows the upload form.
+      // Earlier releases also stored files with errors. For a file with errors, the page shows the upload form.
       const body =
         kept === undefined || kept.preview.problems > 0
           ? upload(request, columns, invalid as Preview | undefined)
@@ -82,7 +83,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
           const content = await takeUpload(visit.context, resource, fields.file);
           if (content === undefined) throw await missingFile(visit);
           const { entries, problems } = await importFile(visit.context, csv, content, limits.lines);
-          // The error rolls the transaction back, so that the file stays stored.
+          // The error rolls the transaction back, so the file remains stored.
           if (problems.length > 0) {
             throw new ApiError(
               'VALIDATION_ERROR',
@@ -112,7 +113,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     return new ApiError('VALIDATION_ERROR', message);
   }
 
-  /** Checks the stored file again. If the file has errors, deletes it and returns the errors. */
+  /** Checks the stored file again. If the file has errors, deletes the file and returns the errors. */
   async function checkAgain(visit: UserContext): Promise<Preview | undefined> {
     const content = await findUpload(visit.context, resource);
     if (content === undefined) return undefined;
@@ -127,13 +128,13 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   }
 }
 
-/** Renders a notice with the number of imported rows, or null if no import has just succeeded. */
+/** Renders a notice with the number of imported rows. Returns null if no import has just succeeded. */
 export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
   const { data } = z.object({ imported: z.int() }).safeParse(flash);
   return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
 }
 
-/** Renders the upload form below the errors of the previous file. */
+/** Renders the upload form. If the previous file has errors, renders them above the form. */
 function upload<Line extends object>(
   request: PageRequest<UserContext>,
   columns: CsvColumns<Line>,

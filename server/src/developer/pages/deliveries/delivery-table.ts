@@ -8,12 +8,14 @@ export function stateBadge(state: DeliveryState): SafeHtml {
   return badge(state.toLowerCase(), kinds[state]);
 }
 
-/** Renders the time of the next attempt, or `due` after that time. A due delivery waits until a worker can send it. */
+/**
+ * Renders the time of the next attempt, or `due` if that time has passed. A due delivery waits until a worker sends it.
+ */
 export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
-/** Refresh interval in seconds of pages that show pending deliveries. */
+/** How often pages with pending deliveries refresh, in seconds. */
 export const pendingReload = 10;
 
 export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
@@ -22,7 +24,7 @@ export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
 
 interface Options {
   empty: Cell;
-  /** Renders the name of a webhook. If absent, the table has no webhook column. */
+  /** Renders the name of a webhook. If undefined, the table has no webhook column. */
   names?: (webhookId: number) => Cell;
 }
 

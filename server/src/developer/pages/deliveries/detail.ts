@@ -14,20 +14,23 @@ import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } f
 import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
 import { getOwnerFilter } from './list.ts';
 
-/** Maximum number of rendered bytes of a request body, and of a response without the query parameter `answer`. */
+/**
+ * Maximum number of bytes that the page shows of a request body and of a response. With the query parameter `answer`,
+ * the page shows the whole response.
+ */
 const maxBodyBytes = 16 * 1024;
 const maxResponseBytes = 300;
 const shownAttempts = 20;
-/** The time before the next attempt during which the page refreshes more often, in milliseconds. */
+/** The page refreshes more often if the next attempt is less than this many milliseconds away, before or after. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });
 const Query = z.strictObject({
-  /** `file` downloads the request body exactly as the server sends it. */
+  /** With the value `file`, the response is the request body exactly as the server sends it. */
   body: optional(z.literal('file')),
-  /** The number of attempts that the page shows. */
+  /** If present, the page shows up to `maxShownAttempts` attempts. */
   attempts: optional(z.literal(String(maxShownAttempts))),
-  /** The position of the attempt whose response the page shows in full. */
+  /** The position of the attempt for which the page shows the whole response. */
   answer: optional(integerFromText()),
 });
 type Query = z.output<typeof Query>;
@@ -85,7 +88,7 @@ function outcome(visit: UserContext, found: Awaited<ReturnType<typeof getDeliver
   });
 }
 
-/** Renders a link to the ticket of the event. Returns null for events of other resources and for test events. */
+/** Renders a link to the event's ticket. Returns null for test events and for events of other resources. */
 function renderTicketLink({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
   if (events[event].key !== 'ticket' || eventId.startsWith('evt_test_')) return null;
   const { data } = z
@@ -101,8 +104,8 @@ function replayForm(request: PageRequest<UserContext>): SafeHtml {
 }
 
 /**
- * Renders the last attempts, newest first. The numbers continue across replays.
- * @param before the number of earlier attempts, which `attempts` doesn't contain
+ * Renders the latest attempts, newest first. Replays continue the numbering.
+ * @param before the number of earlier attempts that `attempts` doesn't contain
  */
 function attempts(
   { visit, address, query }: PageRequest<UserContext, unknown, Query>,
@@ -134,7 +137,7 @@ function attempts(
   );
 }
 
-/** Renders the result of a delivery attempt: the status or the error. */
+/** Renders the result of a delivery attempt: the status code or the error. */
 export function renderResult({ status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): SafeHtml {
   if (status === null) return html`${badge('failed', 'bad')} ${error}`;
   return badge(String(status), status >= 200 && status < 300 ? 'good' : 'bad');
@@ -175,7 +178,7 @@ function tryParseJson(text: string): unknown {
   }
 }
 
-/** Truncates a text to a number of bytes, but doesn't split characters. */
+/** Truncates a text to a number of bytes. Never splits a character. */
 function truncate(text: string, bytes: number): string {
   const all = Buffer.from(text);
   return all.length <= bytes ? text : new TextDecoder().decode(all.subarray(0, bytes), { stream: true });

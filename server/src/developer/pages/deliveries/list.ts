@@ -10,7 +10,7 @@ import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 
 const perPage = 50;
-/** Maximum page number. To find older deliveries, users can filter by time. */
+/** Maximum page number. To find older deliveries, users filter by time. */
 const maxPage = 2000;
 
 const Query = z.strictObject({
@@ -57,8 +57,8 @@ ${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${pag
 });
 
 /**
- * Returns the user whose deliveries are visible. Agents see only the deliveries of their own webhooks. Returns
- * undefined for administrators, because they see all deliveries.
+ * Returns the user for whose webhooks the page shows deliveries. Agents see only the deliveries of their own webhooks.
+ * Administrators see all deliveries, so the function returns undefined for them.
  */
 export function getOwnerFilter({ user, context }: UserContext): bigint | undefined {
   return user.account.role === 'ADMIN' ? undefined : context.userId;
@@ -84,7 +84,7 @@ ${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, va
 ${submit('Filter', 'plain')}</form>`;
 }
 
-/** Returns a function that renders the name of a webhook. For administrators, the name is a link to the webhook. */
+/** Returns a function that renders the name of a webhook. For administrators, the name links to the webhook's page. */
 function createNameRenderer({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
   const names = new Map(webhooks.map(({ id, url }) => [id, shortenUrl(url)]));
   return (id: number) => {
@@ -100,7 +100,7 @@ export function shortenUrl(url: string): string {
   return text.length > 32 ? `${text.slice(0, 31)}…` : text;
 }
 
-/** Renders links to newer and older deliveries. Omits the total count, because counting is slow. */
+/** Renders links to newer and older deliveries. Doesn't show the total count, because counting is slow. */
 function pagination(page: number, hasMore: boolean, address: string): SafeHtml | null {
   if (page === 1 && !hasMore) return null;
   const to = (other: number) => withQuery(address, { page: other === 1 ? undefined : other });

@@ -26,12 +26,15 @@ import { Life, lifeOptions } from './new-key.ts';
 const Params = z.strictObject({ id: integerFromText() });
 type KeyRequest = PageRequest<UserContext, z.output<typeof Params>>;
 
-/** The value that a form stores after it creates or rotates an API key, to show the key once. */
+/**
+ * The ID and the text of a new API key. A form stores them after it creates or rotates the key, and the page shows them
+ * once.
+ */
 const ShownOnce = z.object({ id: z.int(), key: z.string() });
 
 const managers = ['ADMIN'] as const;
 
-/** The page of an API key, with the forms that manage it. */
+/** The page of an API key, with the forms that change or revoke it. */
 export const oneKey = page({
   path: '/developer/keys/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -100,7 +103,7 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
   },
 });
 
-/** Replaces line breaks and repeated spaces with one space, because a single-line field can't contain line breaks. */
+/** Replaces line breaks and repeated spaces with one space. A single-line text field can't contain line breaks. */
 function normalizeSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
@@ -109,7 +112,7 @@ function toResult({ id, name }: Key) {
   return { subject: name, redirect: `/developer/keys/${id}` };
 }
 
-/** Renders a new API key with examples of its use. The page shows the key only once. */
+/** Renders a new API key and examples that use it. The page shows the key only once. */
 function renderNewKey(key: string, origin: string): SafeHtml {
   const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
   const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
@@ -127,8 +130,8 @@ ${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
 }
 
 /**
- * Returns the settings to paste into AI agents (docs/guides/agents.md). Settings for files that users may share don't
- * contain the API key.
+ * Returns the settings that users paste into AI agents (docs/guides/agents.md). If users may share a settings file, the
+ * settings don't contain the API key.
  */
 function agentSettings(key: string, origin: string): [program: string, settings: string][] {
   const url = `${origin}/mcp`;
@@ -151,7 +154,7 @@ function agentSettings(key: string, origin: string): [program: string, settings:
 interface KeyActivity {
   /** The number of requests in each of the last 24 hours. */
   requests: readonly number[] | undefined;
-  /** The IDs of the API keys that replaced this API key. */
+  /** The IDs of the API keys that replaced this key. */
   successors: readonly number[];
 }
 
@@ -174,7 +177,7 @@ function keyLink(id: number): SafeHtml {
   return html`<a href="/developer/keys/${id}">key ${id}</a>`;
 }
 
-/** Renders the forms that manage an API key. Only administrators see them. */
+/** Renders the forms that change or revoke an API key. Only administrators see them. */
 function renderForms(request: KeyRequest, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
   const hint = 'You can only remove scopes. To add scopes, create another API key.';

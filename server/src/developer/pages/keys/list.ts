@@ -42,7 +42,10 @@ ${pager(meta, address)}</div>`,
   },
 });
 
-/** Returns the filter for the visible API keys. Administrators see all keys, and agents see only their own. */
+/**
+ * Returns the filter for the API keys that the user may see. Administrators see all keys. Agents see only their own
+ * keys.
+ */
 export function getOwnKeysFilter({ user: { account } }: UserContext): { user?: number } {
   return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
 }
@@ -53,7 +56,7 @@ export function stateBadge(state: KeyStatus): SafeHtml {
   return badge(state, kinds[state]);
 }
 
-/** Returns a summary of the scopes of an API key, such as `tickets:read, tickets:write, 2 more`. */
+/** Returns a summary of an API key's scopes, such as `tickets:read, tickets:write, 2 more`. */
 export function summarizeScopes({ scopes }: Pick<Key, 'scopes'>): string {
   if (scopes.length === Scope.options.length) return 'All scopes';
   const [first, second, ...more] = scopes;
@@ -84,7 +87,7 @@ const renderArrow = (path: string, description: string) =>
 const sortedUp = renderArrow('M0 7h8L4 1z', 'sorted ascending');
 const sortedDown = renderArrow('M0 1h8L4 7z', 'sorted descending');
 
-/** Renders the column headers. The headers of sortable columns are links that change the sort order. */
+/** Renders the column headers. A header of a sortable column is a link that changes the sort order. */
 function renderHeaders({ sort = '-created' }: KeyQuery, address: string) {
   const sortable = (label: string, name: 'name' | 'used' | 'created' | 'expires', first: '' | '-') => {
     const [up, down] = [name, `-${name}`];
@@ -110,5 +113,5 @@ function emptyList(isAdmin: boolean): SafeHtml {
   return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : emptyListOfAgent;
 }
 
-/** The text that replaces an empty list of API keys for agents. */
+/** The text that agents see if they have no API keys. */
 export const emptyListOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;

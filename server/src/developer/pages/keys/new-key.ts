@@ -8,10 +8,10 @@ import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 
 const lives = { 30: '30 days', 60: '60 days', 90: '90 days', 365: '1 year', never: 'No expiration' };
 
-/** The options of the select field for the lifetime of an API key. */
+/** The lifetimes that users can select for a new API key. */
 export const lifeOptions = Object.entries(lives).map(([value, label]) => ({ value, label }));
 
-/** Parses the lifetime of an API key to a number of days, or to null if the key never expires. */
+/** Parses the lifetime of an API key to a number of days. Returns null if the key never expires. */
 export const Life = z
   .enum(Object.keys(lives), { error: 'must be 30, 60, 90 or 365 days, or no expiration' })
   .transform((life) => (life === 'never' ? null : Number(life)));

@@ -47,7 +47,7 @@ ${inputs(sent)}${submit('Create')}`;
   },
 });
 
-/** The page of a project, with its fields. */
+/** The page of a project. */
 export const project = page({
   path: `${path}/:id`,
   roles,
@@ -101,8 +101,8 @@ function toResult({ id, key }: Project) {
 }
 
 /**
- * Returns the value of the manager field. For an active user, returns the email address. For an inactive user, returns
- * the ID, because the field accepts only email addresses of active users.
+ * Returns the value of the manager field: the email address of an active user, or the ID of an inactive user. The field
+ * accepts only email addresses of active users.
  */
 async function getManager(context: Context, { managerId }: Project): Promise<string> {
   if (managerId === null) return '';

@@ -10,16 +10,13 @@ import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
 
-/** The number of comments per page, and the number of activities per page. */
+/** The numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
 
-/**
- * Maximum rendered length of a text of the ticket, and of a comment, in UTF-16 code units. The page truncates longer
- * texts.
- */
+/** Maximum length of a ticket text and of a comment, in UTF-16 code units. The page truncates longer texts. */
 const [longText, shortText] = [16_384, 2048];
 
-/** The read-only page of a ticket. The URL contains the ID or the ticket number. Deliveries link to this page. */
+/** The read-only page of a ticket. The URL contains the ticket's ID or number. The page of a delivery links to it. */
 export const ticket = page({
   path: '/developer/tickets/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -27,7 +24,7 @@ export const ticket = page({
   query: z.strictObject({
     comments: PageNumber,
     page: PageNumber,
-    /** The text that the page shows in full: the name of a ticket field, or the ID of a comment. */
+    /** The text that the page doesn't truncate: the name of a ticket field, or the ID of a comment. */
     whole: z.string().max(20).optional(),
   }),
   async show({ visit, params, query, address }) {
@@ -55,7 +52,7 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
 
 /**
  * Renders a text. If the text is too long, renders its beginning and a link to the full text.
- * @param name value of the query parameter `whole` in the link
+ * @param name the value of the query parameter `whole` in the link
  */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
@@ -82,7 +79,8 @@ function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<numb
 function formatCustomFields(fields: CustomFields): Record<string, string> {
   const entries = Object.entries(fields).map(([name, value]): [string, string] => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    // Quotes the names of custom fields, so that they can't collide with the names of ticket fields.
+    // Adds quotation marks to the names of custom fields, because a custom field can have the same name as a ticket
+    // field.
     return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
   });
   return Object.fromEntries(entries);

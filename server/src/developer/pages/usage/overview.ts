@@ -29,7 +29,7 @@ const roles = ['ADMIN', 'AGENT'] as const;
 const rangeNames: Record<Range, string> = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' };
 const stepNames: Record<Range, string> = { '1h': 'minute', '24h': 'hour', '7d': 'hour' };
 
-/** The URL query parameters of the usage page. */
+/** The query parameters of the usage page. */
 const Shown = z.strictObject({
   range: z.enum(Object.keys(ranges) as [Range, ...Range[]]).default('24h'),
   key: optional(integerFromText(Id)),
@@ -72,12 +72,15 @@ function isAdmin({ user }: UserContext): boolean {
   return user.account.role === 'ADMIN';
 }
 
-/** Returns the API keys whose usage the user may see. */
+/** Returns the API keys for which the user may see the usage. */
 function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
-/** Returns the selected API keys and time range. @throws ApiError NOT_FOUND if the user may not see the key */
+/**
+ * Returns the selected API keys and time range.
+ * @throws ApiError NOT_FOUND if the user may not see the selected key
+ */
 async function getUsageFilter(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
   if (key !== undefined) {
     const owner = isAdmin(visit) ? {} : { user: serializeId(visit.context.userId) };
@@ -160,7 +163,7 @@ function figure(title: string, chart: Chart): SafeHtml {
   return barChart(chart, `${title}. The table below lists the values.`);
 }
 
-/** Renders the values of a chart as a table. Skips steps without requests. */
+/** Renders the values of a chart as a table. Omits time steps without requests. */
 function chartTable(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
   const rows = counts.steps.flatMap((step, position) => {
     const values = bars.map(({ values }) => values[position] ?? 0);

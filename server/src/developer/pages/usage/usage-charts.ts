@@ -4,7 +4,7 @@ import { keyedEndpoints, type Outcome, type RejectedOutcome, rejectedOutcomes } 
 import type { Bars, Chart } from '../../ui/bar-chart.ts';
 import { createAxisFormatter } from '../../ui/format-time.ts';
 
-/** The series of the chart of requests by status. */
+/** The series in the chart of requests by status. */
 const statusSeries: { name: string; color: string; of: readonly Outcome[] }[] = [
   { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
   { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
@@ -27,7 +27,10 @@ const groupColors: Record<Group, string> = {
   webhooks: '#0891b2',
 };
 
-/** Returns the chart of requests by status. @param zone time zone of the axis labels */
+/**
+ * Returns the chart of requests by status.
+ * @param zone the time zone of the axis labels
+ */
 export function statusChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
   const bars = statusSeries.map(({ name, color, of }) => ({
     name,
@@ -64,12 +67,12 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   };
 }
 
-/** Rounds to two significant digits, because the buckets of the latency histogram are not more precise. */
+/** Rounds to two significant digits, because the latency histogram is no more precise. */
 function round(milliseconds: number): number {
   return Number(milliseconds.toPrecision(2));
 }
 
-/** Returns a column chart. Skips series without values. */
+/** Returns a column chart. Omits series without values. */
 function columns(steps: Date[], zone: string | null, bars: Bars[]): Chart {
   const labels = steps.map(createAxisFormatter(zone, { days: steps.length > 60 }));
   return { form: 'columns', labels, bars: bars.filter(({ values }) => values.some((value) => value > 0)) };

@@ -13,7 +13,7 @@ import { badge, code, facts, html, notice, type SafeHtml, section } from '../../
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
 
-/** The select field for the role of a user. */
+/** The select field for a user's role. */
 const role = {
   ...{
     name: 'role',
@@ -23,7 +23,7 @@ const role = {
   hint: "An ADMIN manages the workspace. An AGENT sees their own API keys and deliveries. A REQUESTER can't open the developer area.",
 };
 
-/** The page that creates a user and shows an invitation link. */
+/** The page that creates a user and shows the invitation link. */
 export const newUser = page({
   path: `${path}/new`,
   roles,
@@ -51,7 +51,7 @@ ${renderForm(request, 'create', fields)}`,
   },
 });
 
-/** The page of a user, with the forms that change the user and their access. */
+/** The page of a user, with forms that change the user and the user's access. */
 export const user = page({
   path: `${path}/:id`,
   roles,
@@ -127,7 +127,7 @@ ${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint:
 ${submit('Save')}`;
 }
 
-/** Renders the API keys that a change of the user would revoke, with a checkbox to keep them. */
+/** Renders the API keys that a change to the user would revoke. A checkbox lets the administrator keep them. */
 function keysField(sent: FormState | undefined, keys: UserKey[], what: string): SafeHtml | null {
   if (keys.length === 0) return null;
   const items = keys.map(
@@ -162,8 +162,8 @@ function toResult({ id, email }: User) {
 }
 
 /**
- * Returns a redirect to the page of the user, which shows a new invitation link once. Users with the role REQUESTER get
- * no link, because they can't open the developer area.
+ * Returns a redirect to the page of the user. The page shows a new invitation link once. Users with the role REQUESTER
+ * get no link, because they can't open the developer area.
  */
 async function inviteUser(visit: UserContext, user: User) {
   if (user.role === 'REQUESTER') return toResult(user);

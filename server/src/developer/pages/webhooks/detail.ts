@@ -26,7 +26,7 @@ import { renderHealth } from './webhook-health.ts';
 import { describeProgress } from './webhook-replay.ts';
 
 const Params = z.object({ id: integerFromText() });
-/** The URL query parameters of the page. `test` is the ID of the delivery of a test event. */
+/** The query parameters of the page. `test` is the ID of the delivery that contains a test event. */
 const Query = z.strictObject({ test: optional(integerFromText()) });
 /** A new signing secret, which the page shows only once. */
 const Flash = z.object({ secret: z.string() });
@@ -37,7 +37,7 @@ const dayMs = 86_400_000;
 
 type WebhookRequest = PageRequest<UserContext, z.output<typeof Params>, z.output<typeof Query>>;
 
-/** The page of a webhook: health, deliveries and the forms that manage it. */
+/** The page of a webhook, with its health, its deliveries, and the forms that change it. */
 export const webhook = page({
   path: '/developer/webhooks/:id',
   roles: ['ADMIN'],
@@ -178,7 +178,7 @@ function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
   });
 }
 
-/** Renders the buttons that send a test event, resume or pause the webhook. */
+/** Renders the buttons that send a test event and that pause or resume the webhook. */
 function controls(request: WebhookRequest, { health }: TrackedWebhook): SafeHtml {
   const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
   return html`<div class="actions">${renderForm(request, 'test', () => submit('Send test event', 'plain'))}

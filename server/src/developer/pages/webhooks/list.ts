@@ -11,7 +11,7 @@ import { renderHealth } from './webhook-health.ts';
 
 const perPage = 50;
 
-/** The page that lists webhooks with their health. */
+/** The page that lists webhooks and their health. */
 export const webhooks = page({
   path: '/developer/webhooks',
   menu: 'Webhooks',

@@ -24,7 +24,7 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
   },
 });
 
-/** Returns the progress of a replay as a sentence. */
+/** Describes the progress of a replay in a sentence. */
 export function describeProgress({ matching, sent, finishedAt }: ReplayProgress): string {
   if (finishedAt !== null)
     return sent === 0 ? 'No failed deliveries to replay.' : `${countDeliveries(sent)} queued again.`;
@@ -38,7 +38,7 @@ function countDeliveries(count: number): string {
   return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-/** Returns true if counting stopped at `maxDeliveriesCounted`, so the actual number of deliveries may be higher. */
+/** Returns true if the count reached `maxDeliveriesCounted`. In that case, more deliveries may match. */
 function isCapped(matching: number): boolean {
   return matching >= maxDeliveriesCounted;
 }
