@@ -11,7 +11,7 @@ export function toPage(page: Page, markdown: string): string {
   return page === landing ? landingPage(markdown) : article(page, markdown);
 }
 
-/** Renders a text page between the list of all pages and the list of its headings. */
+/** Renders a text page. The list of all pages is on one side, and the page's headings are on the other. */
 function article(page: Page, markdown: string): string {
   const sections = sectionsOf(markdown);
   const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');
@@ -35,7 +35,7 @@ function contents(sections: Section[]): string {
 </nav>`;
 }
 
-/** Renders links to the previous and the next page in reading order. */
+/** Renders links to the previous page and the next page in reading order. */
 function neighbours(page: Page): string {
   const read = pages.slice(1);
   const at = read.indexOf(page);

@@ -2,8 +2,8 @@ import { errors, requestLimits } from '@itsm-api/contract';
 import type { OpenApi, Operation } from '@itsm-api/contract/openapi';
 
 /**
- * Returns the Markdown of the page that lists the error codes. The `docs` URL of an error links to the section of its
- * code.
+ * Returns the Markdown of the page that lists the error codes. The `docs` URL of an error links to the section about
+ * its code.
  */
 export function describeErrors(): string {
   const entries = Object.entries(errors).map(
@@ -50,7 +50,7 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
   return `## ${type}\n\n${summary}. ${description}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
 }
 
-/** Returns the Markdown of the reference, which lists all operations without their schemas. */
+/** Returns the Markdown of the API reference. It lists all operations without their schemas. */
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 
@@ -71,7 +71,7 @@ interface DocumentedOperation {
   operation: Operation;
 }
 
-/** Returns all operations of an OpenAPI document, in the order of the document. */
+/** Returns all operations of an OpenAPI document, in document order. */
 export function operationsOf({ paths }: OpenApi): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

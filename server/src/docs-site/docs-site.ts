@@ -9,9 +9,9 @@ import { addReference } from './reference.ts';
 import { linkToMarkdown, markdownPath, type Page, pages, reference } from './site-pages.ts';
 
 /**
- * Serves the documentation: the OpenAPI document in three formats, all pages as HTML and as Markdown, the reference,
- * and the search index. The server builds each file when a client first requests it, because the build takes time and
- * memory (docs/decisions/api-documentation.md).
+ * Serves the documentation: the OpenAPI document in three formats, all pages as HTML and Markdown, the API reference
+ * and the search index. Building the files takes time and memory, so the server builds each file when a client first
+ * requests it (docs/decisions/api-documentation.md).
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
@@ -43,7 +43,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
     withLinksToMarkdown(page, await sourceOf(page, () => document)),
   );
-  // Skips the HTML of the reference, which reference.ts serves.
+  // Skips the HTML of the API reference, because reference.ts serves it.
   if (page === reference) return;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -57,7 +57,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   });
 }
 
-/** Serves a text. Builds the text on the first request and caches it. */
+/** Serves a text. The server builds the text on the first request and caches it. */
 function serve(
   scope: FastifyInstance,
   path: string,

@@ -1,6 +1,7 @@
-// Script of the documentation site: replaces the server URL in examples, highlights the current heading, and searches.
+// The script of the documentation site. It replaces the server URL in examples, highlights the current heading, and
+// searches.
 (() => {
-  // Replaces the example URL in the text with the URL of this server.
+  // Replaces the example server URL in the text with the URL of this server.
   function nameServer() {
     const texts = document.createTreeWalker(document.querySelector('#content'), NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
@@ -16,7 +17,7 @@
     for (const theme of ['light', 'dark']) document.body.classList.toggle(`${theme}-mode`, theme === chosen);
   }
 
-  // Highlights the visible heading in the list of headings.
+  // Highlights the current heading in the list of headings.
   function followHeadings() {
     const links = [...document.querySelectorAll('.contents a')];
     const seen = new IntersectionObserver(
@@ -109,7 +110,7 @@
   }
 
   // Finds the entries that match all search words. A search word also matches the start of a longer word. If no entry
-  // matches all search words, finds the entries that match at least one of them.
+  // matches all words, finds the entries that match at least one word.
   function search(entries, words) {
     const patterns = words.map(toPrefixPattern);
     const matches = entries.map((entry) => ({
@@ -118,7 +119,8 @@
     }));
     const complete = matches.filter(({ weights }) => weights.every((weight) => weight > 0));
     const isPartial = complete.length === 0;
-    // For partial matches, rare words have a higher weight, because common words such as "the" are in most entries.
+    // If no entry matches all words, rare words have a higher weight, because most entries contain common words such as
+    // "the".
     const rarity = patterns.map((_, at) => {
       const count = matches.filter(({ weights }) => weights[at] > 0).length;
       return isPartial ? Math.log(entries.length / (count || 1)) : 1;
@@ -135,8 +137,7 @@
     return { found: found.slice(0, 12).map(({ entry }) => entry), isPartial };
   }
 
-  // Returns the weight of a match: high in the title, medium in `place` (such as the title of the page), low in the
-  // text.
+  // Returns the weight of a match: high in the title, medium in `place` (such as the page title), low in the text.
   function computeWeight({ title, place, text }, pattern) {
     if (pattern.test(title)) return 9;
     if (pattern.test(place)) return 5;

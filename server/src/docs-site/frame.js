@@ -1,9 +1,9 @@
-// Script that the documentation site and the developer area share: color theme and copy buttons.
+// The script that the documentation site and the developer area share. It sets the color theme and adds copy buttons.
 // biome-ignore lint/correctness/noUnusedVariables: docs.js or ui/script.js, which follows it in the same script, uses it.
 const frame = (() => {
   const root = document.documentElement;
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  // Uses the same storage key as the API reference, so that all pages have the same theme.
+  // Uses the storage key of the API reference, so all pages have the same theme.
   const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
   const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
 

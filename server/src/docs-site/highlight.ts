@@ -1,10 +1,10 @@
-// This module declares its own types for highlight.js, because the types of the package would add browser types to the
-// whole server.
+// This module declares its own types for highlight.js, because the package's types would add browser types to the whole
+// server.
 
 import { createRequire } from 'node:module';
 import { escapeHtml } from './escape-html.ts';
 
-/** The functions of highlight.js that the server uses. */
+/** The functions of highlight.js that the server calls. */
 interface Highlighter {
   registerLanguage(name: string, language: unknown): void;
   getLanguage(name: string): object | undefined;
@@ -16,7 +16,7 @@ const highlighter: Highlighter = require('highlight.js/lib/core');
 highlighter.registerLanguage('sh', require('highlight.js/lib/languages/bash'));
 highlighter.registerLanguage('json', require('highlight.js/lib/languages/json'));
 highlighter.registerLanguage('python', require('highlight.js/lib/languages/python'));
-// The language also has the aliases `js` and `mjs`.
+// Adding `javascript` also adds its aliases `js` and `mjs`.
 highlighter.registerLanguage('javascript', require('highlight.js/lib/languages/javascript'));
 highlighter.registerLanguage('typescript', require('highlight.js/lib/languages/typescript'));
 

@@ -3,7 +3,7 @@ import { html, type SafeHtml } from '@remix-run/html-template';
 const stroked = (path: SafeHtml) =>
   html`<svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">${path}</svg>`;
 
-/** The icons of the documentation site and the developer area, as SVG. */
+/** The SVG icons of the documentation site and the developer area. */
 export const icons = {
   menu: stroked(html`<path d="M2 4h12M2 8h12M2 12h12"/>`),
   search: stroked(html`<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 4 4"/>`),

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 /*
- * Each page contains its script and styles, so a browser loads each page with one request. The content security policy
- * allows the script and the styles by their hashes.
+ * Each text page contains its script and styles, so a browser loads the page with one request. The content security
+ * policy allows the script and the styles by their hashes.
  */
 export const script = (await read('frame.js')) + (await read('docs.js'));
 
@@ -16,7 +16,7 @@ export const styles = frameStyles + (await read('text.css'));
 export const referenceStyles = frameStyles + (await read('reference.css'));
 
 /**
- * The content security policy of text pages. It allows only the inlined script and styles, images of this server, and
+ * The content security policy of text pages. It allows only the inlined script and styles, images from this server, and
  * requests to this server.
  */
 export const policy = [

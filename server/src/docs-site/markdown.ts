@@ -1,21 +1,21 @@
-// This module doesn't use marked-gfm-heading-id and marked-highlight, because these packages would replace only 15 of
-// its 111 lines.
+// This module doesn't use marked-gfm-heading-id and marked-highlight, because they would replace only 15 of its 111
+// lines.
 
 import { Marked, type Token, type Tokens } from 'marked';
 import { escapeHtml } from './escape-html.ts';
 import { highlight } from './highlight.ts';
 
-/** A section of a page: a heading and its content, up to the next heading. */
+/** A section of a page. It contains a heading and the content up to the next heading. */
 export interface Section {
   /** The anchor of the heading. */
   id: string;
-  /** The level of the heading. The title of the page has level 1. */
+  /** The level of the heading. The page title has level 1. */
   depth: number;
   title: string;
   tokens: Token[];
 }
 
-/** Returns the URL of a link on the site, or undefined to omit the link. */
+/** Returns a link's URL on the site, or undefined to omit the link. */
 type Resolve = (link: string) => string | undefined;
 
 /** Splits the Markdown of a page into sections. The first section contains the title. */
@@ -32,7 +32,7 @@ export function sectionsOf(markdown: string): Section[] {
   return sections;
 }
 
-/** Renders Markdown tokens as HTML without scripts and styles. */
+/** Renders Markdown tokens as HTML without scripts or styles. */
 export function toHtml(tokens: Token[], resolve: Resolve): string {
   return createRenderer(resolve).parser(tokens);
 }
@@ -65,7 +65,7 @@ function trailingSpace({ type }: Token): string {
 }
 
 /**
- * Returns the anchor of a heading. Uses the algorithm of GitHub, so that links work on both sites. Unlike on GitHub,
+ * Returns the anchor of a heading. Uses GitHub's algorithm, so links work on GitHub and on this site. Unlike on GitHub,
  * error codes stay in upper case.
  */
 function toAnchor(title: string): string {
@@ -89,7 +89,7 @@ function createRenderer(resolve: Resolve): Marked {
         // In Markdown, a caption such as a file name can follow the language of a code block.
         const [language = '', ...words] = lang.split(' ');
         const caption = words.length === 0 ? '' : `<figcaption>${escapeHtml(words.join(' '))}</figcaption>`;
-        // With `tabindex`, users can scroll the code with the keyboard.
+        // With `tabindex`, users can scroll the code block with the keyboard.
         const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
         return `<figure class="code">${caption}${code}</figure>\n`;
       },
@@ -112,6 +112,6 @@ function createRenderer(resolve: Resolve): Marked {
 }
 
 function renderCell({ header }: Tokens.TableCell, words: string): string {
-  // Renders an empty header cell as `<td>`, because it is not a header for screen readers.
+  // Renders an empty header cell as `<td>`, because screen readers must not announce it as a header.
   return header && words !== '' ? `<th scope="col">${words}</th>` : `<td>${words}</td>`;
 }

@@ -6,9 +6,9 @@ import { groups, landing, markdownPath, type Page, pages } from './site-pages.ts
 const root = new URL('../../../', import.meta.url);
 
 /**
- * Returns the Markdown of a page. The links in the Markdown refer to files of the repository.
+ * Returns the Markdown of a page. Its links refer to files in the repository.
  * @param document builds the OpenAPI document, which takes a few hundred milliseconds; called only if necessary
- * @throws Error if the file of the page doesn't exist
+ * @throws Error if the page's source file doesn't exist
  */
 export async function sourceOf({ source, title, about }: Page, document: () => OpenApi): Promise<string> {
   if (typeof source === 'function') return source(document());
@@ -17,8 +17,8 @@ export async function sourceOf({ source, title, about }: Page, document: () => O
 }
 
 /**
- * Replaces links to files of the repository with links to the Markdown on this site. Converts a link to plain text if
- * its file is not on this site.
+ * Replaces links to repository files with links to the Markdown on this site. If a file is not on this site, converts
+ * the link to plain text.
  */
 export function withLinksToMarkdown(page: Page, markdown: string): string {
   return markdown.replace(/\[([^\]]+)\]\((\.{0,2}[\w/.-]+\.(?:md|ts))(#[\w-]+)?\)/g, (_, text, file, anchor = '') => {
@@ -27,7 +27,7 @@ export function withLinksToMarkdown(page: Page, markdown: string): string {
   });
 }
 
-/** Returns the URL of a link on this site. Returns undefined if the link refers to a file that is not on this site. */
+/** Returns a link's URL on this site. Returns undefined if the link refers to a file that is not on this site. */
 export function hrefOf(page: Page, link: string): string | undefined {
   if (/^(\/|#|https?:)/.test(link)) return link;
   const [file = '', anchor] = link.split('#');
@@ -35,14 +35,19 @@ export function hrefOf(page: Page, link: string): string | undefined {
   return target && target.path + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-/** Returns the page whose source is a file. @param file path relative to the source of the first argument */
+/**
+ * Returns the page with the given source file.
+ * @param file path relative to the source of the first argument
+ */
 function findPage({ source }: Page, file: string): Page | undefined {
   if (typeof source !== 'string') return undefined;
   const path = posix.join(posix.dirname(source), file);
   return pages.find((each) => each.source === path);
 }
 
-/** Returns the content of `llms.txt` (llmstxt.org): all pages with a description and a link to their Markdown. */
+/**
+ * Returns the content of `llms.txt` (llmstxt.org). It lists all pages with a description and a link to their Markdown.
+ */
 export function listOfPages(): string {
   const line = (page: Page) => `- [${page.title}](${markdownPath(page)}): ${page.about}`;
   return `# ${landing.title}

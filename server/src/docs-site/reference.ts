@@ -7,13 +7,13 @@ import { referenceStyles } from './inlined-assets.ts';
 import { renderLayout } from './site-layout.ts';
 import { linkToMarkdown, reference } from './site-pages.ts';
 
-/** The server replaces this placeholder with the nonce of each response, because the HTML of the page is cached. */
+/** The HTML of the page is cached. In each response, the server replaces this placeholder with a new nonce. */
 const noncePlaceholder = 'NONCE-OF-THIS-RESPONSE';
 
 /**
- * Adds the API reference, which is the Scalar app, served from this host. The configuration disables requests of Scalar
- * to other hosts, and the content security policy blocks such requests. Scalar is 4 MB, so the server loads it on the
- * first request for the reference.
+ * Adds the API reference. The page runs the Scalar app, which this server hosts. The app's configuration disables
+ * requests to other hosts, and the content security policy blocks them. The app is 4 MB, so the server loads it when a
+ * client first requests the reference.
  */
 export async function addReference(app: FastifyInstance): Promise<void> {
   const script = lazy(readScript);
@@ -40,7 +40,7 @@ export async function addReference(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Reads the script of Scalar from its Fastify plugin. The path contains a hash of the content. */
+/** Reads Scalar's script from its Fastify plugin. The path contains a hash of the script. */
 async function readScript(): Promise<{ path: string; text: string }> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');
   const server = Fastify();
@@ -51,8 +51,7 @@ async function readScript(): Promise<{ path: string; text: string }> {
 }
 
 function render(script: string): string {
-  // The loading message is outside the element of Scalar, because Scalar would treat the message as server-rendered
-  // content.
+  // The loading message is outside Scalar's element, because Scalar would treat the message as server-rendered content.
   const body = `<div id="content" tabindex="-1">
 <div id="reference"></div>
 <div class="coming"><h1>API reference</h1><p>Loading operations and fields …</p></div>
@@ -71,10 +70,10 @@ const configuration = {
   withDefaultFonts: false,
   defaultOpenAllTags: true,
   hideClientButton: true,
-  // Hides the generated code samples, because the OpenAPI document contains samples.
+  // Hides the code samples that Scalar generates, because the OpenAPI document contains samples.
   hiddenClients: true,
   hideDarkModeToggle: true,
-  // Hides the search of Scalar, because the search in the header also finds guides and errors.
+  // Hides Scalar's search, because the search in the header also finds guides and errors.
   hideSearch: true,
   showDeveloperTools: 'never',
   agent: { disabled: true },

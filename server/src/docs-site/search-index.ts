@@ -1,5 +1,5 @@
-// The search doesn't use MiniSearch 7, because MiniSearch would replace only 25 of the 110 lines of the search, and add
-// 86 kB of script to the site.
+// The search doesn't use MiniSearch 7, because MiniSearch would replace only 25 of the 110 lines of search code. It
+// would also add 86 kB of script to the site.
 
 import type { OpenApi } from '@itsm-api/contract/openapi';
 import { operationsOf } from './contract-pages.ts';
@@ -7,18 +7,18 @@ import { sectionsOf, textOf } from './markdown.ts';
 import { sourceOf } from './page-source.ts';
 import { type Page, pages, reference } from './site-pages.ts';
 
-/** An entry of the search index: a section of a page or an operation of the API. */
+/** An entry of the search index. The entry is a section of a page or an API operation. */
 export interface SearchEntry {
   title: string;
-  /** The title of the page that contains the section, or the method and path of the operation. */
+  /** The title of the page with the section, or the method and path of the operation. */
   place: string;
   href: string;
   text: string;
 }
 
 /**
- * Builds the search index: an entry for each section of each page, and for each operation. The script docs.js searches
- * this index in the browser.
+ * Builds the search index. It has an entry for each section of each page and for each API operation. The script docs.js
+ * searches the index in the browser.
  */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
   const written = pages.filter((page) => page !== reference);

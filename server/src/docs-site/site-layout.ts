@@ -10,16 +10,16 @@ interface Content {
   styles: string;
   /** The HTML of the page below the header. */
   body: string;
-  /** Whether wide screens show the list of all pages next to the content. If not, a button opens the list. */
+  /** Whether wide screens show the list of all pages next to the content. If false, a button opens the list. */
   listed: boolean;
   /**
-   * The nonce for the scripts of the page. Necessary if the content security policy of the page doesn't contain the
-   * hashes of the scripts.
+   * The nonce for the page's scripts. Necessary if the page's content security policy doesn't contain the hashes of the
+   * scripts.
    */
   nonce?: string;
 }
 
-/** Renders the HTML document of a page: header, navigation, search and content. */
+/** Renders the HTML document of a page, with header, navigation, search and content. */
 export function renderLayout({ page, styles, body, listed, nonce }: Content): string {
   const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
   const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
@@ -69,7 +69,7 @@ const searchDialog = `<dialog class="search" aria-label="Search">
 <p class="none" role="status"></p>
 </dialog>`;
 
-/** Renders the footer, with links to the Markdown of the page and to other formats. */
+/** Renders the footer. It links to the page's Markdown and to other formats. */
 export function footer(page: Page): string {
   return `<footer class="end">
 <a href="${markdownPath(page)}">View as Markdown</a>

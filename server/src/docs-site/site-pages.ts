@@ -4,9 +4,9 @@ import { describeErrors, describeEvents, describeReference } from './contract-pa
 
 /** A page of the documentation site. */
 export interface Page {
-  /** The path of the page, which starts with `/`. `markdownPath()` returns the path of its Markdown. */
+  /** The path of the page. It starts with `/`. `markdownPath()` returns the path of the page's Markdown. */
   path: string;
-  /** The title in the page and in the navigation. */
+  /** The title on the page and in the navigation. */
   title: string;
   /** A description in one line, for lists of pages. */
   about: string;
@@ -118,12 +118,12 @@ export const groups: Group[] = [
 
 export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages)];
 
-/** Returns the path of the Markdown of a page: the path of the page with `.md`, or `index.md` in a folder. */
+/** Returns the path of a page's Markdown. The path ends with `.md`, or with `index.md` for a folder. */
 export function markdownPath({ path }: Page): string {
   return path.endsWith('/') ? `${path}index.md` : `${path}.md`;
 }
 
-/** Returns the value of the `Link` header (RFC 8288) that refers to the Markdown of a page. */
+/** Returns a `Link` header (RFC 8288) that refers to the Markdown of a page. */
 export function linkToMarkdown(page: Page): string {
   return `<${markdownPath(page)}>; rel="alternate"; type="text/markdown"`;
 }

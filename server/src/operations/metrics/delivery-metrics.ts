@@ -6,7 +6,7 @@ import type { RecordedResults } from '../../webhooks/delivery/record-results.ts'
 import { type Backlog, readBacklog } from '../../webhooks/maintenance/backlog.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The metric label for each status of a delivery after an attempt. */
+/** The metric label for each delivery status after an attempt. */
 const outcomes: Record<RecordedResults['state'], string> = {
   DELIVERED: 'delivered',
   PENDING: 'failed',
@@ -52,14 +52,16 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
 }
 
 /**
- * The minimum time in milliseconds between two reads of the backlog. Between two reads, requests for metrics get the
- * values of the last read.
+ * The minimum time in milliseconds between two reads of the backlog. Between reads, clients get the values of the last
+ * read.
  */
 const readIntervalMs = 5000;
 /** The maximum time in milliseconds to wait for a response from the database. */
 const maxReadMs = 2000;
 
-/** Measures the backlog. If the database doesn't respond, omits the metrics instead of reporting outdated values. */
+/**
+ * Measures the backlog. If the database doesn't respond, omits the metrics, because the last values may be outdated.
+ */
 function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
   let reading: Promise<Backlog | undefined> | undefined;
 

@@ -5,8 +5,8 @@ import { runCheck } from '../operations-server.ts';
 import { createTenantUsage, type TenantUsage } from './tenant-usage.ts';
 
 /**
- * The metrics of a process (docs/operations.md). No label contains a tenant, key or path, because Prometheus stores a
- * time series for each value of a label. `/tenants` lists the tenants with the highest usage.
+ * The metrics of a process (docs/operations.md). Prometheus stores a time series for each value of a label, so no label
+ * contains a tenant, key or path. `/tenants` lists the tenants with the highest usage.
  */
 export interface Metrics {
   registry: Registry;
@@ -34,7 +34,7 @@ export function createMetrics(checks: HealthCheck[]): Metrics {
   return { registry, usage: createTenantUsage() };
 }
 
-/** Adds the routes `/metrics`, in the text format of Prometheus, and `/tenants`, in JSON. */
+/** Adds the routes `/metrics` and `/tenants`. `/metrics` uses the Prometheus text format. `/tenants` returns JSON. */
 export function addMetricsRoutes(server: FastifyInstance, { registry, usage }: Metrics): void {
   server.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
   server.get('/tenants', () => usage.top());

@@ -5,12 +5,12 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { RejectionCause, TenantLimiter } from '../../shared/tenant-limiter.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Callbacks that count events of requests. */
+/** Callbacks that count rejected and queued requests. */
 export interface RequestMeters {
-  /** Called with the exceeded windows when the rate limits of a key reject a request. */
+  /** Called with the exceeded windows if a key's rate limits reject a request. */
   onLimited(windows: ('global' | 'group')[]): void;
   /**
-   * Called when the concurrency limit rejects a request, or when a request is rejected because too many lookups of
+   * Called if the concurrency limit rejects a request, or if the server rejects a request because too many lookups of
    * unknown keys are queued.
    */
   onRejected(cause: RejectionCause | 'keys'): void;
@@ -28,7 +28,7 @@ interface RouteCounts {
 }
 
 /**
- * The labels for all unknown paths and methods. Without these labels, clients could create an unlimited number of time
+ * The labels for unknown paths and methods. Without these labels, clients could create an unlimited number of time
  * series.
  */
 const unknownRoute = 'unknown';
@@ -36,8 +36,8 @@ const otherMethod = 'OTHER';
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Counts requests and measures their latency. Call this function before you register routes. It adds only one lookup
- * and one observation to each request, because a fast request takes only 180 µs.
+ * Counts requests and measures their latency. Call this function before you register routes. A fast request takes only
+ * 180 µs, so the function adds only one lookup and one observation per request.
  * @param except routes that this function doesn't count
  */
 export function measureRequests(
@@ -87,7 +87,7 @@ export function measureRequests(
     const { byStatus, observe } = counts.get(route)?.get(request.method) ?? find(route, request.method);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     observe(reply.elapsedTime / 1000);
-    // A tool call of an MCP client counts once, as a request to the endpoint that the tool calls.
+    // A tool call from an MCP client counts once, as a request to the endpoint that the tool calls.
     if (request.rateLimit !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
   }
 

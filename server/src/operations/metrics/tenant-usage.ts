@@ -5,7 +5,7 @@ export interface Usage {
   /** The number of requests with a valid API key. */
   requests: number;
   /**
-   * The milliseconds during which requests of the tenant used database connections
+   * How many milliseconds the tenant's requests used database connections
    * (docs/decisions/rate-and-concurrency-limits.md).
    */
   connectionMs: number;
@@ -28,13 +28,15 @@ const windowMinutes = 5;
 const minuteMs = 60_000;
 const maxTopTenants = 10;
 
-/** The maximum number of tenants per minute. Above this number, `add` evicts the tenants with the lowest usage. */
+/**
+ * The maximum number of tenants per minute. If another tenant is added, `add` evicts the tenants with the lowest usage.
+ */
 const maxTenants = 10_000;
-/** The number of tenants that an eviction keeps for each measure. These are the tenants with the highest usage. */
+/** How many of the tenants with the highest usage an eviction keeps, for each measure. */
 const retainedTenants = 1000;
 
 /**
- * Counts the usage of each tenant in the last `windowMinutes` minutes. `maxTenants` limits the memory.
+ * Counts the usage of each tenant in the last `windowMinutes` minutes. `maxTenants` limits memory use.
  * @param clock a monotonic clock in milliseconds
  */
 export function createTenantUsage(clock: () => number = () => performance.now()): TenantUsage {

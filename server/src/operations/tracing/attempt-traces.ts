@@ -4,9 +4,9 @@ import type { AttemptTracer } from '../../webhooks/delivery/delivery-worker.ts';
 import { parseTraceParent } from './trace-parent.ts';
 
 /**
- * Creates a span for each delivery attempt, as a child of the request that wrote the event. The span contains the
- * subscription id. It contains neither the URL of the subscription nor error messages, because both can contain secrets
- * or host names. The webhook request contains no trace headers.
+ * Creates a span for each delivery attempt. The parent span is the request that wrote the event. The span contains the
+ * subscription id. The URL and error messages can contain secrets or host names, so the span omits them. The webhook
+ * request contains no trace headers.
  */
 export function createAttemptTracer(): AttemptTracer {
   const tracer = trace.getTracer('itsm-api');

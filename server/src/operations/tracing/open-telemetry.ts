@@ -10,7 +10,7 @@ import { traceRequests } from './request-traces.ts';
 import { createStatementTracer } from './statement-traces.ts';
 import { traceParentOf } from './trace-parent.ts';
 
-/** The tracing of the requests, statements and deliveries of a process (docs/decisions/observability.md). */
+/** Tracing of the requests, statements and deliveries in a process (docs/decisions/observability.md). */
 export interface Traces {
   statements: StatementTracer;
   attempts: AttemptTracer;
@@ -21,13 +21,13 @@ export interface Traces {
   traceRequests(app: FastifyInstance, except: readonly string[]): void;
   /** Returns the `traceparent` (W3C) of the active span, or undefined if no span is active. */
   traceParent(): string | undefined;
-  /** Returns the ids of the active span for log entries, or no fields if no span is active. */
+  /** Returns the ids of the active span for log entries. Returns no fields if no span is active. */
   logFields(): { trace_id?: string; span_id?: string };
-  /** Sends the recorded spans. Waits at most `flushMs` milliseconds. */
+  /** Sends the recorded spans. Waits for at most `flushMs` milliseconds. */
   close(): Promise<void>;
 }
 
-/** The maximum time in milliseconds that a shutdown waits until the last spans are sent. */
+/** The maximum number of milliseconds that a shutdown waits until the last spans are sent. */
 const flushMs = 1500;
 
 /**
@@ -37,7 +37,7 @@ const flushMs = 1500;
 const reportIntervalMs = 10 * 60_000;
 
 /**
- * Starts OpenTelemetry for traces only. The OTEL_* variables configure OpenTelemetry. It doesn't patch any modules,
+ * Starts OpenTelemetry for traces only. The OTEL_* variables configure OpenTelemetry. OpenTelemetry patches no modules,
  * because the server creates all spans itself.
  * @throws SettingsError if OpenTelemetry rejects an OTEL_* variable
  */
@@ -46,7 +46,7 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
   const errors: string[] = [];
   listen((reason) => errors.push(reason));
   sdk.start();
-  // Reports only the first error, because later errors are consequences of the first error.
+  // Reports only the first error, because it causes the later errors.
   if (errors[0] !== undefined) throw new SettingsError(`OTEL_*: ${errors[0]}`);
   const report = throttle(reportIntervalMs, onTrouble);
   listen(report);
@@ -68,7 +68,7 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
   };
 }
 
-/** Calls `report` for each warning and error of OpenTelemetry. */
+/** Calls `report` for each OpenTelemetry warning and error. */
 function listen(report: (reason: string) => void): void {
   const forward = (message: string) => report(toReason(message));
   const ignore = () => undefined;
@@ -77,8 +77,8 @@ function listen(report: (reason: string) => void): void {
 }
 
 /**
- * Extracts the message of an error. OpenTelemetry logs an error as JSON with all properties, including the stack and
- * the response.
+ * Extracts the message from an error that OpenTelemetry has logged as JSON. The JSON contains all properties of the
+ * error, including the stack and the response.
  */
 function toReason(message: string): string {
   try {

@@ -21,7 +21,7 @@ const getRoute = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*'
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Creates a span for each request. The span continues the trace in the `traceparent` header. Spans never contain
+ * Creates a span for each request. The span continues the trace from the `traceparent` header. Spans never contain
  * queries, headers, bodies or unknown paths, because these can contain keys, secrets and personal data.
  * @param except routes without spans
  */
@@ -49,7 +49,10 @@ export function traceRequests(app: FastifyInstance, except: readonly string[]): 
     context.with(spanContext, done);
   });
 
-  /** Ends the span of a request. @param error value of `error.type` if the request failed */
+  /**
+   * Ends the span of a request.
+   * @param error the value of `error.type` if the request failed
+   */
   function end(request: FastifyRequest, spanContext: Context, error?: string): void {
     const span = trace.getSpan(spanContext) as Span;
     if (error !== undefined) {
@@ -73,7 +76,7 @@ export function traceRequests(app: FastifyInstance, except: readonly string[]): 
     const { statusCode } = reply;
     trace.getSpan(spanContext)?.setAttribute('http.response.status_code', statusCode);
     end(request, spanContext, statusCode >= 500 ? String(statusCode) : undefined);
-    // Runs the next hook, which writes the log entry of the request, within the context of the span.
+    // Runs the next hook within the context of the span, because that hook writes the log entry of the request.
     context.with(spanContext, done);
   });
 }

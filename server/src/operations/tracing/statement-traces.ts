@@ -3,15 +3,15 @@ import type { StatementTracer } from '../../database/client/statement-tracer.ts'
 import { errorCode } from '../../shared/error-codes.ts';
 
 /**
- * Creates a span for each round trip to PostgreSQL that is part of a trace. The name of the span lists the operations
- * and tables of the statements. Spans never contain values, statement texts or error messages of PostgreSQL, which can
- * quote values.
+ * Creates a span for each round trip to PostgreSQL in a trace. The span name lists the operations and tables of the
+ * statements. Spans never contain values, SQL texts or PostgreSQL's error messages, because error messages can quote
+ * values.
  */
 export function createStatementTracer(): StatementTracer {
   const tracer = trace.getTracer('itsm-api');
   return {
     begin(texts) {
-      // Creates no span for work after the response, because this work doesn't increase the latency of the request.
+      // Creates no span after the response has been sent, because later work doesn't increase the request's latency.
       if (!trace.getActiveSpan()?.isRecording()) return undefined;
       const summary = texts.map(toSummary).join('; ').slice(0, maxSummaryLength);
       const span = tracer.startSpan(summary, {
@@ -35,14 +35,14 @@ export function createStatementTracer(): StatementTracer {
   };
 }
 
-/** The maximum length of a summary in characters. OpenTelemetry recommends this limit. */
+/** The maximum length of a summary in characters, as OpenTelemetry recommends. */
 const maxSummaryLength = 255;
 
 const summaries = new Map<string, string>();
 
 /**
- * The maximum number of cached summaries. The server has a few hundred fixed statements. The limit prevents generated
- * statements from filling the memory.
+ * The maximum number of cached summaries. The server has a few hundred fixed statements. Without a limit, generated
+ * statements could fill the memory.
  */
 const maxSummaries = 2000;
 
@@ -54,13 +54,13 @@ const stepPattern = new RegExp(
 );
 
 /**
- * Returns the operations and tables of a statement in their order in the text, such as `INSERT events SELECT matching`.
+ * Returns a statement's operations and tables in the order of the SQL text, such as `INSERT events SELECT matching`.
  */
 function toSummary(text: string): string {
   const cached = summaries.get(text);
   if (cached !== undefined) return cached;
   const [first = ''] = /\w+/.exec(text) ?? [];
-  // Other statements, such as BEGIN, can contain values in their text, so they are not cached.
+  // Other statements, such as BEGIN, can contain values, so their texts are not cached.
   if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)$/i.test(first)) return first;
   const words = [...text.matchAll(stepPattern)].flatMap(([, ...found]) => found.filter((word) => word !== undefined));
   const summary = words.filter((word, i) => word !== words[i - 1]).join(' ');

@@ -6,7 +6,7 @@ export function traceParentOf(span: SpanContext | undefined): string | undefined
   return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** Parses a `traceparent` that `traceParentOf` has returned. */
+/** Parses a `traceparent` that `traceParentOf` has created. */
 export function parseTraceParent(traceParent: string): SpanContext {
   const [, traceId = '', spanId = '', flags = ''] = traceParent.split('-');
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };

@@ -8,9 +8,10 @@ const install =
   'npx -y pnpm@12 --filter @itsm-api/server add --save-prod @opentelemetry/api@1.10.0 @opentelemetry/sdk-node@0.301.0';
 
 /**
- * Starts tracing if the OTEL_* variables enable it. Otherwise, returns undefined and loads no OpenTelemetry package.
- * @param onTrouble called when traces can't be sent, at most once every 10 minutes
- * @throws SettingsError if the packages are not installed or a variable is invalid
+ * Starts tracing if the OTEL_* variables enable it. If tracing is off, returns undefined and loads no OpenTelemetry
+ * package.
+ * @param onTrouble called if traces can't be sent, at most once every 10 minutes
+ * @throws SettingsError if the OpenTelemetry packages are not installed or a variable is invalid
  */
 export async function openTraces(settings: Settings, onTrouble: (reason: string) => void): Promise<Traces | undefined> {
   if (!asksForTraces(settings)) return undefined;

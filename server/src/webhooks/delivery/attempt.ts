@@ -12,7 +12,7 @@ interface AttemptOptions {
   now(): Date;
 }
 
-/** Signs and sends one attempt of a delivery. Never rejects: the outcome contains any error. */
+/** Signs and sends one delivery attempt. Never rejects, because the outcome contains any error. */
 export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelivery): Promise<Outcome> {
   const { id, attempt, body, eventId, eventType, url, tenantId, subscriptionId, claimedAt } = delivery;
   return send(options, claimedAt, () => {
@@ -24,10 +24,13 @@ export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelive
   });
 }
 
-/** The fields of a delivery that determine the request headers. */
+/** The delivery fields that determine the request headers. */
 type HeaderFields = Pick<ClaimedDelivery, 'attempt' | 'body' | 'eventId' | 'eventType'> & { id: bigint | number };
 
-/** Returns the request headers of an attempt. @param previous earlier secrets that also sign while secrets rotate */
+/**
+ * Returns the request headers of an attempt.
+ * @param previous earlier secrets that also sign during a secret rotation
+ */
 export function requestHeaders(
   { id, attempt, body, eventId, eventType }: HeaderFields,
   { secret, previous }: { secret: string; previous: readonly string[] },

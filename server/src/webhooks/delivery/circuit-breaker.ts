@@ -6,33 +6,33 @@ import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contrac
  */
 const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 
-/** The health columns of a subscription. */
+/** The columns that store a subscription's health. */
 export interface Health {
   lastSuccessAt: Date | null;
   lastFailureAt: Date | null;
-  /** The number of failed attempts since the last success. `failingSince` is the time of the first one. */
+  /** The number of failed attempts since the last success. `failingSince` is the time of the first failed attempt. */
   failures: number;
   failingSince: Date | null;
   /** When the open circuit becomes half-open, or null if the circuit is closed. */
   openUntil: Date | null;
-  /** The number of times that the circuit has opened since the last success. */
+  /** How often the circuit has opened since the last success. */
   openings: number;
   pausedAt: Date | null;
   pausedReason: string | null;
 }
 
-/** The part of an attempt's outcome that affects the health of the subscription. */
+/** The part of an attempt's outcome that affects the subscription's health. */
 export interface HealthSignal {
   delivered: boolean;
   /** Whether the receiver responded with 410 Gone. */
   gone: boolean;
-  /** Whether this attempt was the probe, the only attempt that a half-open circuit allows. */
+  /** Whether the attempt was the probe, the only attempt that a half-open circuit allows. */
   probe: boolean;
 }
 
 /**
- * The state of the circuit. If it is closed, the workers send deliveries. If it is open, they send none. If it is
- * half-open, they send one delivery, whose outcome closes or opens the circuit.
+ * The state of the circuit. If it is closed, workers send deliveries. If it is open, workers send no deliveries. If it
+ * is half-open, workers send one delivery. The outcome of that delivery closes or opens the circuit.
  */
 export type Circuit = 'closed' | 'open' | 'half-open';
 
@@ -41,13 +41,13 @@ export function getCircuit({ openUntil }: Pick<Health, 'openUntil'>, now: Date):
   return openUntil > now ? 'open' : 'half-open';
 }
 
-/** The health of a subscription as the API, the developer area and the command line return it. */
+/** A subscription's health as the API, the developer area and the command line show it. */
 export interface PresentedHealth {
   health: WebhookHealth;
-  /** Why the subscription isn't healthy, as a text for users, or null if `health` needs no explanation. */
+  /** A text for users that explains why the subscription isn't healthy. Null if `health` needs no explanation. */
   healthReason: string | null;
   /**
-   * When the circuit breaker allows the next attempt. Null if the circuit isn't open, or if a user paused the
+   * When the circuit breaker allows the next attempt. Null if the circuit isn't open, or if a user has paused the
    * subscription.
    */
   nextAttemptAt: Date | null;
@@ -65,7 +65,7 @@ const quotaReason =
 
 type HealthRow = Health & { active: boolean; held: boolean; quotaReachedAt: Date | null };
 
-/** Serializes the health of a subscription at the time `now`. */
+/** Serializes a subscription's health at the time `now`. */
 export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
   const { active, held, failures, openUntil, pausedAt, pausedReason, quotaReachedAt } = row;
   const pause = { pausedAt, pausedReason };
@@ -81,12 +81,12 @@ export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
   return { health: nextAttemptAt === null ? 'RETRYING' : 'CIRCUIT_OPEN', healthReason, nextAttemptAt, ...pause };
 }
 
-/** Returns the health of a subscription after one more attempt. */
+/** Returns a subscription's health after one more attempt. */
 export function afterAttempt(health: Health, signal: HealthSignal, now: Date): Health {
   return signal.delivered ? afterSuccess(health, now) : afterFailure(health, signal, now);
 }
 
-/** Resets the health: one success closes the circuit and resumes the subscription. */
+/** Resets the health. One success closes the circuit and resumes the subscription. */
 function afterSuccess({ lastFailureAt }: Health, now: Date): Health {
   return {
     lastSuccessAt: now,
@@ -113,8 +113,8 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
     pausedReason,
   };
 
-  // If the circuit opened while an attempt was in flight, the failure of this attempt must not keep the circuit open
-  // for longer.
+  // An attempt may have been in flight when the circuit opened. If such an attempt fails, the circuit must not stay
+  // open for longer.
   const isLate = getCircuit(health, now) === 'open' && !probe;
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;
@@ -131,7 +131,7 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
 
 /**
  * Returns how long the circuit stays open, in milliseconds.
- * @param before how often the circuit has already opened since the last success
+ * @param before how often the circuit has opened since the last success
  */
 function getOpeningMs(before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);

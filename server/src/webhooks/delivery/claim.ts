@@ -11,11 +11,11 @@ import { claimLease } from './retry-schedule.ts';
 export interface ClaimedDelivery extends SubscriptionRef {
   id: bigint;
   /**
-   * The claim token. A worker can record a result only with the current token of the delivery, so it can't settle a
-   * delivery that another worker has claimed in the meantime.
+   * The claim token. A worker can record a result only with the delivery's current token. If another worker has claimed
+   * the delivery since then, the token is no longer current.
    */
   claim: string;
-  /** When this process claimed the delivery, by the clock of the database. The attempt starts at this time. */
+  /** When this process claimed the delivery, by the database's clock. The attempt starts at this time. */
   claimedAt: Date;
   /** When the delivery became due, as a value of `performance.now()` in this process. */
   dueSince: number;
@@ -23,12 +23,12 @@ export interface ClaimedDelivery extends SubscriptionRef {
   attempt: number;
   /** How many earlier attempts have no result because their worker stopped. */
   lost: number;
-  /** Whether this attempt is the probe, the only attempt that a half-open circuit allows. */
+  /** Whether the attempt is the probe, the only attempt that a half-open circuit allows. */
   probe: boolean;
   url: string;
   /** The encrypted signing secret. */
   secret: Uint8Array;
-  /** The encrypted previous secret while the server still signs with it, or null. */
+  /** The encrypted previous secret. Null if the server no longer signs with it. */
   previousSecret: Uint8Array | null;
   eventId: string;
   eventType: string;
@@ -42,18 +42,18 @@ export interface ClaimRequest extends SubscriptionRef {
   slots: number;
 }
 
-/** Returns the number of requested slots that the limits of the target host allow. */
+/** Returns how many of the requested slots the target host's limits allow. */
 export type Grant = (request: ClaimRequest, url: string) => number;
 
 const { maxTrialsPerMinute } = deliverySchedule;
 
-/** The columns of a subscription that a claim needs. */
+/** The subscription columns that are necessary to claim deliveries. */
 interface Subscription extends SubscriptionRef {
   url: string;
   secret: Uint8Array;
   previousSecret: Uint8Array | null;
   openUntil: Date | null;
-  /** Whether the URL of the subscription has never responded with 2xx. */
+  /** Whether the subscription's URL has never responded with 2xx. */
   unproven: boolean;
   now: Date;
 }
@@ -62,7 +62,7 @@ interface Subscription extends SubscriptionRef {
 type Taken = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
-    /** When an earlier worker claimed the delivery, if that worker never recorded a result. */
+    /** When an earlier worker claimed the delivery without recording a result. Null if there is no such claim. */
     lostAt: Date | null;
   };
 
@@ -71,11 +71,11 @@ type Taken = SubscriptionRef &
  * subscription is:
  * - 0 if the subscription or its tenant is inactive, or if the circuit is open;
  * - 1 if the circuit is half-open;
- * - the number of slots in the request, or less if `grant` reduces the slots.
+ * - otherwise, the number of slots that `grant` returns.
  *
- * If the URL of a subscription has never responded with 2xx, all workers together claim at most `maxTrialsPerMinute` of
- * its deliveries per minute. If an earlier lease expired without a result, records the attempt of that lease as lost.
- * @param grant called once for each subscription that can receive deliveries, even if no delivery is due
+ * If a subscription's URL has never responded with 2xx, all workers together claim at most `maxTrialsPerMinute` of its
+ * deliveries per minute. If an earlier claim expired without a result, records the attempt of that claim as lost.
+ * @param grant called once for each subscription that can receive deliveries, even if it has no due delivery
  */
 export function claimDue(
   prisma: PrismaClient,
@@ -98,7 +98,7 @@ export function claimDue(
     const granted = requests.flatMap((each) => {
       const { url } = subscriptions.get(refKey(each)) ?? {};
       const maxSlots = circuitAt(each) === 'half-open' ? 1 : each.slots;
-      // `countTrials` omits a subscription that another transaction has locked. Such a subscription gets no slots and
+      // `countTrials` omits subscriptions that another transaction has locked. A locked subscription gets no slots and
       // stays in the queue.
       const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : maxSlots;
       if (url === undefined || circuitAt(each) === 'open' || trials.get(refKey(each)) === 0) return [];
@@ -144,7 +144,7 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
 }
 
 /**
- * Returns how many more trial deliveries the limit per minute allows for each subscription. Locks the subscriptions.
+ * Returns how many more trial deliveries each subscription may receive in the current minute. Locks the subscriptions.
  * Omits subscriptions that another transaction has locked.
  */
 async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
@@ -158,7 +158,7 @@ async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]
   return new Map(rows.map((row) => [refKey(row), row.left]));
 }
 
-/** Stores the start times of trial attempts, which `countTrials` counts. */
+/** Stores the start times of trial attempts. `countTrials` counts them. */
 async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef[]): Promise<void> {
   if (taken.length === 0) return;
   const rows = taken.map(({ tenantId, subscriptionId }) => ({ tenantId, subscriptionId }));
@@ -174,7 +174,10 @@ async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef
     WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
 }
 
-/** Locks the subscriptions whose circuits are still half-open, so that only one worker sends a probe to each. */
+/**
+ * Locks the subscriptions that still have a half-open circuit. Because of the lock, only one worker sends a probe to
+ * each of them.
+ */
 async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
   if (refs.length === 0) return [];
   return tx.$queryRaw`
@@ -186,9 +189,10 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
 }
 
 /**
- * Claims the deliveries that have been due the longest. Skips rows that another worker has locked. The outer LIMIT
- * never removes rows, but gives the planner an upper bound. Without this bound, PostgreSQL expects a tenth of all
- * pending rows and scans the whole table.
+ * Claims the deliveries that have been due the longest. Skips rows that another worker has locked.
+ *
+ * The outer LIMIT never removes rows, but gives the query planner an upper bound. Without the bound, PostgreSQL expects
+ * a tenth of all pending rows and scans the whole table.
  */
 async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: ClaimRequest[]): Promise<Taken[]> {
   if (requests.length === 0) return [];
@@ -218,8 +222,8 @@ async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: Cl
 }
 
 /**
- * Opens the circuits until the lease expires, so that other workers send nothing while this worker sends the probes. If
- * this worker stops, the circuits become half-open again when the lease expires.
+ * Opens the circuits until the claim expires, so other workers send nothing while this worker sends the probes. If this
+ * worker stops, the circuits become half-open again when the claim expires.
  */
 async function keepOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<void> {
   if (refs.length === 0) return;

@@ -29,7 +29,7 @@ export interface WorkerOptions {
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
   /** Returns true if a database outage caused the error. The worker doesn't log such errors. */
   isOutage(error: unknown): boolean;
-  /** Returns the current time by the clock of this process. The worker uses it only for timestamps in signatures. */
+  /** Returns the current time of this process's clock. The worker uses it only for timestamps in signatures. */
   now(): Date;
   limits?: InFlightLimits;
   /** The maximum number of pending deliveries per tenant. */
@@ -50,7 +50,7 @@ export interface WorkerObserver {
   onEnd(delivery: ClaimedDelivery): void;
 }
 
-/** Adds each attempt to the trace of the request that caused its event (docs/decisions/observability.md). */
+/** Adds each attempt to the trace of the request that caused the event (docs/decisions/observability.md). */
 export interface AttemptTracer {
   /**
    * Runs an attempt within its span.
@@ -62,24 +62,24 @@ export interface AttemptTracer {
   ): Promise<void>;
 }
 
-/** The milliseconds between two polls if no notification arrives, and the maximum number of jobs per poll. */
+/** The milliseconds between two polls without a notification, and the maximum number of jobs per poll. */
 const pollInterval = 100;
 const jobBatchSize = 200;
 
 /**
- * The milliseconds between two searches for due deliveries without a job and for pending deliveries of inactive
+ * The milliseconds between two sweeps. A sweep finds due deliveries without a job, and pending deliveries of inactive
  * subscriptions.
  */
 const sweepInterval = 1000;
 
-/** The maximum number of deliveries that the worker cancels in one batch, and the milliseconds between two batches. */
+/** The maximum number of deliveries that the worker cancels per batch, and the milliseconds between two batches. */
 const cancelBatchSize = 1000;
 const cancelInterval = 50;
 
 /** The milliseconds between two checks for replays. */
 const replayInterval = 500;
 
-/** The maximum milliseconds at shutdown until the results of finished attempts are stored. */
+/** The maximum number of milliseconds at shutdown to store the results of finished attempts. */
 const maxSettleMs = 1000;
 
 /**
@@ -132,13 +132,13 @@ export class Worker {
   }
 
   /**
-   * Stops claiming deliveries. Then waits for the attempts in flight, but no longer than the attempt timeout plus
+   * Stops claiming deliveries. Then waits for the attempts in flight. The wait is at most the attempt timeout plus
    * `maxSettleMs`.
    */
   async stop(): Promise<void> {
     const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
     await Promise.all(loops.map((loop) => loop.stop()));
-    // If PostgreSQL is unreachable, the results are lost, and another worker repeats these attempts.
+    // If PostgreSQL is unreachable, the results of these attempts are lost, and another worker repeats the attempts.
     const end = performance.now() + deliverySchedule.attemptTimeout + maxSettleMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
     await this.#recorder.stop();
@@ -151,8 +151,7 @@ export class Worker {
     for (const { subscription } of taken) this.#subscriptions.add(subscription);
     const claimed = await this.#claim();
     for (const delivery of claimed) void this.#begin(delivery);
-    // The jobs are no longer needed: the worker has claimed their deliveries, or their subscriptions are still in its
-    // own queue.
+    // Removes the jobs. The worker has claimed their deliveries, or their subscriptions are still in its own queue.
     await dispatchJobs.remove(taken.map(({ job }) => job));
     return taken.length > 0 || claimed.length > 0;
   }
@@ -168,8 +167,8 @@ export class Worker {
       return slots;
     });
     const counts = Map.groupBy(claimed, refKey);
-    // If a subscription has used all its slots, it may have more due deliveries. This also applies to 0 slots, which
-    // means that the limit of the host was reached.
+    // A subscription that has used all its slots may have more due deliveries. A subscription without slots may also
+    // have more, because its target host has reached a limit.
     const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
     for (const each of requests) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
@@ -199,20 +198,23 @@ export class Worker {
     this.wake();
   }
 
-  /** Queues the subscriptions that have due retries, or due deliveries whose job was lost. */
+  /**
+   * Queues the subscriptions that have due retries. Also queues subscriptions with due deliveries if their job was
+   * lost.
+   */
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    // Adds the subscriptions to the queue of this worker instead of inserting jobs. An insert would wait for each
-    // uncommitted transaction that has inserted a job for the same subscription.
+    // Adds the subscriptions to this worker's queue and inserts no jobs. An insert would wait for all uncommitted
+    // transactions that have inserted a job for the same subscription.
     for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;
   }
 
   /**
-   * Cancels one batch of pending deliveries of an inactive subscription. The pause before the next batch leaves
-   * database capacity for other queries.
+   * Cancels one batch of an inactive subscription's pending deliveries. The pause before the next batch leaves database
+   * capacity for other queries.
    */
   async #cancelSome(): Promise<boolean> {
     const [first] = this.#inactive;
@@ -228,7 +230,7 @@ export class Worker {
     return false;
   }
 
-  /** Processes one batch of the next replay. Resolves to true if there was a replay. */
+  /** Processes one batch of the next replay. Resolves to true if a replay was in progress. */
   async #replaySome(): Promise<boolean> {
     const { prisma, dispatchJobs } = this.#options;
     const due = await replaySome(prisma);
@@ -240,7 +242,7 @@ export class Worker {
   }
 }
 
-/** Logs a failed attempt, without the URL, because the query string may contain credentials. */
+/** Logs a failed attempt. The log entry omits the URL, because the query string may contain credentials. */
 function warnOfFailure(
   logger: Pick<FastifyBaseLogger, 'warn'>,
   { delivery, outcome, state, nextAttemptAt }: RecordedResults,

@@ -2,9 +2,9 @@ import type { PrismaClient } from '../../database/client/prisma.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Makes open circuits half-open, so that a worker sends the next attempt immediately. Skips closed circuits, and
- * circuits that are open because a user set `paused: true`. Doesn't change `updatedAt`. Resolves to true if any of the
- * circuits is now half-open.
+ * Makes open circuits half-open, so a worker sends the next attempt immediately. Skips closed circuits, and circuits
+ * that are open because a user set `paused: true`. Doesn't change `updatedAt`. Resolves to true if any of the circuits
+ * is now half-open.
  */
 export async function halfOpen(
   client: Pick<PrismaClient, '$executeRaw'>,
@@ -17,7 +17,7 @@ export async function halfOpen(
 }
 
 /**
- * Moves a pending delivery to the front of its subscription's queue, so that it becomes the probe of a half-open
+ * Moves a pending delivery to the front of its subscription's queue. The delivery then becomes the probe of a half-open
  * circuit.
  */
 export async function moveToFront(

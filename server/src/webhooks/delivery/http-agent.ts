@@ -8,7 +8,7 @@ import { errorCode } from '../../shared/error-codes.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
-/** The error of an attempt to connect to an address that the target policy rejects. */
+/** The error for a connection to an address that the target policy blocks. */
 export class TargetRejected extends Error {
   override name = 'TargetRejected';
 }
@@ -23,18 +23,20 @@ export interface AgentOptions {
 
 const { connectTimeout } = deliverySchedule;
 
-/** The milliseconds for which the agent keeps an idle connection open. */
+/** How many milliseconds the agent keeps an idle connection open. */
 const idleMs = 10_000;
 
 /**
- * Creates the HTTP agent for deliveries: verified TLS, no proxy, HTTP/1.1, and connections to allowed addresses only.
+ * Creates the HTTP agent for deliveries. It uses HTTP/1.1 and verified TLS, uses no proxy, and connects only to allowed
+ * addresses.
+ *
  * To prevent DNS rebinding, the agent resolves a name once, checks every address, and connects to one of these
- * addresses. After it connects, the agent also checks the address of the socket.
+ * addresses. After it connects, it also checks the socket's address.
  */
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
-    // The default of 250 ms is too short to connect to a distant server, for example across an ocean.
+    // The default of 250 ms is too short to connect to a distant server, for example on another continent.
     autoSelectFamilyAttemptTimeout: 2000,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
@@ -56,27 +58,28 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
     connect: guarded,
     allowH2: false,
     pipelining: 1,
-    // Limits the keep-alive time that a receiver requests, so that receivers can't keep connections of the worker open.
+    // Limits the keep-alive time that a receiver can request. Without the limit, receivers could keep the worker's
+    // connections open.
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: 16_384,
   });
 }
 
-/** The milliseconds after which the worker reads the system's list of name servers again. */
+/** How many milliseconds pass before the worker reads the system's list of name servers again. */
 const maxNameServersAgeMs = 60_000;
 
 /**
- * Returns a lookup that queries the name servers directly. Node.js runs the system's resolver on four threads, so a few
- * names whose servers don't respond would block all other lookups. Public names don't need the hosts file.
+ * Returns a lookup that queries the name servers directly. Node.js runs the system's resolver on four threads. A few
+ * names with unresponsive name servers would block all other lookups. Public names don't need the hosts file.
  */
 function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
   let resolver = open();
   let createdAt = performance.now();
-  // A resolver remembers which name servers failed, and queries these servers last. Therefore, lookups share one
-  // resolver. But c-ares, the DNS library of Node.js, shortens the timeout of a resolver after fast responses. Then a
-  // slow lookup can time out too early, so the code repeats this lookup with a new resolver.
+  // A resolver remembers which name servers failed, and queries them last. Therefore, lookups share one resolver.
+  // However, c-ares (the DNS library of Node.js) shortens the resolver's timeout after fast responses. A slow lookup
+  // can then time out too early, so the code repeats it with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;

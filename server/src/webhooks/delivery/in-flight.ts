@@ -2,19 +2,19 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import type { ClaimRequest, Grant } from './claim.ts';
 
-/** Maximum concurrent requests of a worker: in total, per tenant, and per subscription. */
+/** The maximum number of concurrent requests of a worker: in total, per tenant, and per subscription. */
 export interface InFlightLimits {
   total: number;
   tenant: number;
   subscription: number;
   /**
-   * Replaces the limit per subscription if the last attempt failed or if no attempt has succeeded yet. Requests to such
-   * a subscription often hang.
+   * The limit per subscription if its last attempt failed or no attempt has succeeded yet. Requests to such a
+   * subscription often hang.
    */
   doubtful: number;
 }
 
-/** The limits for all requests of one tenant to one target host, over all its ports and subscriptions. */
+/** The limits for requests of one tenant to one target host. They cover all ports and subscriptions of the host. */
 export interface HostLimits {
   maxConcurrent: number;
   maxPerSecond: number;
@@ -23,7 +23,7 @@ export interface HostLimits {
 /** The subscription and URL of a request in flight. */
 type SentRequest = SubscriptionRef & { url: string };
 
-/** Counts the requests in flight of a worker and computes the free slots. */
+/** Counts a worker's requests in flight and computes the free slots. */
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #hostLimits: HostLimits;
@@ -33,7 +33,7 @@ export class InFlight {
   readonly #toHost = new Map<string, number>();
   /** The number of requests that began within the last second, per tenant and host. */
   readonly #recentToHost = new Map<string, number>();
-  /** The subscriptions whose last attempt in this process succeeded. */
+  /** The subscriptions with a successful last attempt in this process. */
   readonly #trusted = new Set<string>();
 
   constructor(limits: InFlightLimits, hostLimits: HostLimits) {
@@ -61,15 +61,18 @@ export class InFlight {
   }
 
   /**
-   * Records whether the last attempt of a subscription succeeded. After a success, the limit `subscription` applies
-   * instead of `doubtful`.
+   * Records whether the last attempt of a subscription succeeded. After a success, the limit `subscription` applies.
+   * After a failure, the limit `doubtful` applies.
    */
   trust(ref: SubscriptionRef, succeeded: boolean): void {
     if (succeeded) this.#trusted.add(refKey(ref));
     else this.#trusted.delete(refKey(ref));
   }
 
-  /** Returns the free slots of each subscription, in the order of `refs`. Omits subscriptions without free slots. */
+  /**
+   * Returns the number of free slots for each subscription, in the order of `refs`. Omits subscriptions without free
+   * slots.
+   */
   slotsFor(refs: Iterable<SubscriptionRef>): ClaimRequest[] {
     let free = this.#limits.total - this.#total;
     const freeOfTenant = new Map<TenantId, number>();
@@ -87,7 +90,10 @@ export class InFlight {
     return requests;
   }
 
-  /** Returns a function for one claim that reduces the slots of each subscription to the limits of its target host. */
+  /**
+   * Returns a function that limits the slots of each subscription to the free slots of its target host. Use the
+   * function for one claim only.
+   */
   limitHosts(): Grant {
     const freeOfHost = new Map<string, number>();
     return ({ tenantId, slots }, url) => {
@@ -118,12 +124,12 @@ export class InFlight {
   }
 }
 
-/** Returns the map key of a tenant and the host of a URL. An invalid URL has the host `undefined`. */
+/** Returns the map key of a tenant and the host of a URL. For an invalid URL, the host is `undefined`. */
 function hostKey({ tenantId, url }: Pick<SentRequest, 'tenantId' | 'url'>): string {
   return `${tenantId} ${URL.parse(url)?.hostname.replace(/\.$/, '')}`;
 }
 
-/** Changes the count of a key. Removes the key if the count is 0, so that the map doesn't grow without limit. */
+/** Changes the count of a key. If the count is 0, removes the key, because the map must not grow without limit. */
 function countIn<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

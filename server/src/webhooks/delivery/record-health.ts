@@ -12,9 +12,9 @@ type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
 type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
- * Updates the health of subscriptions from the outcomes of attempts (see circuit-breaker.ts). If the URL of a
- * subscription has changed, ignores attempts to the previous URL. Skips subscriptions that another transaction has
- * locked, and resolves to their signals.
+ * Updates the health of subscriptions from the outcomes of attempts (see circuit-breaker.ts). If a subscription's URL
+ * has changed, ignores attempts to the previous URL. Skips subscriptions that another transaction has locked.
+ * @returns the signals of the skipped subscriptions
  */
 export async function recordHealth(
   tx: Prisma.TransactionClient,

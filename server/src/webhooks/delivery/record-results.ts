@@ -7,7 +7,7 @@ import { recordHealth, type SubscriptionSignal } from './record-health.ts';
 import { nextWait } from './retry-schedule.ts';
 import type { Outcome } from './send.ts';
 
-/** An attempted delivery and the outcome of the attempt. */
+/** A delivery and the outcome of its attempt. */
 export interface DeliveryResult {
   delivery: ClaimedDelivery;
   outcome: Outcome;
@@ -15,26 +15,26 @@ export interface DeliveryResult {
 
 /** The stored result of an attempt. */
 export interface RecordedResults extends DeliveryResult {
-  /** The status of the delivery after the attempt. CANCELLED if the delivery was canceled during the attempt. */
+  /** The delivery's status after the attempt. CANCELLED if the delivery was canceled during the attempt. */
   state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
   /** When the next attempt is due, or null if the delivery isn't PENDING. */
   nextAttemptAt: Date | null;
   settledAt: Date | null;
 }
 
-/** The recorded results, and the signals that couldn't be recorded because their subscription was locked. */
+/** The recorded results, and the signals that were not recorded because their subscription was locked. */
 export interface RecordedBatch {
   settled: RecordedResults[];
   unrecorded: SubscriptionSignal[];
 }
 
 /**
- * Records the results of attempts in one short transaction: each attempt, the next status of its delivery, and the
- * health of its subscription. Skips deliveries that another worker has claimed in the meantime. For a canceled
- * delivery, records only the attempt.
+ * Records the results of attempts in one short transaction: each attempt, the delivery's new status, and the
+ * subscription's health. Skips deliveries that another worker has claimed in the meantime. For a canceled delivery,
+ * records only the attempt.
  *
- * Doesn't wait for a subscription that another transaction has locked. Returns the signals of this subscription
- * instead, and the caller passes them to the next call.
+ * Doesn't wait for subscriptions that another transaction has locked. Returns the signals of these subscriptions, and
+ * the caller passes them to the next call.
  */
 export function recordResults(
   prisma: PrismaClient,
@@ -58,7 +58,10 @@ interface LockedDelivery {
   now: Date;
 }
 
-/** Locks the deliveries in the order of their ids, so that two batches with the same rows can't deadlock. */
+/**
+ * Locks the deliveries in the order of their ids. The fixed order prevents deadlocks between batches with the same
+ * rows.
+ */
 function lockDeliveries(tx: Prisma.TransactionClient, results: DeliveryResult[]): Promise<LockedDelivery[]> {
   const ids = results.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`
@@ -69,10 +72,10 @@ function lockDeliveries(tx: Prisma.TransactionClient, results: DeliveryResult[])
     FOR NO KEY UPDATE OF d`;
 }
 
-/** Returns the map key of a delivery. Includes the tenant, because ids are unique only within a tenant. */
+/** Returns the map key of a delivery. The key includes the tenant, because ids are unique only within a tenant. */
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
-/** Returns the results to record, each with the new status of its delivery. */
+/** Returns the results to record. Each result contains the delivery's new status. */
 function toRecordedResults(results: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
   const rows = new Map(locked.map((row) => [deliveryKey(row), row]));
   return results.flatMap((result): RecordedResults[] => {

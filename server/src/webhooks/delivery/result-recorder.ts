@@ -6,7 +6,7 @@ import { type DeliveryResult, type RecordedResults, recordResults } from './reco
 
 export interface ResultRecorder {
   /**
-   * Adds a result to the next batch. Resolves to the recorded result when the database has stored it. Resolves to
+   * Adds a result to the next batch. Resolves to the recorded result after the database has stored it. Resolves to
    * undefined if another worker has claimed the delivery in the meantime.
    */
   add(settlement: DeliveryResult): Promise<RecordedResults | undefined>;
@@ -22,15 +22,15 @@ interface ResultRecorderOptions {
 }
 
 const batchSize = 500;
-/** The milliseconds for which the recorder collects results for one batch. */
+/** How many milliseconds the recorder collects results for one batch. */
 const batchWindowMs = 5;
-/** The minimum milliseconds until a batch is retried after a database error. */
+/** The minimum number of milliseconds before the recorder retries a batch after a database error. */
 const retryAfter = 500;
 
 /** Creates a recorder that stores results in batches. The recorder retries a batch until the database accepts it. */
 export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorderOptions): ResultRecorder {
   const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
-  /** Signals that the last batch could not store, because another transaction had locked their subscriptions. */
+  /** The signals that the last batch could not store, because another transaction had locked their subscriptions. */
   let unrecorded: SubscriptionSignal[] = [];
 
   let isBatchPending = false;

@@ -5,22 +5,22 @@ import { deliverySchedule } from '@itsm-api/contract';
  */
 const { attemptTimeout, waits, jitter, maxRetryAfter } = deliverySchedule;
 
-/** The duration of a claim in milliseconds. When a claim has expired, another worker can claim the delivery. */
+/** How long a claim lasts, in milliseconds. After a claim has expired, another worker can claim the delivery. */
 export const claimLease = 2 * attemptTimeout;
 
 interface FailedAttempt {
   /** The number of the failed attempt, starting at 1. */
   attempt: number;
   /**
-   * How many earlier attempts were lost because their worker stopped. Lost attempts don't advance the schedule, because
-   * the receiver didn't cause them.
+   * How many earlier attempts were lost because their worker stopped. The receiver didn't cause lost attempts, so they
+   * don't count in the schedule.
    */
   lost?: number;
   /** The wait that the receiver requested with `Retry-After`, in milliseconds. */
   retryAfter?: number | undefined;
 }
 
-/** Returns the wait before the next attempt in milliseconds, or undefined after the last attempt. */
+/** Returns the wait before the next attempt in milliseconds. Returns undefined after the last attempt. */
 export function nextWait(
   { attempt, lost = 0, retryAfter = 0 }: FailedAttempt,
   random = Math.random,
@@ -31,8 +31,8 @@ export function nextWait(
 }
 
 /**
- * Parses a `Retry-After` header with seconds or an HTTP date (RFC 9110 §10.2.3). Returns the wait in milliseconds, at
- * most 24 hours. Returns undefined if the header is missing or has another format.
+ * Parses a `Retry-After` header that contains seconds or an HTTP date (RFC 9110 §10.2.3). Returns the wait in
+ * milliseconds, at most 24 hours. Returns undefined if the header is missing or has another format.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

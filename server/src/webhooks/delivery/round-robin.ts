@@ -3,14 +3,14 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
 /**
  * A queue of subscriptions that may have due deliveries. In each round, the iterator returns one subscription per
- * tenant, so a tenant with many subscriptions gets no advantage.
+ * tenant. A tenant with many subscriptions therefore gets no advantage.
  */
 export class RoundRobin {
   readonly #tenants = new Map<TenantId, Map<string, SubscriptionRef>>();
 
   /**
-   * Adds a subscription at the end of its tenant's queue, unless the queue already contains it. Adds a new tenant after
-   * all other tenants.
+   * Adds a subscription to the end of its tenant's queue, unless the queue already contains it. A new tenant comes
+   * after all other tenants.
    */
   add(ref: SubscriptionRef): void {
     const ofTenant = this.#tenants.get(ref.tenantId) ?? new Map<string, SubscriptionRef>();
@@ -20,8 +20,8 @@ export class RoundRobin {
   }
 
   /**
-   * Moves the tenant of a subscription to the end. Call this method after a claim. If the subscription has no more due
-   * deliveries, removes it from the queue.
+   * Moves a subscription's tenant to the end of the queue. If the subscription has no more due deliveries, removes the
+   * subscription. Call this method after a claim.
    * @param hasMore whether the subscription may have more due deliveries
    */
   next(ref: SubscriptionRef, hasMore: boolean): void {

@@ -10,11 +10,14 @@ export interface Outcome {
   delivered: boolean;
   durationMs: number;
   status: number | null;
-  /** Why the attempt failed without a response, or null. */
+  /** Why the attempt failed, or null if the receiver responded. */
   error: string | null;
-  /** The beginning of the response body if private targets are allowed. The body may contain data of such a target. */
+  /**
+   * The beginning of the response body. Null if only public targets are allowed. The body may contain data from a
+   * private target.
+   */
   answer: string | null;
-  /** The beginning of the response body if only public targets are allowed. */
+  /** The beginning of the response body. Null if private targets are allowed. */
   publicAnswer: string | null;
   /** The wait that the receiver requested with `Retry-After`, in milliseconds. */
   retryAfter: number | undefined;
@@ -33,7 +36,7 @@ interface Sender {
 
 const { attemptTimeout } = deliverySchedule;
 
-/** The maximum number of bytes of a response body that the worker reads, and the maximum number that it stores. */
+/** The maximum numbers of bytes that the worker reads from a response body and that it stores. */
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
@@ -41,9 +44,9 @@ const keepLimit = 4 * 1024;
 const maxInformational = 5;
 
 /**
- * Sends one attempt as a POST request and waits for the response. Never rejects: the outcome contains any error, also
- * an error of `makeAttempt`.
- * @param startedAt the start of the attempt by the clock of the database, to convert a date in `Retry-After` to a wait
+ * Sends one attempt as a POST request and waits for the response. Never rejects, because the outcome contains any
+ * error, including errors from `makeAttempt`.
+ * @param startedAt the start of the attempt by the database's clock; converts a date in `Retry-After` to a wait
  */
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
@@ -76,7 +79,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
 }
 
 async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
-  // Checks the URL here, because the lookup of the agent checks only host names, not literal addresses.
+  // Checks the URL before the request. The agent's lookup checks only host names, not literal addresses.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
   let informational = 0;
@@ -132,7 +135,7 @@ function getElapsedMs(began: number): number {
   return Math.round(performance.now() - began);
 }
 
-/** Replaces NUL and lone surrogates, because PostgreSQL's text type can't store these characters. */
+/** Replaces NUL and lone surrogates, because PostgreSQL's `text` type can't store them. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

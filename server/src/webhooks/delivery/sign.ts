@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 /** The parts of an attempt that the signature covers, including the exact bytes of the body. */
 export interface Signable {
-  /** The public id of the event (`evt_…`), which is the same for all attempts. */
+  /** The public id of the event (`evt_…`). All attempts use the same id. */
   id: string;
   timestamp: Date;
   body: string;
@@ -30,8 +30,8 @@ export function signatureHeaders(
 }
 
 /**
- * Returns the signing keys that Standard Webhooks libraries derive from a secret: the secret itself and, for `whsec_…`,
- * its decoded bytes.
+ * Returns the signing keys that Standard Webhooks libraries derive from a secret. These keys are the secret itself and,
+ * if it starts with `whsec_`, its decoded bytes.
  */
 function signingKeys(secret: string): (string | Buffer)[] {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];

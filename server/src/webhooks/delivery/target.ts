@@ -12,18 +12,19 @@ export interface TargetPolicy {
   /** Whether deliveries to http URLs, private addresses and internal host names are allowed. */
   readonly allowPrivate: boolean;
   /**
-   * Rejects a URL with user info, with a blocked literal address in any spelling, or (unless `allowPrivate` is true)
-   * without https. Doesn't resolve host names, because the agent checks their addresses when it connects.
+   * Rejects a URL that contains user info, a blocked IP address or an internal host name. Also rejects URLs without
+   * https, unless `allowPrivate` is true. Doesn't resolve host names, because the agent checks their addresses when it
+   * connects.
    * @throws ApiError VALIDATION_ERROR with a detail for `url`
    */
   checkUrl(url: string): void;
-  /** Returns why the policy blocks an address, such as `is not public`, or undefined if the address is allowed. */
+  /** Returns why the policy blocks an address, such as `is not public`. Returns undefined if the address is allowed. */
   findBlockReason(address: string): string | undefined;
 }
 
 /**
- * Networks that are always blocked: link-local addresses, and the metadata services of clouds, which return credentials
- * (AWS, Azure, Google, Alibaba, Oracle, Scaleway).
+ * Networks that are always blocked: link-local addresses and the metadata services of cloud providers (AWS, Azure,
+ * Google, Alibaba, Oracle, Scaleway). Metadata services return credentials.
  */
 const neverCalled = [
   '169.254.0.0/16',
@@ -39,10 +40,13 @@ const neverCalled = [
 /** The global unicast range of IPv6. All other ranges are reserved or embed an IPv4 address. */
 const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** The NAT64 prefix of addresses whose last four bytes are an IPv4 address (RFC 6052). */
+/** The NAT64 prefix. The last four bytes of an address with this prefix are an IPv4 address (RFC 6052). */
 const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-/** Creates a target policy. @param blockedNetworks CIDRs or addresses to block in addition to the built-in ones */
+/**
+ * Creates a target policy.
+ * @param blockedNetworks CIDRs or addresses to block in addition to the built-in ones
+ */
 export function createTargetPolicy(options: {
   allowPrivate: boolean;
   blockedNetworks: readonly string[];
@@ -65,7 +69,7 @@ export function createTargetPolicy(options: {
     findBlockReason,
     checkUrl(value) {
       const { hostname } = parseTarget(value, allowPrivate ? ['https:', 'http:'] : ['https:']);
-      // The URL parser has normalized every spelling of an address (decimal, hex, octal, short).
+      // The URL parser has already normalized the address, whether it was decimal, hexadecimal, octal or short.
       const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
       const reason = ipaddr.isValid(host) ? findBlockReason(host) : undefined;
       if (reason === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
@@ -88,7 +92,7 @@ export function createTargetPolicy(options: {
 
 /**
  * Creates the target policy from the settings. By default, private targets are allowed only if the server uses the
- * embedded PostgreSQL and only this machine can reach the server.
+ * embedded PostgreSQL and only the local machine can reach the server.
  */
 export function readTargetPolicy(settings: Settings): TargetPolicy {
   const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_BLOCKED_NETWORKS, DATABASE_URL } = settings;
@@ -98,13 +102,13 @@ export function readTargetPolicy(settings: Settings): TargetPolicy {
   });
 }
 
-/** Returns the limits per target host and tenant from the settings. */
+/** Returns the limits per tenant and target host from the settings. */
 export function readHostLimits(settings: Settings): HostLimits {
   return { maxConcurrent: settings.WEBHOOK_HOST_CONCURRENCY, maxPerSecond: settings.WEBHOOK_HOST_PER_SECOND };
 }
 
 function parseTarget(value: string, schemes: string[]): URL {
-  // URL.canParse also accepts white space and a scheme without slashes, so the regular expression rejects them.
+  // `URL.canParse` also accepts white space and a scheme without slashes, so the regular expression rejects them.
   if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
     throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
   const url = new URL(value);
@@ -140,7 +144,7 @@ function embeddedIn(address: Address): Address[] {
   return [];
 }
 
-/** Parses a CIDR or address. Converts an IPv4-mapped IPv6 network to the IPv4 network. */
+/** Parses a CIDR or an address. Converts an IPv4-mapped IPv6 network to the IPv4 network. */
 function parseNetwork(text: string): Network {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)

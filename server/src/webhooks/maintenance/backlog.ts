@@ -1,18 +1,21 @@
 import type { Pool } from '../../database/client/pool.ts';
 import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.ts';
 
-/** The numbers of pending deliveries and waiting jobs of all workspaces. */
+/** The numbers of pending deliveries and of waiting jobs in all workspaces. */
 export interface Backlog {
-  /** The number of deliveries that can be sent now. A subscription with a half-open circuit counts as one delivery. */
+  /**
+   * The number of deliveries that workers can send now. Counts one delivery for a subscription with a half-open
+   * circuit.
+   */
   due: number;
   /**
-   * The number of all other pending deliveries: in flight, scheduled for a retry, or held back by a circuit, a pause,
-   * or an inactive subscription or workspace.
+   * The number of all other pending deliveries. They are in flight or scheduled for a retry, or they wait because of a
+   * circuit, a pause, or an inactive subscription or workspace.
    */
   waiting: number;
   /**
-   * The number of seconds that the oldest due delivery has been waiting, or 0 if no delivery is due. Excludes the time
-   * during which the circuit of its subscription was open.
+   * How many seconds the oldest due delivery has been waiting, or 0 if no delivery is due. Excludes the time while the
+   * subscription's circuit was open.
    */
   oldestDueSeconds: number;
   /** The number of waiting jobs per queue. */
@@ -23,15 +26,18 @@ export interface Backlog {
 const maxReadMs = 1000;
 
 /**
- * The maximum number of deliveries counted in total. For each subscription, the maximum is an equal share of this
- * number, but at least 100.
+ * The maximum number of deliveries that the query counts in total. Each subscription has an equal share of this
+ * maximum, but at least 100.
  */
 const maxDeliveriesCounted = 100_000;
 const minPerSubscriptionCounted = 100;
-/** The maximum number of waiting jobs counted per queue. */
+/** The maximum number of waiting jobs that the query counts per queue. */
 const maxJobsCounted = 10_000;
 
-/** Counts the backlog in one statement. The constants above limit its duration and the numbers of counted rows. */
+/**
+ * Counts the backlog in one statement. Constants limit the duration of the statement and the numbers of rows that it
+ * counts.
+ */
 export async function readBacklog(pool: Pool): Promise<Backlog> {
   const { rows } = await pool.lend(async (connection) => {
     await connection.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${maxReadMs}`);

@@ -5,10 +5,10 @@ import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** The number of days for which the server keeps settled deliveries, their attempts and their events. */
+/** How many days the server keeps settled deliveries, their attempts and their events. */
 const keepDays = 30;
 
-/** The queue of the job that deletes old deliveries every night. */
+/** The queue of the nightly job that deletes old deliveries. */
 export const retentionQueue: Queue = {
   name: 'webhook-retention',
   policy: 'exclusive',
@@ -24,7 +24,7 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
   });
 }
 
-/** Deletes the previous signing secrets that have expired. Resolves to the number of deleted secrets. */
+/** Deletes previous signing secrets that have expired. Resolves to the number of deleted secrets. */
 export function pruneSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
@@ -38,9 +38,9 @@ export function pruneReplays(prisma: PrismaClient): Promise<number> {
 }
 
 /**
- * Deletes deliveries that were settled more than 30 days ago, then events of the same age that have no deliveries.
- * Deletes the rows of each tenant in batches, and commits each batch separately. Never deletes pending deliveries.
- * Resolves to the number of deleted deliveries.
+ * Deletes deliveries that were settled more than 30 days ago. Then deletes events without deliveries that were created
+ * more than 30 days ago. Deletes each tenant's rows in batches, and commits each batch separately. Never deletes
+ * pending deliveries. Resolves to the number of deleted deliveries.
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
   let pruned = 0;
@@ -56,13 +56,13 @@ interface Pruning {
   tenantId: TenantId;
   batchSize: number;
   /**
-   * A statement that deletes one batch. $1 is the tenant, $2 and $3 are the time and id of the last row of the previous
-   * batch, and $4 is the batch size.
+   * The SQL that deletes one batch. $1 is the tenant. $2 and $3 are the time and id of the last row in the previous
+   * batch. $4 is the batch size.
    */
   sql: string;
 }
 
-/** The time and id of the last row of a batch, the number of rows read, and the number of rows deleted. */
+/** The time and id of a batch's last row, the number of rows read, and the number of rows deleted. */
 interface Batch {
   at: Date;
   id: bigint;
@@ -71,8 +71,8 @@ interface Batch {
 }
 
 /**
- * Deletes rows in batches. Each batch starts after the last row of the previous batch, so that it doesn't scan dead
- * index entries and remaining rows again.
+ * Deletes rows in batches. Each batch starts after the last row of the previous batch. Therefore, a batch doesn't scan
+ * dead index entries and remaining rows again.
  */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, deleted] = [new Date(0), 0n, 0];
@@ -90,8 +90,9 @@ const batchResult = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (S
   FROM old ORDER BY at DESC, id DESC LIMIT 1`;
 
 /**
- * SQL condition: the delivery is settled and old enough to delete. The statement checks the condition again for the
- * locked rows, because a replay may have made a delivery pending. The statement skips rows that a replay has locked.
+ * The SQL condition for a delivery that is settled and old enough to delete. A replay may make a delivery pending, so
+ * the statement checks the condition again after it has locked the rows. The statement skips rows that a replay has
+ * locked.
  */
 const isSettled = `settled_at < now() - interval '${keepDays} days' AND state <> 'PENDING'`;
 

@@ -4,9 +4,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * Resets deliveries to PENDING with all retries, but keeps their ids and earlier attempts. Skips deliveries that a
- * worker is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
- * @param only limits the reset to deliveries with this status. Settled deliveries must be settled by `settledBy`.
+ * Resets deliveries to PENDING with all retries. Keeps their ids and earlier attempts. Skips deliveries that a worker
+ * is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
+ * @param only limits the reset to deliveries with this status. Settled deliveries must have been settled by
+ * `settledBy`.
  * @returns the subscription of each delivery that was reset
  */
 export function sendAgain(
@@ -28,7 +29,7 @@ interface Replay extends SubscriptionRef {
   id: bigint;
   since: Date;
   requestedAt: Date;
-  /** The remaining statuses to process. `afterId` is the last processed delivery of the first of these statuses. */
+  /** The statuses that remain to be processed. `afterId` is the last processed delivery with the first status. */
   states: string[];
   afterId: bigint;
   /** Whether a worker has counted the matching deliveries. */
@@ -38,14 +39,16 @@ interface Replay extends SubscriptionRef {
 /** The maximum number of deliveries that the worker processes in one transaction. */
 const batchSize = 1000;
 
-/** The maximum number of deliveries per status that the worker checks when it estimates the size of a replay. */
+/** The maximum number of deliveries per status that the worker checks to estimate the size of a replay. */
 export const maxDeliveriesCounted = 100_000;
 
 /**
- * Processes one batch of the next replay: resets the matching deliveries and stores the progress, in one transaction.
+ * Processes one batch of the next replay. Resets the matching deliveries and stores the progress, in one transaction.
  * If the worker stops before the commit, another worker repeats the batch. If the batch fails, the replay moves to the
- * end of the queue. Excludes deliveries that were settled after the client requested the replay, so that a replay
- * resets each delivery at most once.
+ * end of the queue.
+ *
+ * Excludes deliveries that were settled after the client requested the replay. A replay therefore resets each delivery
+ * at most once.
  * @returns the subscription of the reset deliveries, null if no delivery was reset, or undefined if there is no replay
  */
 export async function replaySome(
@@ -61,7 +64,7 @@ export async function replaySome(
       return await replayBatch(tx, replay);
     });
   } catch (error) {
-    // If the database is unreachable, this update also fails and the replay keeps its position in the queue.
+    // If the database is unreachable, the move also fails, and the replay keeps its position in the queue.
     if (replay !== undefined) await moveToEnd(prisma, replay).catch(() => undefined);
     throw error;
   }
@@ -71,7 +74,7 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
   const { tenantId, subscriptionId, since, requestedAt } = replay;
   const [state = ''] = replay.states;
   const found = await readBatch(tx, replay);
-  // For pending deliveries, which have no `settledAt`, the filter uses `createdAt`.
+  // Pending deliveries have no `settledAt`, so the filter uses their `createdAt`.
   const ids = found
     .filter(({ createdAt, settledAt }) => createdAt >= since && (settledAt ?? createdAt) <= requestedAt)
     .map(({ id }) => id);
@@ -81,9 +84,10 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
 }
 
 /**
- * Locks and returns the next replay, so that only one worker processes it. Chooses the tenant whose replays have not
- * been processed for the longest time, so that a tenant with many replays gets no advantage. If the subscription is
- * inactive, the returned replay has no statuses, so it finishes. Replays of inactive tenants wait.
+ * Locks and returns the next replay, so only one worker processes it. Chooses the tenant that has waited the longest
+ * since its last batch. A tenant with many replays therefore gets no advantage. Replays of inactive tenants wait.
+ *
+ * If the subscription is inactive, the returned replay has no statuses, so it finishes immediately.
  */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
@@ -100,8 +104,8 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
 }
 
 /**
- * Counts the matching deliveries and stores the number. The worker counts, so that the request that creates the replay
- * doesn't wait. To stay within the statement timeout, checks at most `maxCounted` deliveries per status.
+ * Counts the matching deliveries and stores the number. The worker counts them, because the request that creates the
+ * replay must not wait. Checks at most `maxCounted` deliveries per status to stay within the statement timeout.
  */
 async function count(
   tx: Prisma.TransactionClient,
@@ -144,8 +148,9 @@ async function readBatch(
 }
 
 /**
- * Stores the progress of a replay. Finishes the replay after the last status.
- * @param afterId the delivery after which the replay continues, or undefined to continue with the next status
+ * Stores the progress of a replay. After the last status, finishes the replay.
+ * @param afterId the delivery after which the replay continues. If undefined, the replay continues with the next
+ * status.
  */
 async function advance(
   tx: Prisma.TransactionClient,

@@ -6,28 +6,28 @@ import type { Queue } from '../../database/jobs/job-schema.ts';
 import { tenantIdToJson, toTenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** The JSON data of a dispatch job: the ids of a subscription. */
+/** The JSON data of a dispatch job. It identifies a subscription. */
 interface JobData {
   tenantId: string;
   subscriptionId: string;
 }
 
 /**
- * The queue of jobs for subscriptions with due deliveries (docs/decisions/webhook-deliveries.md). Workers take jobs
- * from the queue. A subscription has at most one waiting job.
+ * The queue of jobs for subscriptions that have due deliveries (docs/decisions/webhook-deliveries.md). Workers take
+ * jobs from the queue. A subscription has at most one waiting job.
  */
 export interface DispatchJobs {
   /** Adds jobs in the transaction of `db`. Skips subscriptions that already have a waiting job. */
   addWithin(db: TenantClient, subscriptions: SubscriptionRef[]): Promise<void>;
   add(subscriptions: SubscriptionRef[]): Promise<void>;
-  /** Takes waiting jobs. After the caller has claimed deliveries of their subscriptions, it must remove the jobs. */
+  /** Takes waiting jobs. The caller must claim deliveries of the jobs' subscriptions and then remove the jobs. */
   take(count: number): Promise<{ subscription: SubscriptionRef; job: Job<JobData> }[]>;
   remove(jobs: Job<JobData>[]): Promise<void>;
 }
 
 /**
  * The queue of dispatch jobs. The policy `short` allows one waiting job per key, even while workers process other jobs
- * with the same key. If a worker stops and doesn't remove its jobs, they expire after 60 seconds.
+ * with that key. If a worker stops and doesn't remove its jobs, they expire after 60 seconds.
  */
 export const dispatchQueue: Queue = {
   name: 'webhook-dispatch',
@@ -37,15 +37,15 @@ export const dispatchQueue: Queue = {
 const queue = dispatchQueue.name;
 
 /**
- * Opens the queue. A job represents a subscription, so 100,000 pending deliveries to a failing endpoint need only one
- * job. The deliveries themselves are in the table `deliveries`. If a job is lost, the next sweep finds its deliveries.
+ * Opens the queue. A job represents a subscription, not a delivery. Therefore, 100,000 pending deliveries to a failing
+ * endpoint need only one job. The table `deliveries` contains the deliveries themselves. If a job is lost, the next
+ * sweep finds its deliveries.
  * @param openBoss called for each operation; opens pg-boss on the first call
  */
 export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs {
   return {
     addWithin: async (db, subscriptions) => {
-      // Sorts the jobs. If two transactions added jobs of the same subscriptions in different orders, they would
-      // deadlock.
+      // Sorts the jobs. Two transactions that add jobs for the same subscriptions in different orders could deadlock.
       const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
       const boss = await openBoss();
       await boss.insert(queue, inOrder.map(toJob), { db: jobsWithin(db) });
@@ -81,13 +81,15 @@ export const wakeChannel = 'webhook_dispatch';
 /** Notifies the workers of all processes that there are new jobs. */
 export interface Waker {
   wake(): void;
-  /** Sends any pending notification and waits until it is sent. After this call, `wake` does nothing. */
+  /**
+   * Sends the pending notification, if there is one, and waits until it is sent. After this call, `wake` does nothing.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Creates a waker that sends at most one notification per `batchWindowMs`. The waker doesn't notify within the
- * transactions that write events, because PostgreSQL serializes the commits of transactions that notify.
+ * Creates a waker that sends at most one notification per `batchWindowMs`. PostgreSQL serializes the commits of
+ * transactions that notify. Therefore, the waker doesn't notify within the transactions that write events.
  */
 export function createWaker(prisma: PrismaClient, batchWindowMs = 10): Waker {
   let pending: NodeJS.Timeout | undefined;

@@ -5,10 +5,10 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type Acting, actorOf } from '../../shared/actor.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
-/** The context that `emit` needs from the transaction that makes the change. */
+/** What `emit` needs from the transaction that makes the change. */
 export interface Emitter extends Acting {
   db: TenantClient;
-  /** The API key of the request, or undefined on the command line. */
+  /** The API key of the request. Undefined on the command line. */
   keyId?: bigint | undefined;
   dispatchJobs: DispatchJobs;
   /** Registers a callback that runs after the commit. */
@@ -16,22 +16,22 @@ export interface Emitter extends Acting {
   /** Notifies the workers of all processes that there are new deliveries. */
   wakeWorkers(): void;
   /**
-   * Returns the current W3C `traceparent`, which becomes the parent of the spans of delivery attempts
+   * Returns the current W3C `traceparent`. It becomes the parent of the spans of delivery attempts
    * (docs/decisions/observability.md). Undefined if tracing is off.
    */
   traceParent?: (() => string | undefined) | undefined;
 }
 
-/** The content of an event: the resource as the API returns it and, for an update, its changes. */
+/** The content of an event: the resource as the API returns it. For an update, also the changes. */
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
   /**
-   * When the event happened. Default: `updatedAt` of the resource. Receivers compare timestamps to find the latest
+   * When the event happened. Default: the resource's `updatedAt`. Receivers compare timestamps to find the latest
    * version of a resource.
    */
   timestamp?: string;
-  /** The public id of the event, which receivers see. Default: a generated id. */
+  /** The event's public id, which receivers see. Default: a generated id. */
   publicId?: string;
 }
 
@@ -46,10 +46,12 @@ export function emit<Type extends EventType>(
 
 /**
  * Writes public events to the outbox, in order (spec §6). Inserts each event with its serialized body, a delivery for
- * each active subscription that matches, and the jobs for workers, all in the transaction of the changes. If no
- * subscription matches, runs only one statement. Reads the subscriptions after the changes, so that it also finds
- * subscriptions that were committed while the changes waited for a lock.
- * @param onlyTo the only subscription that receives the events; default: all subscriptions that match
+ * each matching active subscription, and jobs for workers. Everything happens in the transaction of the changes. If no
+ * subscription matches, runs only one statement.
+ *
+ * A change may wait for a lock, and a subscription may be committed in the meantime. Therefore, the function reads the
+ * subscriptions after the changes.
+ * @param onlyTo the only subscription that receives the events; default: all matching subscriptions
  */
 export async function emitAll<Type extends EventType>(
   { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
@@ -94,15 +96,17 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
 }
 
 /**
- * SQL condition: the subscription is active, belongs to the tenant $1 and has the event type $2. `matchesEvent` checks
- * the event itself.
+ * The SQL condition for an active subscription of the tenant $1 to the event type $2. `matchesEvent` checks the content
+ * of the event.
  */
 const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
 
 /**
- * Returns a statement whose column `hasSubscribers` is true if an active subscription has this event type. Send the
- * statement after the change, so that it also finds subscriptions that were committed while the change waited for a
- * lock.
+ * Returns a statement that checks whether an active subscription has the event type. The column `hasSubscribers`
+ * contains the result.
+ *
+ * Send the statement after the change. A change may wait for a lock, and a subscription may be committed in the
+ * meantime.
  */
 export function querySubscribers(db: TenantClient, type: EventType): Statement {
   const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "hasSubscribers"`;
@@ -110,8 +114,8 @@ export function querySubscribers(db: TenantClient, type: EventType): Statement {
 }
 
 /**
- * Returns the values that a filter can match: the current value of each field and, for a changed field, its previous
- * value.
+ * Returns the values that a filter can match: the current value of each field, and the previous value of each changed
+ * field.
  */
 function getFilterValues(payload: object, changes: Changes = {}): Record<string, unknown[]> {
   const fields = Object.entries(payload).map(([name, value]) => {
@@ -126,16 +130,17 @@ function getFilterValues(payload: object, changes: Changes = {}): Record<string,
  * `filterLimits.text`.
  */
 function isFilterValue(value: unknown): boolean {
-  // The limit counts Unicode characters, which have at most two UTF-16 units each. If the text has more than twice as
-  // many units as the limit, the function doesn't count the characters.
+  // The limit counts Unicode characters. A character has at most two UTF-16 units. If the text has more than twice as
+  // many units as the limit, counting its characters is unnecessary.
   if (typeof value === 'string') return value.length <= 2 * filterLimits.text && [...value].length <= filterLimits.text;
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /**
- * SQL condition: the subscription accepts the event. With `skip_own`, the subscription doesn't accept changes made with
- * its own API key or with a key that replaced this key ($8 is the key of the change). If the subscription has a filter,
- * each field of the filter must have an accepted value, before or after the change.
+ * The SQL condition for a subscription that accepts the event. With `skip_own`, it doesn't accept changes that were
+ * made with its own API key, or with a key that replaced this key. $8 is the key that made the change.
+ *
+ * If the subscription has a filter, each field of the filter must have an accepted value before or after the change.
  */
 const matchesEvent = `
   NOT (skip_own AND coalesce(key_id IN (
@@ -148,8 +153,8 @@ const matchesEvent = `
     WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS given (value) WHERE accepted @> value)))`;
 
 /**
- * Inserts the events and their deliveries. If the quota has paused a subscription, it gets only test events ($3). The
- * filters are applied to `fields` instead of the bodies, because bodies are large.
+ * Inserts the events and their deliveries. If the quota has paused a subscription, it gets only test events ($3).
+ * Filters use `fields` instead of the bodies, because bodies are large.
  */
 const insertEvents = `
   WITH given AS MATERIALIZED (

@@ -2,16 +2,16 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
-/** The subscriptions with pending deliveries that a worker must send or cancel. */
+/** The subscriptions for which a worker must send or cancel pending deliveries. */
 export interface PendingWork {
-  /** Subscriptions with a due delivery that can be sent now. */
+  /** Subscriptions with a due delivery that a worker can send now. */
   due: SubscriptionRef[];
-  /** Inactive subscriptions with pending deliveries that must be canceled. */
+  /** Inactive subscriptions with pending deliveries, which a worker must cancel. */
   inactive: SubscriptionRef[];
 }
 
 /**
- * A CTE, for use after `WITH RECURSIVE`, that returns the subscriptions with pending deliveries. It is a loose index
+ * A CTE that returns the subscriptions with pending deliveries. Use it after `WITH RECURSIVE`. The CTE is a loose index
  * scan of the partial index, with one lookup per subscription. Its cost doesn't depend on the number of deliveries.
  */
 export const pendingSubscriptions = `
@@ -26,12 +26,12 @@ export const pendingSubscriptions = `
     ) d
   )`;
 
-/** SQL condition: workers can send deliveries to the subscription `s` of the tenant `t` now. */
+/** The SQL condition for a subscription `s` of a tenant `t` to which workers can send deliveries now. */
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
 /**
- * Returns an SQL expression for the time since when a delivery of the subscription `s` can be sent: the time when the
- * delivery became due, or the time when the circuit became half-open if that is later.
+ * Returns an SQL expression for the time since when a delivery of the subscription `s` can be sent. This time is when
+ * the delivery became due or when the circuit became half-open, whichever is later.
  * @param nextAttemptAt SQL expression for the time when the delivery became due
  */
 export function sendableSince(nextAttemptAt: string): string {
@@ -62,14 +62,14 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
   };
 }
 
-/** A subscription with a due delivery, and the number of seconds that the delivery has been waiting. */
+/** A subscription with a due delivery, and how many seconds the delivery has been waiting. */
 export interface OldestDue extends SubscriptionRef {
   seconds: number;
 }
 
 /**
- * Returns the subscription whose due delivery has been waiting the longest, or undefined if no delivery is due.
- * Excludes the time during which the circuit was open.
+ * Returns the subscription with the due delivery that has been waiting the longest. Returns undefined if no delivery is
+ * due. Excludes the time while the circuit was open.
  */
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
@@ -87,7 +87,7 @@ export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | u
   return oldest;
 }
 
-/** Returns the active subscriptions whose circuits are open or half-open, except those that a user has paused. */
+/** Returns the active subscriptions with an open or half-open circuit, except those that a user has paused. */
 export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
@@ -110,8 +110,8 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 
 /**
  * Cancels up to `maxCount` pending deliveries of an inactive subscription, including deliveries in flight. Skips rows
- * that another transaction has locked. Does nothing if the subscription is active again. Reads the rows in the order of
- * the index. In another order, each batch would scan all rows that earlier batches have canceled.
+ * that another transaction has locked. If the subscription is active again, does nothing. Reads the rows in index
+ * order. In any other order, each batch would scan all rows that earlier batches have canceled.
  * @returns the number of canceled deliveries
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCount: number): Promise<number> {

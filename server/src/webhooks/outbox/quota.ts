@@ -4,7 +4,7 @@ import type { PrismaClient } from '../../database/client/prisma.ts';
 import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /*
- * Enforces the limit of pending deliveries per tenant
+ * Enforces the maximum number of pending deliveries per tenant
  * (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers count the deliveries and pause
  * subscriptions. `emit` only reads whether a subscription is paused.
  */
@@ -25,9 +25,9 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 }
 
 /**
- * Finds the tenants whose pending deliveries must be counted: tenants with a subscription that the quota has paused,
- * and tenants whose range of pending delivery ids is at least as large as the limit. The range is never smaller than
- * the count, but needs only two index lookups.
+ * Finds the tenants with pending deliveries to count. These are the tenants with a subscription that the quota has
+ * paused, and the tenants with enough pending delivery ids between the lowest and the highest id to reach the limit.
+ * The range of ids is never smaller than the count, but reading it needs only two index lookups.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
@@ -61,8 +61,8 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
       if (pending < maxPendingDeliveries / 2) {
         if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
       } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
-        // The pause doesn't affect transactions that began earlier. The baseline includes the deliveries of these
-        // transactions, so that they don't cause a pause of another subscription.
+        // Transactions that began before the pause can still add deliveries. The baseline includes these deliveries, so
+        // they don't cause a pause of another subscription.
         if (latest?.quotaPending === null) await storeBaseline(tx, { tenantId, id: latest.id, pending });
         else if (latest === undefined || pending > latest.quotaPending) {
           const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
@@ -78,8 +78,8 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
 }
 
 /**
- * Tries to acquire the advisory lock of a tenant, so that only one worker counts its deliveries at a time. Doesn't wait
- * for the lock. Returns true if it has acquired the lock.
+ * Tries to acquire a tenant's advisory lock, so only one worker at a time counts its deliveries. Doesn't wait for the
+ * lock. Returns true if it has acquired the lock.
  */
 async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`

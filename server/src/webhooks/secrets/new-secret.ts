@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Generates a signing secret in the format of Standard Webhooks. */
+/** Generates a signing secret in the Standard Webhooks format. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -7,14 +7,14 @@ import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 export interface ReencryptOptions {
   batchSize?: number;
-  /** Called after each batch with the number of secrets re-encrypted so far. */
+  /** Called after each batch with the number of secrets that have been re-encrypted so far. */
   onBatch?(reencrypted: number): void;
 }
 
 export interface ReencryptedSecrets {
   /** The number of re-encrypted secrets. */
   reencrypted: number;
-  /** Subscriptions with a damaged secret, which has the id of a known encryption key but can't be decrypted. */
+  /** Subscriptions with a damaged secret. The secret has the id of a known encryption key but can't be decrypted. */
   damaged: SubscriptionRef[];
 }
 
@@ -23,7 +23,7 @@ interface EncryptedSecret extends SubscriptionRef {
 }
 
 /**
- * Re-encrypts all secrets that were encrypted with an older encryption key. Uses the first key. Commits each batch
+ * Encrypts all secrets with the first encryption key if they were encrypted with an older key. Commits each batch
  * separately, so you can interrupt and repeat the command while servers run. Skips secrets that change in the meantime.
  * Repeats the pass over each column until a pass changes nothing.
  */
@@ -73,7 +73,7 @@ async function reencryptColumn(
   }
 }
 
-/** Returns the next secrets that were encrypted with an older encryption key, in the order of their primary keys. */
+/** Returns the next secrets that were encrypted with an older encryption key, sorted by primary key. */
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,
@@ -89,7 +89,7 @@ function findOlder(
 }
 
 interface Replacement extends SubscriptionRef {
-  /** The previous and the new encrypted secret, as hex. */
+  /** The previous and the new encrypted secret, in hexadecimal. */
   old: string;
   fresh: string;
 }
@@ -104,8 +104,8 @@ function reencrypt(cipher: SecretCipher, { secret, ...ref }: EncryptedSecret): R
 }
 
 /**
- * Replaces the secrets that haven't changed since they were read. Locks their rows in the order of the primary key, so
- * that two runs can't deadlock. Resolves to the number of replaced secrets.
+ * Replaces the secrets that haven't changed since they were read. Locks their rows in primary key order to prevent
+ * deadlocks between two runs. Resolves to the number of replaced secrets.
  */
 function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {
   const secret = Prisma.raw(column);

@@ -2,17 +2,23 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 export interface SecretCipher {
-  /** Encrypts a secret for one subscription. The result can't be decrypted for another subscription. */
+  /** Encrypts a secret for one subscription. The result can't be decrypted for any other subscription. */
   encrypt(secret: string, owner: SubscriptionRef): Uint8Array<ArrayBuffer>;
-  /** Decrypts a secret. @throws Error if the secret was encrypted with an unknown key or for another subscription */
+  /**
+   * Decrypts a secret.
+   * @throws Error if the secret was encrypted with an unknown key or for another subscription
+   */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
-  /** Derives a 32-byte key for another purpose from each encryption key, in the order of the keys (HKDF, RFC 5869). */
+  /**
+   * Derives a 32-byte key for another purpose from each encryption key, in the order of the encryption keys (HKDF, RFC
+   * 5869).
+   */
   deriveKeys(purpose: string): Buffer[];
-  /** The ids of the encryption keys, as hex. The cipher encrypts with the first key. */
+  /** The ids of the encryption keys, in hexadecimal. The cipher encrypts with the first key. */
   keyIds: readonly string[];
 }
 
-/** The number of bytes of the key id, with which each encrypted secret starts. */
+/** The number of bytes in a key id. Each encrypted secret starts with a key id. */
 export const keyIdBytes = 4;
 
 const algorithm = 'aes-256-gcm';
@@ -21,8 +27,8 @@ const tagBytes = 16;
 
 /**
  * Creates a cipher for webhook secrets with AES-256-GCM. An encrypted secret consists of the key id (the first 4 bytes
- * of the key's SHA-256 hash), IV, tag and ciphertext. To support key rotation, the cipher encrypts with the first key,
- * but can decrypt with any of the keys.
+ * of the key's SHA-256 hash), IV, tag and ciphertext. To support key rotation, the cipher encrypts with the first key
+ * and can decrypt with every key.
  * @param keys the encryption keys, 32 bytes each, in base64
  */
 export function createSecretCipher(keys: readonly string[]): SecretCipher {

@@ -6,7 +6,7 @@ import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
  * Reads the keys that encrypt webhook secrets from `WEBHOOK_SECRET_KEY`. If the setting is empty, reads the key from a
- * file in DATA_DIR that only its owner can read. Creates the file with a new key if it doesn't exist.
+ * file in DATA_DIR that only the file's owner can read. If the file doesn't exist, creates it with a new key.
  * @throws SettingsError if the file contains no valid key
  */
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
@@ -25,18 +25,18 @@ interface SystemDatabase {
   query(text: string): Promise<{ rows: unknown[] }>;
 }
 
-/** The number of stored secrets that were encrypted with a key. */
+/** How many stored secrets were encrypted with a key. */
 export interface KeyUse {
-  /** The position of the key in `WEBHOOK_SECRET_KEY`, starting at 1, or null if the setting doesn't contain the key. */
+  /** The position of the key in `WEBHOOK_SECRET_KEY`, starting at 1. Null if the setting doesn't contain the key. */
   position: number | null;
-  /** The key id (secret-cipher.ts), as hex. */
+  /** The key id (secret-cipher.ts), in hexadecimal. */
   keyId: string;
   secrets: number;
-  /** The number of secrets of active subscriptions. Inactive subscriptions get no deliveries. */
+  /** The number of secrets that active subscriptions use. Inactive subscriptions get no deliveries. */
   active: number;
 }
 
-/** Counts the stored secrets per key. Returns the keys of the cipher in their order, then unknown keys. */
+/** Counts the stored secrets per key. Returns the cipher's keys in their order, then unknown keys. */
 export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCipher): Promise<KeyUse[]> {
   const found = await database.query(`
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
@@ -56,7 +56,7 @@ export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCip
 }
 
 /**
- * Checks that the cipher has the encryption keys of the secrets of all active subscriptions.
+ * Checks that the cipher has the encryption keys for the secrets of all active subscriptions.
  * @throws Error if an encryption key is missing
  */
 export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCipher): Promise<void> {
