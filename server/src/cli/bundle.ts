@@ -11,8 +11,8 @@ import { type Plugin, rolldown } from 'rolldown';
  */
 
 /**
- * The bundle folder. Code in the bundle finds `prisma/migrations` by a relative path, so this folder must be as deep as
- * `server/src/database/migrations`.
+ * The bundle folder. Code in the bundle finds `prisma/migrations` by a relative path, so this folder must be at the
+ * same depth as `server/src/database/migrations`.
  */
 const folder = join(import.meta.dirname, '../../node_modules/.itsm/bundle');
 const dayMs = 86_400_000;

@@ -110,8 +110,8 @@ export class OutageTracker {
 }
 
 /**
- * The error codes of Node.js and PostgreSQL during an outage. The connection is lost, or the server is unreachable,
- * starting, shutting down, at its connection limit, or a standby.
+ * The error codes of Node.js and PostgreSQL for an outage. They mean that the connection is lost, or that the server is
+ * unreachable, starting, shutting down, at its connection limit, or a standby.
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 

@@ -13,8 +13,8 @@ interface Content {
   /** Whether wide screens show the list of all pages next to the content. If false, a button opens the list. */
   listed: boolean;
   /**
-   * The nonce for the page's scripts. Necessary if the page's content security policy doesn't contain the hashes of the
-   * scripts.
+   * The nonce for the page's scripts. It is necessary if the page's content security policy doesn't contain the hashes
+   * of the scripts.
    */
   nonce?: string;
 }

@@ -15,8 +15,8 @@ export type Holder =
       type: 'server';
       address: string;
       /**
-       * Called after each restart of PostgreSQL, which has exited unexpectedly. If the restart failed, `failure` is the
-       * error.
+       * Called after each attempt to restart PostgreSQL after an unexpected exit. If the restart failed, `failure` is
+       * the error.
        */
       onRestart?: (failure: Error | undefined) => void;
     }
@@ -26,7 +26,7 @@ export interface EmbeddedOptions {
   /** The data folder. `openEmbedded` creates the folder if it is missing. */
   dataDir: string;
   holder: Holder;
-  /** The settings of PostgreSQL. Ignored if another process has already started PostgreSQL. */
+  /** The settings of PostgreSQL. They are ignored if another process has already started PostgreSQL. */
   settings?: Record<string, string>;
 }
 
@@ -110,7 +110,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 
   const stop = async () => {
     stopping.abort();
-    // Ignores the error of a failed reconnect. It is also an uncaught error, which already ends the process.
+    // Ignores the error of a failed reconnect, because it is also an uncaught error that already ends the process.
     await reconnecting?.catch(() => undefined);
     await leave(cluster, client);
   };

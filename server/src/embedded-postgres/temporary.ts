@@ -44,7 +44,7 @@ export async function openTemporary(): Promise<Embedded> {
 }
 
 /**
- * Returns the path of a new data folder. After this process has ended, the next call of `openTemporary` removes the
+ * Returns the path for a new data folder. After this process has ended, the next call of `openTemporary` removes the
  * folder.
  */
 export function temporaryDataDir(): string {

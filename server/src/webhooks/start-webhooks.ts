@@ -32,8 +32,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * The maximum number of milliseconds at shutdown to wait for deliveries in flight. The wait covers the attempt timeout,
- * and 1 second to record the result.
+ * The maximum number of milliseconds at shutdown to wait for deliveries in flight. It is the attempt timeout plus 1
+ * second to record the result.
  */
 const maxStopMs = deliverySchedule.attemptTimeout + 1000;
 

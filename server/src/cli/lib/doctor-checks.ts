@@ -32,7 +32,7 @@ const maxListed = 10;
 
 export interface Check {
   name: string;
-  /** If this check finds a problem, whether `itsm doctor` skips the later checks. */
+  /** Whether `itsm doctor` skips the later checks if this check finds a problem. */
   essential?: boolean;
   check(installation: Installation): Promise<Finding[]>;
 }

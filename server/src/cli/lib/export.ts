@@ -40,8 +40,9 @@ interface Export<Row> {
 }
 
 /**
- * Exports to a temporary file and renames it, so that the target file is always complete. @throws CommandError,
- * ApiError
+ * Exports to a temporary file and renames it when the export is complete. The target file is therefore never
+ * incomplete.
+ * @throws CommandError, ApiError
  */
 async function exportTo<Row extends { id: number }>(
   runtime: Runtime,

@@ -2,7 +2,7 @@
 export interface WatchedConnection {
   /** Returns the time when an overdue statement was sent, or undefined if no response is overdue. */
   overdueSince(now: number): number | undefined;
-  /** Returns true if the connection was idle before `moment` and has been idle since then. */
+  /** Returns true if the connection has been idle since before `moment`. */
   isIdleSince(moment: number): boolean;
   /** Closes the connection immediately. Pending statements fail. The pool opens another connection on demand. */
   sever(reason: string): void;

@@ -104,8 +104,8 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   /**
-   * Runs a query. Accepts the same arguments as `query` of pg. `BEGIN` also sets the tenant of the current scope, in
-   * the same round trip.
+   * Runs a query. Accepts the same arguments as pg's `query`. `BEGIN` also sets the tenant of the current scope, in the
+   * same round trip.
    */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {

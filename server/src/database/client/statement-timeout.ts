@@ -6,7 +6,7 @@ export interface Timeouts {
   lockMs: number;
 }
 
-/** Milliseconds that PostgreSQL waits for the next statement of a transaction, in addition to `statement_timeout`. */
+/** Milliseconds to add to `statement_timeout` for the maximum wait between two statements of a transaction. */
 const idleMarginMs = 5000;
 
 /** Returns the SQL statements that set a session's timeouts. */

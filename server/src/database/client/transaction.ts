@@ -6,8 +6,8 @@ import { connectionsOf, type TenantClient } from './tenant-client.ts';
 import { currentScope, withinScope } from './tenant-context.ts';
 
 /**
- * Statements that a transaction sends without an extra round trip. If a condition of `require_condition` is false, the
- * transaction is rolled back.
+ * Statements that a transaction sends without an extra round trip. If a condition of `require_condition` is false,
+ * PostgreSQL rolls the transaction back.
  */
 export interface BoundaryStatements<Result> {
   /** The statements to send before the first statement of `work`, in the same round trip. */
@@ -16,7 +16,7 @@ export interface BoundaryStatements<Result> {
   closing?: ((result: Result) => readonly Statement[]) | undefined;
 }
 
-/** The error if a condition of `require_condition` is false. */
+/** The error if a condition of the SQL function `require_condition` is false. */
 export class ConditionNotMet extends Error {
   override name = 'ConditionNotMet';
 }

@@ -14,7 +14,7 @@ export interface PageRequest<Visiting extends RequestContext = UserContext, Para
   visit: Visiting;
   params: Params;
   query: Query;
-  /** The path and query of the page. The page's forms use it as their target. */
+  /** The path and query of the page. The page's forms send their data to this address. */
   address: string;
   /** The submitted forms that the page shows again, by form name. */
   sent: Readonly<Record<string, FormState | undefined>>;

@@ -18,7 +18,7 @@ export function findSite(
 }
 
 /**
- * Returns the URL to redirect to if the request uses another host than the public host. Requests to a loopback IP
+ * Returns the URL to redirect to if the request uses a host other than the public host. Requests to a loopback IP
  * address are redirected to `localhost`, because browsers reject passkeys on IP addresses. Returns undefined if the
  * host is correct or if the public host is unknown.
  */

@@ -103,7 +103,7 @@
     const { page, isOver = false } = document.hidden ? {} : await load(location.href);
     if (isOver) return;
     const parts = [...document.querySelectorAll('main [data-watched][id]')];
-    // If one of the elements has the focus, skips the refresh, because a new element would not have the focus.
+    // If one of the elements has the focus, skips the refresh, because replacing the element would remove the focus.
     if (page !== undefined && !parts.some((part) => part.contains(document.activeElement))) {
       const { reload } = page.querySelector('main').dataset;
       const shown = document.querySelector('main');

@@ -32,7 +32,7 @@ const maxTopTenants = 10;
  * The maximum number of tenants per minute. If another tenant is added, `add` evicts the tenants with the lowest usage.
  */
 const maxTenants = 10_000;
-/** How many of the tenants with the highest usage an eviction keeps, for each measure. */
+/** The number of tenants that an eviction keeps for each measure. It keeps the tenants with the highest usage. */
 const retainedTenants = 1000;
 
 /**

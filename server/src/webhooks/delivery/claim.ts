@@ -62,7 +62,7 @@ interface Subscription extends SubscriptionRef {
 type Taken = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
-    /** When an earlier worker claimed the delivery without recording a result. Null if there is no such claim. */
+    /** When an earlier worker claimed the delivery, if that worker recorded no result. Otherwise null. */
     lostAt: Date | null;
   };
 
@@ -144,7 +144,7 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
 }
 
 /**
- * Returns how many more trial deliveries each subscription may receive in the current minute. Locks the subscriptions.
+ * Returns how many more trial deliveries the limit per minute allows for each subscription. Locks the subscriptions.
  * Omits subscriptions that another transaction has locked.
  */
 async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {

@@ -138,7 +138,8 @@ export class Worker {
   async stop(): Promise<void> {
     const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
     await Promise.all(loops.map((loop) => loop.stop()));
-    // If PostgreSQL is unreachable, the results of these attempts are lost, and another worker repeats the attempts.
+    // If PostgreSQL is unreachable, the results of attempts in flight are lost, and another worker repeats the
+    // attempts.
     const end = performance.now() + deliverySchedule.attemptTimeout + maxSettleMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
     await this.#recorder.stop();
@@ -151,7 +152,7 @@ export class Worker {
     for (const { subscription } of taken) this.#subscriptions.add(subscription);
     const claimed = await this.#claim();
     for (const delivery of claimed) void this.#begin(delivery);
-    // Removes the jobs. The worker has claimed their deliveries, or their subscriptions are still in its own queue.
+    // Removes the jobs, because the worker has claimed their deliveries or has their subscriptions in its own queue.
     await dispatchJobs.remove(taken.map(({ job }) => job));
     return taken.length > 0 || claimed.length > 0;
   }

@@ -33,7 +33,7 @@ export class InFlight {
   readonly #toHost = new Map<string, number>();
   /** The number of requests that began within the last second, per tenant and host. */
   readonly #recentToHost = new Map<string, number>();
-  /** The subscriptions with a successful last attempt in this process. */
+  /** The subscriptions for which the last attempt of this process succeeded. */
   readonly #trusted = new Set<string>();
 
   constructor(limits: InFlightLimits, hostLimits: HostLimits) {

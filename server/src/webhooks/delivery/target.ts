@@ -12,8 +12,8 @@ export interface TargetPolicy {
   /** Whether deliveries to http URLs, private addresses and internal host names are allowed. */
   readonly allowPrivate: boolean;
   /**
-   * Rejects a URL that contains user info, a blocked IP address or an internal host name. Also rejects URLs without
-   * https, unless `allowPrivate` is true. Doesn't resolve host names, because the agent checks their addresses when it
+   * Rejects a URL that contains user info or a blocked IP address. Unless `allowPrivate` is true, also rejects internal
+   * host names and URLs without https. Doesn't resolve host names, because the agent checks their addresses when it
    * connects.
    * @throws ApiError VALIDATION_ERROR with a detail for `url`
    */

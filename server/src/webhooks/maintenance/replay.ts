@@ -29,7 +29,10 @@ interface Replay extends SubscriptionRef {
   id: bigint;
   since: Date;
   requestedAt: Date;
-  /** The statuses that remain to be processed. `afterId` is the last processed delivery with the first status. */
+  /**
+   * The statuses that the replay still has to process. `afterId` is the last processed delivery that has the first of
+   * these statuses.
+   */
   states: string[];
   afterId: bigint;
   /** Whether a worker has counted the matching deliveries. */

@@ -96,8 +96,8 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
 }
 
 /**
- * The SQL condition for an active subscription of the tenant $1 to the event type $2. `matchesEvent` checks the content
- * of the event.
+ * The SQL condition for an active subscription of the tenant $1 that has the event type $2. `matchesEvent` checks the
+ * content of the event.
  */
 const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
 

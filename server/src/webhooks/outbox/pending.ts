@@ -30,8 +30,8 @@ export const pendingSubscriptions = `
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
 /**
- * Returns an SQL expression for the time since when a delivery of the subscription `s` can be sent. This time is when
- * the delivery became due or when the circuit became half-open, whichever is later.
+ * Returns an SQL expression for the time from which workers can send a delivery of the subscription `s`. This is the
+ * time when the delivery became due or when the circuit became half-open, whichever is later.
  * @param nextAttemptAt SQL expression for the time when the delivery became due
  */
 export function sendableSince(nextAttemptAt: string): string {

@@ -25,9 +25,9 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 }
 
 /**
- * Finds the tenants with pending deliveries to count. These are the tenants with a subscription that the quota has
- * paused, and the tenants with enough pending delivery ids between the lowest and the highest id to reach the limit.
- * The range of ids is never smaller than the count, but reading it needs only two index lookups.
+ * Finds the tenants for which workers must count the pending deliveries. These are the tenants with a subscription that
+ * the quota has paused. They also include tenants for which the range between the lowest and the highest pending
+ * delivery id reaches the limit. The range is never smaller than the count, but needs only two index lookups.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`

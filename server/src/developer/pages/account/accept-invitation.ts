@@ -89,7 +89,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
 });
 
 /**
- * Returns the invitation with a token, or undefined if the invitation is invalid. The invitation link of the demo
+ * Returns the invitation for a token, or undefined if the invitation is invalid. The invitation link of the demo
  * workspace is valid only on the server's machine.
  */
 async function findValidInvitation(visit: RequestContext, token: string): Promise<Invitation | undefined> {

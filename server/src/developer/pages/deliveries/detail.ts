@@ -15,13 +15,13 @@ import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-ta
 import { getOwnerFilter } from './list.ts';
 
 /**
- * Maximum number of bytes that the page shows of a request body and of a response. With the query parameter `answer`,
- * the page shows the whole response.
+ * Maximum size in bytes of the request body and of each response on the page. With the query parameter `answer`, the
+ * page shows one response in full.
  */
 const maxBodyBytes = 16 * 1024;
 const maxResponseBytes = 300;
 const shownAttempts = 20;
-/** The page refreshes more often if the next attempt is less than this many milliseconds away, before or after. */
+/** How many milliseconds before and after the next attempt the page refreshes more often. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });

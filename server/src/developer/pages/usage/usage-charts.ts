@@ -67,7 +67,7 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   };
 }
 
-/** Rounds to two significant digits, because the latency histogram is no more precise. */
+/** Rounds to two significant digits, which is the precision of the latency histogram. */
 function round(milliseconds: number): number {
   return Number(milliseconds.toPrecision(2));
 }
