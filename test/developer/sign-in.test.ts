@@ -229,7 +229,7 @@ describe('sign-in', () => {
         .statusCode;
     };
     const statuses = await Promise.all(Array.from({ length: 150 }, (_, i) => guess(`198.51.100.${i % 12}`)));
-    // The server allows 10 failed attempts per IP address and 100 per account.
+    // The server allows 10 failed sign-in attempts per IP address and 100 per account.
     expect(statuses.filter((status) => status === 400)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
     // Unknown browsers must wait, but the owner can sign in with a known browser.
