@@ -46,7 +46,7 @@ describe('/developer/assets', () => {
     expect(found.text).toContain(here);
     expect((await admin.get(`/developer/assets?q=${assetTag}&status=LOST`)).text).not.toContain(here);
 
-    // The form shows only custom fields that are strings, and must keep other values unchanged.
+    // The form shows only string values of custom fields. A change must keep all other values.
     await updateAsset(workspace.context, asset?.id ?? 0, { customFields: { cost: 4711, tags: ['a'] } });
     const etag = await etagOf(admin, here);
     const change = { ...typed, etag, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
@@ -61,7 +61,7 @@ describe('/developer/assets', () => {
     expect(late.text).toContain('value="Late"');
   });
 
-  it('parses one custom field per line of the asset form, and reports the number of an invalid line', async () => {
+  it('parses one custom field per line in the asset form and reports the line number of an error', async () => {
     const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
     const at = `/developer/assets/${id}`;
     const { text } = await admin.get(at);
@@ -75,7 +75,7 @@ describe('/developer/assets', () => {
     expect(wrong.text).toContain('Line 4 is invalid');
   });
 
-  it('shows the errors of an asset form next to the fields and keeps the typed values', async () => {
+  it('shows asset form errors next to the fields and keeps the entered values', async () => {
     const { assetTag } = await workspace.createAsset();
     const wrong = await admin.submit('/developer/assets/new', 'create', {
       ...{ ...typed, assetTag: 'A-1', purchaseCost: '1,5', customFields: 'no value', notes: '</textarea><script>' },
@@ -116,7 +116,7 @@ describe('/developer/assets/import', () => {
     expect((await visitor.get(path)).text).toContain('Check the file');
   });
 
-  it('rejects the import of a CSV file that was replaced after its preview', async () => {
+  it('rejects the import of a CSV file if a newer upload replaced the file', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const before = await preview(visitor, path, 'name,assetTag,type\nSeen,A-1,LAPTOP\n');
@@ -130,7 +130,7 @@ describe('/developer/assets/import', () => {
     expect(await tagsOf(own)).toEqual(['B-1']);
   });
 
-  it('reports invalid lines of an asset file, even after a valid preview, and creates no assets', async () => {
+  it('creates no assets if the import file has an invalid line, even after a valid preview', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const wrong = await preview(
@@ -155,7 +155,7 @@ describe('/developer/assets/import', () => {
     expect([next.includes('Check the file'), next.includes('T-1 is already used')]).toEqual([true, false]);
   });
 
-  it('shows all errors of an import file on the page with the upload form', async () => {
+  it('shows all errors in an import file on the upload page', async () => {
     const own = await createWorkspace(api);
     await own.createAsset({ assetTag: 'T-1' });
     const lines = ['A,T-1,LAPTOP,', 'B,T-1,LAPTOPS,unknown@example.com', 'C,T-2,OTHER,', ',T-2,OTHER,'];
@@ -171,7 +171,7 @@ describe('/developer/assets/import', () => {
   it.each([
     ['an empty file', '', 'be empty'],
     ['a file of more than 1 MiB', 'x'.repeat(2 ** 20 + 1), 'must be at most 1 MiB'],
-  ])('shows the error for the upload of %s next to the file field', async (_, file, message) => {
+  ])('shows an error next to the file field if the user uploads %s', async (_, file, message) => {
     const { status, text } = await upload(admin, path, file);
     expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   });
@@ -183,7 +183,7 @@ describe('/developer/assets/import', () => {
     ['unknown columns', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
     ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'the file has 10001 columns'],
     ['a control character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
-  ])('shows the error of an import file with %s', async (_, file, message) => {
+  ])('shows an error for an import file with %s', async (_, file, message) => {
     expect(await preview(admin, path, file)).toContain(message);
     expect((await admin.get(path)).text).not.toContain('Errors in the file');
   });
@@ -202,7 +202,7 @@ describe('/developer/assets/import', () => {
     expect(text).not.toMatch(/<script>alert|passwd|b\.html|longlong/);
   });
 
-  it('truncates long values in the preview of a CSV file', async () => {
+  it('truncates long values in a CSV file preview', async () => {
     const text = await preview(admin, path, `name,assetTag,type,customFields.a\nA,B-2,OTHER,${'x'.repeat(4000)}\n`);
     expect(text).toContain('1 asset can be imported');
     expect(text).toContain(`a: ${'x'.repeat(197)}…`);
@@ -225,7 +225,7 @@ describe('/developer/assets/import', () => {
 });
 
 describe('/developer/assets/export', () => {
-  it('exports assets to a CSV file without formulas, and imports the file into another workspace', async () => {
+  it('exports assets to a CSV file that contains no formulas and that another workspace can import', async () => {
     const own = await createWorkspace(api);
     for (const name of ['=HYPERLINK("https://example.com")', '@SUM(A1)', "'=1", 'Plain, with "quotes"']) {
       await own.createAsset({ name, notes: '+1-1', customFields: { site: '-2' } });
@@ -248,7 +248,7 @@ describe('/developer/assets/export', () => {
     expect(await given(theirs)).toEqual(await given(own));
   });
 
-  it('exports assignees of assets as email addresses, and custom field values as text', async () => {
+  it('exports asset assignees as email addresses and custom field values as text', async () => {
     const [own, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const pam = { email: 'pam@example.com' };
     // IDs are unique across workspaces, so the user has a different ID in the other workspace.

@@ -40,7 +40,10 @@ async function invite(userId: number | bigint = mine.userId): Promise<string> {
   return `/developer/join?token=${await createInvitation({ db }, userId)}`;
 }
 
-/** Returns all rows of the tables to which the developer area writes. Omits times that change in the background. */
+/**
+ * Returns all rows of the tables that the developer area writes to. Omits the times of last use, which every request
+ * can change.
+ */
 async function written(): Promise<object> {
   const tables = ['passkeys', 'passwords', 'invitations', 'csv_uploads', 'audit_entries', 'users', 'assets'];
   const { rows } = await client.query(

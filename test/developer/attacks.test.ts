@@ -39,10 +39,7 @@ async function join(workspace: Workspace, userId: number, chosen = password): Pr
   return visitor;
 }
 
-/**
- * Sends concurrent sign-in attempts with the cookies of one browser, each from its own IP address. Returns the
- * statuses.
- */
+/** Sends concurrent sign-in attempts from one browser, each from its own IP address. Returns the response statuses. */
 async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
   const _csrf = await visitor.tokenOf(signInPath);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -59,7 +56,7 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
 const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
 
 describe('password guessing', () => {
-  it('limits password guesses of an attacker who has another account with the same email address', async () => {
+  it('limits password guesses by an attacker who has another account with the same email address', async () => {
     const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
     const email = `${unique()}@example.com`;
     await join(victims, (await victims.createUser({ email, role: 'ADMIN' })).id);
@@ -67,12 +64,12 @@ describe('password guessing', () => {
     const attacker = await join(theirs, (await theirs.createUser({ email, role: 'ADMIN' })).id, own);
     await attacker.submit(account, 'leave');
     await Promise.all(Array.from({ length: 100 }, (_, i) => count(email, `198.51.100.${i % 10}`)));
-    // From a new address, the server rejects the password of the victim, but accepts the attacker's own password.
+    // From a new IP address, the server rejects the victim's password but accepts the attacker's own password.
     expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
   }, 60_000);
 
-  it('blocks sign-in attempts only from IP addresses over the limit, and does not store blocked attempts', async () => {
+  it('blocks sign-in attempts from an IP address over the limit without storing the blocked attempts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const from = '203.0.113.1';
@@ -84,7 +81,7 @@ describe('password guessing', () => {
     expect(new Set(await attempts(openBrowser(api), more))).toEqual(new Set([429]));
     expect(await api.prisma.signInFailure.count()).toBe(before);
     expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
-    // The server blocks attempts without waiting for database locks.
+    // The server blocks sign-in attempts without waiting for database locks.
     await api.owner.prisma.$transaction(async (holding) => {
       await holding.$queryRaw`SELECT FROM sign_in_failures FOR UPDATE`;
       const flood = await attempts(openBrowser(api), Array(20).fill([from, { email, password: 'guess' }]));
@@ -92,7 +89,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('does not count a sign-in as a failed attempt from the IP address if one of several accounts matches', async () => {
+  it('does not count a failed sign-in for the IP address if the password matches one of several accounts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);
@@ -117,7 +114,7 @@ describe('password guessing', () => {
   }, 60_000);
 
   it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(
-    'limits sign-in attempts from the address %s',
+    'limits sign-in attempts from the IP address %s',
     async (address) => {
       const fields = { email: `${unique()}@example.com`, password: 'guess' };
       const statuses = await attempts(openBrowser(api), Array(11).fill([address, fields]));
@@ -142,7 +139,7 @@ describe('passkeys', () => {
   const send = async (visitor: Visitor, response: string) =>
     (await visitor.submit(signInPath, 'passkey', { response })).status;
 
-  it('accepts a passkey challenge once, within 5 minutes and only from the browser that requested it', async () => {
+  it('accepts a passkey challenge once, within 5 minutes, from the browser that requested it', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     expect(await send(openBrowser(api), response)).toBe(400);
@@ -157,7 +154,7 @@ describe('passkeys', () => {
     expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
   });
 
-  it('accepts a passkey challenge once, even if the challenge cookie is copied', async () => {
+  it('accepts a passkey challenge only once, even if an attacker copies the challenge cookie', async () => {
     const visitor = openBrowser(api);
     const response = key.get((await visitor.get(signInPath)).text);
     const token = await visitor.tokenOf(signInPath);
@@ -218,14 +215,14 @@ describe('passkeys', () => {
   });
 });
 
-/** Replaces the user handle in the passkey response of an authenticator. */
+/** Replaces the user handle in an authenticator's passkey response. */
 function withHandle(response: string, user: string): string {
   const given = JSON.parse(response);
   given.response.userHandle = Buffer.from(user).toString('base64url');
   return JSON.stringify(given);
 }
 
-it('escapes stored texts on every page of the developer area', async () => {
+it('escapes stored text on every page of the developer area', async () => {
   const script = '<script>alert(1)</script>';
   const workspace = await createWorkspace(api);
   const { tenantId } = workspace;
@@ -243,7 +240,7 @@ it('escapes stored texts on every page of the developer area', async () => {
   }
 });
 
-it('shows a new API key once, even if the cookie is copied or the first request is a HEAD request', async () => {
+it('shows a new API key only once, even if an attacker copies the cookie', async () => {
   const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
   const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
   const page = headers.location as string;
@@ -280,7 +277,7 @@ describe('forms', () => {
     expect([status, text.includes(message)], text).toEqual([400, true]);
   });
 
-  it('limits the body size of forms that need no session', async () => {
+  it('limits the body size of forms that do not require a session', async () => {
     const visitor = openBrowser(api);
     const fields = { email: `${'a'.repeat(20_000)}@example.com`, password: 'x' };
     const { status, text } = await visitor.submit(signInPath, 'password', fields);
@@ -299,7 +296,7 @@ describe('forms', () => {
     expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
-  it('reads uploaded files only for upload forms, and only from users with a permitted role', async () => {
+  it('reads an uploaded file only if the form accepts files and the user has a permitted role', async () => {
     const token = await admin.tokenOf(account);
     const body = `${part('_csrf', token)}${part('name', 'a'.repeat(2 ** 20)).repeat(8)}--x--\r\n`;
     for (const type of ['multipart/form-data; boundary=x', 'Multipart/Form-Data; boundary=x']) {
@@ -308,12 +305,12 @@ describe('forms', () => {
     }
     const { id } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
-    // If the server read this truncated body, the status would be 400 instead of 403.
+    // The request body is truncated. If the server read the body, the status would be 400 instead of 403.
     const { status } = await agent.post('/developer/assets/import?form=upload', part('file', 'a'), boundary);
     expect(status).toBe(403);
   });
 
-  it('rejects an upload form with too many large fields in addition to the file', async () => {
+  it('rejects an upload form with too many fields in addition to the file', async () => {
     const token = await admin.tokenOf('/developer/assets/import');
     const body = `${part('_csrf', token)}${part('more', 'a'.repeat(2 ** 20)).repeat(20)}--x--\r\n`;
     const { status, text } = await admin.post('/developer/assets/import?form=upload', body, boundary);
@@ -333,7 +330,7 @@ describe('forms', () => {
       const { status, text } = await post(fields);
       expect([status, text.includes(message)], text).toEqual([400, true]);
     }
-    // The server parses only the first 1000 fields, so it doesn't find the CSRF token after them.
+    // The server parses only the first 1000 fields, so it ignores a CSRF token at the end of a longer form.
     const late = `${'a=1&'.repeat(1500)}_csrf=${token}`;
     expect((await admin.post('/developer/keys/new?form=create', late, { 'content-type': formType })).status).toBe(403);
     expect(
@@ -384,7 +381,7 @@ it.each([
 });
 
 describe('ended sessions', () => {
-  it('ends sessions and invitation links of a deactivated user, even after reactivation', async () => {
+  it('invalidates the sessions and invitation links of a deactivated user, even after reactivation', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -396,7 +393,7 @@ describe('ended sessions', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('no longer valid');
   });
 
-  it('ends sessions and invitation links of a user who becomes a REQUESTER, even temporarily', async () => {
+  it('invalidates the sessions and invitation links of a user who becomes a REQUESTER, even temporarily', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
@@ -432,14 +429,14 @@ describe('ended sessions', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('keeps the session of the last administrator after rejecting the deactivation of this user', async () => {
+  it('keeps the last administrator signed in after a rejected deactivation', async () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     expect((await visitor.submit(`/developer/users/${other.userId}`, 'deactivate')).status).toBe(400);
     expect((await visitor.get(account)).status).toBe(200);
   });
 
-  it('applies a changed role to the existing sessions of a user', async () => {
+  it("applies a role change to the user's existing sessions", async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await visitor.tokenOf('/developer/keys/new');

@@ -7,7 +7,7 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf, samples } from './samples.ts';
 
-/* Checks the accessibility of all pages of the developer area with axe. */
+/* Uses axe to check the accessibility of all pages of the developer area. */
 let api: Api;
 let mine: Workspace;
 let origin: string;
@@ -45,7 +45,7 @@ it.each(seen)('has no accessibility violations and no horizontal scrolling on $p
     await page.setViewportSize(viewport);
     const look = `in ${colorScheme}, ${viewport.width} wide`;
     expect(await violations(page, rules), look).toEqual([]);
-    // A wide table can scroll horizontally, but the page must not scroll.
+    // A wide table can scroll horizontally, but the page must not.
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), look).toBeLessThanOrEqual(0);
   }
   await context.close();

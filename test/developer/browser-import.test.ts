@@ -28,10 +28,7 @@ async function send(page: Page, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Check the file' }).click();
 }
 
-/**
- * Returns the accessibility violations that axe finds. axe needs scripts. The page without scripts isn't checked,
- * because it has the same markup.
- */
+/** Returns the accessibility violations that axe finds. axe works only in a browser with scripts. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ id: string }[]>('axe.run().then(({ violations }) => violations)');
@@ -41,7 +38,7 @@ async function violations(page: Page): Promise<string[]> {
 it.each([
   ['with script', true],
   ['without script', false],
-])('imports a CSV file in the browser %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
+])('imports a CSV file in a browser %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
   const mine = await createWorkspace(api);
   const { cookies } = await signIn(api, mine);
   const context = await browser.newContext({ javaScriptEnabled });

@@ -8,7 +8,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { addAuthenticator, launchBrowser } from '../support/browser.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests what needs a real browser: passkeys, scripts and the content security policy. */
+/* Tests the features that need a real browser: passkeys, scripts and the content security policy. */
 let api: Api;
 let origin: string;
 let browser: Browser;
@@ -64,7 +64,7 @@ describe('passkeys', () => {
   it('rejects a new passkey if newer challenges have evicted its challenge', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
-    // The browser keeps the last five challenges, so five more pages evict the challenge of this page.
+    // The browser keeps the last five challenges, so five more sign-in pages evict the first challenge.
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
     await press('Create a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
@@ -100,7 +100,7 @@ describe('live search', () => {
   const search = () => page.getByRole('searchbox', { name: 'Search' });
   const found = () => page.locator('#found[aria-live=polite]');
 
-  it('explains in a live search why it has no results: invalid text, too long text, or an ended session', async () => {
+  it('explains why a live search has no results if the text is invalid or the session has ended', async () => {
     const { name } = await mine.createAsset({ name: 'Lamp' });
     await enter();
     await page.goto(`${origin}/developer/assets`);
@@ -119,12 +119,12 @@ describe('live search', () => {
   });
 });
 
-it('stops refreshing a page after the session has ended', async () => {
+it('stops refreshing a page after the session ends', async () => {
   await enter();
   const { id } = await mine.createDelivery();
   await page.goto(`${origin}/developer/deliveries/${id}`);
   const requestedUrls: string[] = [];
-  // Counts requests in the server. Playwright would also report redirects that the page doesn't follow.
+  // Counts requests on the server, because Playwright also reports redirects that the page doesn't follow.
   const note = ({ url = '' }: IncomingMessage) => requestedUrls.push(url);
   api.app.server.on('request', note);
   await expect.poll(() => requestedUrls.length, { timeout: 5000 }).toBeGreaterThan(0);
@@ -136,7 +136,7 @@ it('stops refreshing a page after the session has ended', async () => {
 });
 
 describe('API keys', () => {
-  it('creates an API key, shows the endpoints of its scopes, and uses, finds and revokes the key', async () => {
+  it('creates, finds and revokes an API key in a browser', async () => {
     await page.goto(await linkFor({ demo: true }));
     await press('Skip for now');
     await page.getByRole('link', { name: 'API keys' }).click();

@@ -6,13 +6,13 @@ import { execute } from '../support/database.ts';
 import { signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests the pages of deliveries as a browser without scripts shows them. */
+/* Tests the delivery pages in a browser without scripts. */
 let api: Api;
 let mine: Workspace;
 let admin: Visitor;
 
 beforeAll(async () => {
-  // Uses a separate database, so that no worker claims the deliveries.
+  // Uses a separate database, because workers of other tests could claim the deliveries.
   api = await startApi({ ownDatabase: true });
   mine = await createWorkspace(api);
   admin = await signIn(api, mine);
@@ -23,7 +23,7 @@ const list = '/developer/deliveries';
 const idsIn = (text: string) => [...text.matchAll(/aria-label="Delivery (\d+)"/g)].map(([, id]) => Number(id));
 const found = async (query: string, visitor = admin) => idsIn((await visitor.get(`${list}?${query}`)).text);
 
-/** Sends a test event to a webhook, and overwrites columns of the delivery and of the event. */
+/** Sends a test event to a webhook. Then overwrites columns of the delivery and the event in the database. */
 async function delivered(webhookId: number, columns: object = {}, event: object = {}): Promise<Delivery> {
   const delivery: Delivery = (await mine.call('POST', `/webhooks/${webhookId}/test`)).body.data;
   await api.prisma.delivery.updateMany({ where: { id: delivery.id }, data: columns });
@@ -49,7 +49,7 @@ describe('/developer/deliveries', () => {
     expect(await found(`event=${failed.eventId}`)).toEqual([failed.id]);
     expect(await found(`event=ticket.created&subscription=${one}&until=2026-07-02T00:00`)).toEqual([later.id, old.id]);
 
-    // The filters interpret times in the time zone of the user.
+    // The filters interpret times in the user's time zone.
     expect(await found('since=2026-07-01T10:30&until=2026-07-01T10:31')).toEqual([old.id]);
     await api.prisma.user.updateMany({ where: { id: mine.userId }, data: { timeZone: 'Europe/Berlin' } });
     const berlin = await admin.get(`${list}?since=2026-07-01T12:30&until=2026-07-01T12:31`);
@@ -67,7 +67,7 @@ describe('/developer/deliveries', () => {
     }
   });
 
-  it('paginates filtered deliveries among thousands of other deliveries', async () => {
+  it('paginates a filtered list of deliveries when thousands of other deliveries exist', async () => {
     const many = await createWorkspace(api);
     const { id } = await many.createWebhook();
     await execute(
@@ -125,7 +125,7 @@ it('converts local times to UTC around daylight saving changes', () => {
   expect(parseLocalTime('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.000Z');
   expect(parseLocalTime('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
   expect(parseLocalTime('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
-  // A local time that daylight saving time skips becomes a time within one hour.
+  // If daylight saving time skips a local time, the parsed time is at most one hour off.
   expect(Math.abs(Date.parse(berlin('2026-03-29T02:30')) - Date.parse('2026-03-29T01:30Z'))).toBeLessThanOrEqual(
     3_600_000,
   );
@@ -134,7 +134,7 @@ it('converts local times to UTC around daylight saving changes', () => {
 describe('/developer/deliveries/:id', () => {
   const script = '<script>alert(1)</script>';
 
-  it('shows the headers and attempts of a delivery as escaped text', async () => {
+  it('escapes the headers and attempts on a delivery page', async () => {
     const { id: webhookId } = await mine.createWebhook({
       url: 'https://hooks.example.com/<script>',
       secret: 'most secret',
@@ -171,7 +171,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(`${list}/${id}?answer=2`)).text).toContain('y'.repeat(1000));
   });
 
-  it('truncates the large body of a delivery on its page, and downloads the body unchanged', async () => {
+  it('truncates a large delivery body on the page, but not in the download', async () => {
     const { id: webhookId } = await mine.createWebhook();
     const body = `{"type": "ticket.created",  "x":"${'é'.repeat(60_000)}"}`;
     const { id } = await delivered(webhookId, {}, { body, publicId: 'evt_"large\r\n' });
@@ -186,7 +186,7 @@ describe('/developer/deliveries/:id', () => {
     expect(file.headers['content-disposition']).toMatch(/^attachment; filename="evt__large__.json"/);
   });
 
-  it('shows the last 20 attempts of a delivery, and the last 100 on request', async () => {
+  it('shows the last 20 delivery attempts, or the last 100 on request', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     await execute(
       api.databaseUrl,
@@ -199,7 +199,7 @@ describe('/developer/deliveries/:id', () => {
     expect(await count('?attempts=100')).toBe(100);
   });
 
-  it('numbers the attempts of a delivery consecutively across replays', async () => {
+  it('numbers delivery attempts consecutively across replays', async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     await execute(
       api.databaseUrl,
@@ -219,7 +219,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(list)).text).toContain('<span class="next">next due</span>');
   });
 
-  it('replays a delivery, and refreshes its page while an attempt is due soon', async () => {
+  it('refreshes the page of a replayed delivery while an attempt is due soon', async () => {
     const { id } = await delivered((await mine.createWebhook()).id, {
       state: 'EXHAUSTED',
       settledAt: new Date(),
@@ -240,7 +240,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
   });
 
-  it('shows the load time of delivery pages, and refreshes the pages while a delivery is pending', async () => {
+  it('refreshes delivery pages and shows their load time while a delivery is pending', async () => {
     const { id: webhook } = await mine.createWebhook();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await delivered(webhook, { state: 'PENDING', settledAt: null, nextAttemptAt });

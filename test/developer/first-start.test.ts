@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { ticket } from '../support/workspace.ts';
 
 /*
- * Tests the first steps of a new user in a browser, beginning with the first-start link. A worker sends the webhooks.
+ * Tests a new user's first steps in a browser, starting with the first-start link. A worker sends the webhooks.
  */
 let server: FirstStart;
 let browser: Browser;
@@ -60,7 +60,7 @@ describe.each([
   const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
   const open = (path: string) => page.goto(server.origin + path);
 
-  /** Returns true if the page contains a text. Without scripts, reloads the page first. */
+  /** Returns true if the text of the page matches the pattern. Without scripts, reloads the page first. */
   const hasText = async (pattern: RegExp) => {
     if (!javaScriptEnabled) await page.reload();
     return pattern.test((await page.locator('main').textContent()) ?? '');
@@ -72,7 +72,7 @@ describe.each([
       await page.goto(server.link);
       await press('Create a passkey');
     } else {
-      // The first run has used up the first-start link, so this run uses the invitation link that it created.
+      // The first test run used up the first-start link, so the second run signs in with an invitation link.
       await page.goto(invitation);
       await page.getByLabel('Password').fill('seven wandering walruses');
       await press('Set password');
@@ -108,7 +108,7 @@ describe.each([
       .toBe(401);
   });
 
-  it('creates a webhook, shows a failed delivery and replays the delivery', async () => {
+  it('creates a webhook and replays a failed delivery', async () => {
     isHealthy = false;
     await open('/developer/webhooks/new');
     await page.getByLabel('URL').fill(`${receiver.url}/${run}`);
@@ -118,7 +118,7 @@ describe.each([
     expect(secret).toMatch(/^whsec_/);
     // With scripts, the page refreshes itself. Without scripts, the test reloads the page, which removes the secret.
     await expect.poll(() => hasText(/Test event:.*500/), polling).toBe(true);
-    // The refresh of the test result doesn't hide the secret, but a reload does.
+    // The secret stays visible when the test result refreshes, but disappears when the page reloads.
     expect((await page.getByText(secret).count()) > 0).toBe(javaScriptEnabled);
     await page.getByRole('link', { name: 'View the test event' }).click();
     await page.locator('#outcome').getByText('500').first().waitFor();
@@ -152,7 +152,7 @@ describe.each([
     await page.getByText('<b>Old</b>').first().waitFor();
   });
 
-  it('creates an invitation link for another user in a browser', async () => {
+  it('creates an invitation link for a second administrator', async () => {
     await open('/developer/users/new');
     await page.getByLabel('Name').fill(`Noor ${run}`);
     await page.getByLabel('Email').fill(`noor.${run}@acme.example`);
@@ -163,5 +163,5 @@ describe.each([
   });
 });
 
-/** The invitation link that the first run creates. The second run signs in with this link. */
+/** The invitation link that the first test run creates, and that the second run uses to sign in. */
 let invitation = '';

@@ -6,7 +6,7 @@ export function fileOn(text: string): string {
   return /name="file" value="([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
-/** Submits the form that imports or discards the uploaded file on a page. */
+/** Submits a page's form to import or discard the uploaded file. */
 export async function sendAbout(visitor: Visitor, path: string, form: 'import' | 'discard'): Promise<Answer> {
   return visitor.submit(path, form, { file: fileOn((await visitor.get(path)).text) });
 }

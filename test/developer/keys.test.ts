@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Inserts API keys of a user of the workspace `mine`, and returns their IDs. */
+/** Inserts API keys for a user in the workspace `mine`. Returns the IDs of the keys. */
 async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {
   const rows = await api.prisma.apiKey.createManyAndReturn({
     data: (names.length > 0 ? names : ['theirs']).map((name) => ({
@@ -50,7 +50,7 @@ const auditOf = (action: string) =>
   api.prisma.auditEntry.findMany({ where: { tenantId: mine.tenantId, action }, orderBy: { id: 'desc' } });
 
 describe('/developer/keys/new', () => {
-  it('lists the endpoints of each scope in the form for a new API key, and preselects no scope', async () => {
+  it('lists the endpoints of each scope in the API key form and preselects no scope', async () => {
     const { text } = await admin.get(fresh);
     expect(text).not.toMatch(/type="checkbox"[^>]*checked/);
     const groups = Object.fromEntries(
@@ -78,7 +78,7 @@ describe('/developer/keys/new', () => {
     expect(shown.text).toContain('new ItsmClient(');
     expect(shown.text).toMatch(/claude mcp add --transport http itsm http\S+\/mcp /);
     for (const program of ['.vscode/mcp.json', '.cursor/mcp.json']) expect(shown.text).toContain(program);
-    // The page contains the key in four samples, but not in the samples of settings files.
+    // Four samples on the page contain the key. The samples of settings files don't contain it.
     expect(shown.text.split(key)).toHaveLength(5);
     expect(await Promise.all([statusWith(key), statusWith(key, '/assets')])).toEqual([200, 403]);
 
@@ -90,7 +90,7 @@ describe('/developer/keys/new', () => {
     expect(JSON.stringify(entries, (_, value) => String(value))).not.toContain(key);
   });
 
-  it('shows the errors of a new API key next to the fields and keeps the typed values', async () => {
+  it('shows errors in the API key form next to the fields and keeps the entered values', async () => {
     const sent = await admin.submit(fresh, 'create', {
       name: '<script>alert(1)</script>',
       life: '1e3',
@@ -108,7 +108,7 @@ describe('/developer/keys/new', () => {
 });
 
 describe('/developer/keys/:id', () => {
-  it('renames, extends, rotates and revokes an API key in the developer area, and removes its scopes', async () => {
+  it('changes, rotates and revokes an API key in the developer area', async () => {
     const { page, key } = await make('importer');
     const send = (form: string, fields: Fields) => admin.submitAndFollow(page, form, fields);
     expect((await send('rename', { name: 'exporter' })).text).toContain('<h1>exporter</h1>');
@@ -159,7 +159,7 @@ describe('/developer/keys/:id', () => {
     expect(stateOn((await admin.get(page)).text)).toBe('works');
   });
 
-  it('shows users with the role AGENT their own API keys, and lets only administrators manage keys', async () => {
+  it('lets users with the role AGENT view their own API keys but not manage them', async () => {
     const { page } = await make('of an administrator');
     const { text } = await agent.get(list);
     expect([...text.matchAll(/keys\/(\d+)"/g)].map(([, id]) => id)).toEqual([String(agentsKey)]);
@@ -179,7 +179,7 @@ describe('/developer/keys/:id', () => {
 });
 
 describe('/developer/keys', () => {
-  it('filters, sorts and paginates API keys, and shows a hint if the workspace has no keys', async () => {
+  it('filters, sorts and paginates the list of API keys', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN', email: `list-${mine.tenantId}@example.com` });
     const [first] = await addKeys(id, 'b one', 'a two', 'c three', '<i>');
     await api.prisma.usageHour.createMany({

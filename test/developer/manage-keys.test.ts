@@ -16,7 +16,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests the management of API keys with the database role of requests, which the developer area uses.
+ * Tests API key management with the database role for requests, which the developer area uses.
  */
 let api: Api;
 let mine: Workspace;
@@ -105,7 +105,7 @@ describe('API keys', () => {
 });
 
 describe('lists of API keys', () => {
-  it('filters and sorts API keys, and lists each key under exactly one status', async () => {
+  it('filters and sorts API keys and assigns each key exactly one status', async () => {
     const workspace = await createWorkspace(api);
     const idle = await workspace.createUser();
     await api.prisma.user.updateMany({ where: { id: idle.id }, data: { active: false } });

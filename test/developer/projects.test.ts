@@ -46,7 +46,7 @@ describe('/developer/projects', () => {
     expect((await admin.submit(here, 'change', change)).status).toBe(412);
   });
 
-  it('shows the errors of a project form next to the fields and keeps the typed values', async () => {
+  it('shows project form errors next to the fields and keeps the entered values', async () => {
     const { key } = await workspace.createProject();
     const create = (fields: Fields) =>
       admin.submit('/developer/projects/new', 'create', { ...typed, ...dates, ...fields });
@@ -70,7 +70,7 @@ describe('/developer/projects/import', () => {
     const text = await preview(visitor, path, `${header}\nP1,<b>Office</b>,${manager.email},2026-09-01\nP2,=1+1,,\n`);
     expect(text).toContain('2 projects can be imported. Nothing has been imported yet.');
     expect(text).toContain('&lt;b&gt;Office&lt;/b&gt;');
-    // An upload of projects is not shown on the import page of assets.
+    // The asset import page doesn't show an uploaded project file.
     expect((await visitor.get('/developer/assets/import')).text).toContain('Check the file');
     expect(await projectsOf(own)).toEqual([]);
 
@@ -83,7 +83,7 @@ describe('/developer/projects/import', () => {
     ]);
   });
 
-  it('reports invalid lines of a project file, even after a valid preview, and creates no projects', async () => {
+  it('creates no projects if the import file has an invalid line, even after a valid preview', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const lines = ['p1,A,,', 'P2,B,unknown@example.com,', 'P2,C,,', 'P4,D,,tomorrow', 'P5,E'];

@@ -8,8 +8,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf as addressIn, samples } from './samples.ts';
 
 /*
- * Tests the rules that apply to all pages and forms of the developer area: session, role, CSRF token and tenant
- * isolation.
+ * Tests the rules for all pages and forms of the developer area: session, role, CSRF token and tenant isolation.
  */
 let api: Api;
 let mine: Workspace;
@@ -27,7 +26,7 @@ afterAll(() => api.close());
 
 const closed = pages.filter(({ roles }) => roles !== 'everyone');
 const named = pages.filter(({ path }) => path.includes(':'));
-/** All forms of the developer area, each with the path of its page. */
+/** All forms in the developer area, each with the path of its page. */
 const forms = pages.flatMap(({ path, roles, forms = {} }) =>
   Object.entries(forms).map(([name, form]) => ({ path, name, roles: form.roles ?? roles, audit: form.audit })),
 );
@@ -61,14 +60,14 @@ async function userWith(role: UserRole): Promise<Visitor> {
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-it('has a sample path for every page of the developer area', () => {
+it('has a sample request for every page of the developer area', () => {
   expect(Object.keys(samples).sort()).toEqual(pages.map(({ path }) => path).sort());
 });
 
 describe.each(pages)('$path', ({ path, roles }) => {
-  it('returns a page of the developer area with no-store and a strict content security policy', async () => {
+  it('serves developer area pages with no-store and a strict content security policy', async () => {
     const response = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
-    // The page to choose a workspace redirects if the visitor has no accounts to choose from.
+    // The page for choosing a workspace redirects a visitor who has no accounts to choose from.
     expect(response.status, response.text).toBe(path === '/developer/workspaces' ? 303 : 200);
     expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
@@ -85,7 +84,7 @@ describe.each(pages)('$path', ({ path, roles }) => {
 describe.each(pages.filter(({ path }) => samples[path]?.kind !== 'file'))(
   '$path, which is not a file',
   ({ path, roles }) => {
-    it('compresses a page of the developer area to less than 50 kB', async () => {
+    it('compresses a developer area page to less than 50 kB', async () => {
       const { visitor } = await visitorOf(roles);
       const { headers } = await visitor.get(await addressOf(path), { 'accept-encoding': 'gzip' });
       expect(Number(headers['content-length'])).toBeLessThan(50_000);
@@ -112,7 +111,7 @@ it.each(named)('returns the 404 page for $path of another workspace', async ({ p
 });
 
 describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) => {
-  it('defines an audit action with a valid name, or null, for each form', () => {
+  it('defines either a valid audit action or null for each form', () => {
     expect(audit === null || /^[a-z]+(\.[a-z]+)+$/.test(audit)).toBe(true);
   });
 
@@ -149,7 +148,7 @@ describe.each(closedForms)('the form $name of $path without permission', ({ path
   });
 });
 
-it.each(namedForms)('returns the 404 page for the form $name of $path of another workspace', async ({ path, name }) => {
+it.each(namedForms)('returns the 404 page for the form $name on $path of another workspace', async ({ path, name }) => {
   const token = await tokenOf(stranger);
   const to = (address: string) => stranger.submit(address, name, {}, token);
   const [foreign, missing] = [await to(await addressOf(path)), await to(toMissingPath(path))];
@@ -157,7 +156,7 @@ it.each(namedForms)('returns the 404 page for the form $name of $path of another
   expect(foreign.status).toBe(404);
 });
 
-it('shows the confirmation of a saved form only on the next page', async () => {
+it('shows the confirmation message for a saved form only once', async () => {
   const path = await addressOf('/developer/keys/:id');
   const { text } = await admin.submitAndFollow(path, 'rename', { name: 'nightly export' });
   expect(text).toMatch(/<div class="notice good" role="status"[^>]*>Key changed: nightly export<\/div>/);
@@ -173,7 +172,7 @@ describe('times', () => {
     expect((await visitor.get('/developer/deliveries')).text).toContain('Since (UTC)');
   });
 
-  it('shows times in the time zone of the account, in tables and filters', async () => {
+  it("shows times in tables and filters in the account's time zone", async () => {
     const visitor = await userWith('AGENT');
     const zone = 'America/New_York';
     const { text } = await visitor.submitAndFollow('/developer/account', 'zone', { timeZone: zone });
@@ -206,7 +205,7 @@ describe('unknown addresses', () => {
   });
 });
 
-it('serves the developer area at an https PUBLIC_URL with HSTS and __Host- cookies', async () => {
+it('sends HSTS and __Host- cookies if PUBLIC_URL is an https URL', async () => {
   const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   try {
     const redirected = await other.call({

@@ -42,9 +42,9 @@ async function emailOf(workspace: Workspace, userId = workspace.userId): Promise
 }
 
 describe('invitations', () => {
-  it('accepts an invitation link once, and then accepts the password that the user has set', async () => {
+  it('accepts an invitation link once, and then the password that the user set', async () => {
     const link = `/developer/join?token=${await invite(mine)}`;
-    // Opening the link with GET must not use it up, because mail scanners open links.
+    // Mail scanners open links, so a GET request must not use up the invitation link.
     await openBrowser(api).get(link);
     const visitor = openBrowser(api);
     expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
@@ -68,7 +68,7 @@ describe('invitations', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
   });
 
-  it('rejects an invitation link after a newer link was created', async () => {
+  it('rejects an invitation link if a newer link exists', async () => {
     const [first] = [await invite(mine), await invite(mine)];
     expect((await openBrowser(api).get(`/developer/join?token=${first}`)).text).toContain(
       'This link is no longer valid',
@@ -97,7 +97,7 @@ describe('invitations', () => {
     expect(loop.max / 1e6, 'maximum event loop delay in milliseconds').toBeLessThan(1500);
   });
 
-  it('rejects password checks of a workspace that has too many checks in the queue', async () => {
+  it('rejects a password check if the workspace has too many queued checks', async () => {
     const check = (tenantId: TenantId) =>
       checkStrength(password, {
         tenantId,
@@ -120,7 +120,7 @@ describe('invitations', () => {
     },
   );
 
-  it('rejects a first-start link if PUBLIC_URL is public', async () => {
+  it('rejects a first-start link if PUBLIC_URL is a public address', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const link = `/developer/join?token=${await createInvitation({ db }, mine.userId, { demo: true })}`;
     const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
@@ -129,7 +129,7 @@ describe('invitations', () => {
     expect(page.text).toContain('This link is no longer valid');
   });
 
-  it('accepts a first-start link only from the host of the server', async () => {
+  it('accepts a first-start link only from the machine that runs the server', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const token = await createInvitation({ db }, mine.userId, { demo: true });
     const far = await api.app.inject({ url: `/developer/join?token=${token}`, remoteAddress: '203.0.113.9' });
@@ -137,7 +137,7 @@ describe('invitations', () => {
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('Skip for now');
   });
 
-  it('rejects the creation of an invitation link for a user with the role REQUESTER', async () => {
+  it('rejects an attempt to create an invitation link for a user with the role REQUESTER', async () => {
     const { id } = await mine.createUser({ role: 'REQUESTER' });
     await expect(invite(mine, id)).rejects.toThrow(
       "which can't use the developer area. Change the role to AGENT or ADMIN first.",
@@ -170,7 +170,7 @@ describe('sign-in', () => {
     expect(await of(await emailOf(mine))).toBe(await of(`${unique()}@example.com`));
   });
 
-  it('redirects to the requested page after sign-in, but never to a page outside of the developer area', async () => {
+  it('redirects to the requested page after sign-in, but never to a page outside the developer area', async () => {
     await joined(mine);
     const visitor = openBrowser(api);
     const redirected = await visitor.get('/developer/audit?page=2');
@@ -215,7 +215,7 @@ describe('sign-in', () => {
     expect((await again.get(account)).text).not.toContain(name);
   });
 
-  it('limits sign-in attempts of an attacker, but not of the account owner in a known browser', async () => {
+  it("limits an attacker's sign-in attempts, but not the account owner's attempts in a known browser", async () => {
     const victim = await createWorkspace(api);
     const owner = await joined(victim);
     const email = await emailOf(victim);
@@ -232,7 +232,7 @@ describe('sign-in', () => {
     // The server allows 10 failed sign-in attempts per IP address and 100 per account.
     expect(statuses.filter((status) => status === 400)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
-    // Unknown browsers must wait, but the owner can sign in with a known browser.
+    // An unknown browser must wait, but the owner can sign in from a known browser.
     const fields = { email, password };
     const rejected = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
     expect([rejected.status, Number(rejected.headers['retry-after']) > 0]).toEqual([429, true]);
@@ -242,7 +242,7 @@ describe('sign-in', () => {
 });
 
 describe('accounts with the same email address', () => {
-  it('counts a sign-in toward the limit of the email address if only one of several accounts matches', async () => {
+  it('counts a sign-in toward the email address limit if the password matches only one of several accounts', async () => {
     const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
     await joined(victim);
     const email = await emailOf(victim);
@@ -259,7 +259,7 @@ describe('accounts with the same email address', () => {
 });
 
 describe('sessions', () => {
-  it('ends a session by sign-out, from another session, and when the user is deactivated', async () => {
+  it('ends a session after a sign-out, from another session, or when the user is deactivated', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const first = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const stolen = openBrowser(api);
@@ -293,13 +293,12 @@ describe('sessions', () => {
     ]);
   });
 
-  it('ends all sessions and deletes all credentials of a user who uses a new invitation link', async () => {
+  it("ends all sessions of a user and deletes the user's credentials when a new invitation link is used", async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');
     expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
-    // A new invitation link deletes all previous credentials, even if the user now chooses a passkey instead of a
-    // password.
+    // A user who adds a passkey with a new invitation link also loses the previous password.
     const link = `/developer/join?token=${await invite(mine, id)}`;
     const browser = openBrowser(api);
     const page = (await browser.get(link)).text;
@@ -320,7 +319,7 @@ describe('sessions', () => {
     expect((await visitor.get(account)).status).toBe(303);
   });
 
-  it('replaces the session cookie and the CSRF token at sign-in, to prevent session fixation', async () => {
+  it('replaces the session cookie and the CSRF token at sign-in to prevent session fixation', async () => {
     const visitor = openBrowser(api);
     const before = await visitor.tokenOf('/developer/sign-in');
     const link = `/developer/join?token=${await invite(mine)}`;
@@ -336,7 +335,7 @@ describe('sessions', () => {
     expect((await visitor.post(`${account}?form=leave`, body, headers)).status).toBe(403);
   });
 
-  it('requires the current password to change the password, and ends other sessions', async () => {
+  it('changes a password only if the current password is correct, and ends other sessions', async () => {
     const { id } = await mine.createUser({ role: 'AGENT' });
     const one = await joined(mine, id);
     const two = await signIn(api, { tenantId: mine.tenantId, userId: id });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('/developer/tickets/:id', () => {
-  it('shows a ticket with comments and activity at the path with its ID or its ticket number', async () => {
+  it('shows a ticket page with comments and activity for a ticket ID or a ticket number', async () => {
     const watcher = await workspace.createUser({ name: 'Wanda <b>Watcher</b>' });
     const { id, ticketNumber } = await workspace.createTicket({
       ...{ title: '<script>alert(1)</script>', watcherUserIds: [watcher.id], customFields: { '<i>site': ['a', 1] } },

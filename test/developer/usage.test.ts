@@ -11,7 +11,7 @@ const now = new Date('2026-11-22T12:30:30Z');
 let api: Api;
 let mine: Workspace;
 let visitor: Visitor;
-/** The IDs of two API keys: `keyId` is the key of the workspace, `agentsKey` belongs to a user with the role AGENT. */
+/** The IDs of an administrator's API key (`keyId`) and of an agent's API key (`agentsKey`). */
 let keyId: number;
 let agentsKey: number;
 let agentId: number;
@@ -66,7 +66,7 @@ interface Added {
   peaks?: [number, number];
 }
 
-/** Inserts the usage of an API key in one hour, and adds it to the usage of all keys. */
+/** Inserts the usage of an API key in one hour. Adds the requests to the total of all keys. */
 async function add(
   workspace: Workspace,
   { key, hoursAgo, endpoint, outcome = 'SUCCESSFUL', requests, milliseconds = 1, peaks = [0, 0] }: Added,
@@ -100,7 +100,7 @@ async function add(
 const wordsOf = (text: string) => text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('/developer/usage', () => {
-  it('shows total requests, requests per hour, slow endpoints and API keys near a limit', async () => {
+  it('shows request counts, slow endpoints and API keys near a limit', async () => {
     const { status, text } = await visitor.get('/developer/usage');
     expect(status).toBe(200);
     const words = wordsOf(text);
@@ -114,7 +114,7 @@ describe('/developer/usage', () => {
     expect(words).not.toMatch(/projects|POST/);
   });
 
-  it('shows the usage of a week, of an hour, and of a single API key', async () => {
+  it('filters usage by time range and by API key', async () => {
     const week = wordsOf((await visitor.get('/developer/usage?range=7d')).text);
     expect(week).toContain('Requests 1,203');
     expect(week).toContain('POST /webhooks/{id}/test 10,000 ms 10,000 ms');
@@ -138,7 +138,7 @@ describe('/developer/usage', () => {
     expect((await visitor.get(`/developer/usage?key=${foreign}`)).text).toBe(unknown.text);
   });
 
-  it('shows a hint on the usage page if there is no usage yet', async () => {
+  it('shows a hint on the usage page if the workspace has no usage yet', async () => {
     const fresh = await createWorkspace(api);
     const empty = await (await signIn(api, fresh)).get('/developer/usage');
     expect(wordsOf(empty.text)).toContain('No requests in this time range');
@@ -201,7 +201,7 @@ describe('the charts', () => {
   });
 });
 
-it('returns the number of requests of each API key per hour', async () => {
+it('returns the number of requests per hour for each API key', async () => {
   const counts = await requestsByKey(mine.context, { hours: 24 });
   expect([...counts.keys()].sort()).toEqual([keyId, agentsKey].sort());
   const ofKey = counts.get(keyId) ?? [];

@@ -78,7 +78,7 @@ describe('/developer/users/new', () => {
     expect(linkIn(text)).toBeUndefined();
   });
 
-  it('shows the errors of a user form next to the fields and keeps the typed values', async () => {
+  it('shows user form errors next to the fields and keeps the entered values', async () => {
     const taken = await workspace.createUser();
     const name = '<script>alert("x")</script>';
     const { status, text } = await admin.submit('/developer/users/new', 'create', {
@@ -93,7 +93,7 @@ describe('/developer/users/new', () => {
 });
 
 describe('/developer/users/:id', () => {
-  it('changes, invites, deactivates and activates a user in the developer area', async () => {
+  it('changes, invites, deactivates and reactivates a user in the developer area', async () => {
     const user = await workspace.createUser({ name: 'Ada' });
     const path = `/developer/users/${user.id}`;
     const etag = await etagOf(admin, path);
@@ -144,7 +144,7 @@ describe('/developer/users/:id', () => {
     expect(entries.data).toMatchObject([{ user: { id: Number(workspace.userId) } }, { address: '127.0.0.1' }]);
   });
 
-  it('revokes the new API key of a rotation that runs while the user is deactivated', async () => {
+  it('revokes the new API key if the user is deactivated during the key rotation', async () => {
     const { id, keyId } = await createUserWithKey('ADMIN');
     const held = new pg.Client({ connectionString: api.databaseUrl });
     await held.connect();
@@ -160,7 +160,7 @@ describe('/developer/users/:id', () => {
     expect((await getKey(workspace.context, successor.id)).state).toBe('revoked');
   });
 
-  it('rejects the demotion or deactivation of the last administrator, except by the command line', async () => {
+  it('rejects the demotion or deactivation of the last administrator, except from the command line', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const path = `/developer/users/${own.userId}`;
@@ -181,7 +181,7 @@ describe('/developer/users/:id', () => {
       const own = await createWorkspace(api);
       const other = await own.createUser({ role: 'ADMIN' });
       const [one, two] = [await signIn(api, own), await signIn(api, { tenantId: own.tenantId, userId: other.id })];
-      // Each administrator opens the other administrator's page before one of them submits the form.
+      // Both administrators open each other's page before either of them submits the form.
       const demoting = async (visitor: Visitor, path: string) => {
         const fields = {
           ...details,

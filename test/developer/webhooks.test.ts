@@ -14,7 +14,7 @@ import {
 import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests the pages of webhooks. The visitor is an administrator in a browser without scripts. */
+/* Tests the webhook pages as an administrator in a browser without scripts. */
 let sender: Sender;
 let mine: Workspace;
 let admin: Visitor;
@@ -45,7 +45,7 @@ const auditOf = async () =>
     ({ action, subject }) => `${action} ${subject}`,
   );
 
-/** Creates a webhook in the workspace, and a receiver for this webhook. */
+/** Creates a webhook in the workspace and a receiver for its deliveries. */
 async function webhook(respond?: Respond) {
   const receiver = await receive(respond);
   const { id } = await mine.createWebhook({ url: receiver.url });
@@ -53,7 +53,7 @@ async function webhook(respond?: Respond) {
 }
 
 describe('/developer/webhooks/new', () => {
-  it('creates a webhook, shows its signing secret once, and shows the response to a test event', async () => {
+  it('shows the signing secret of a new webhook once, and the response to a test event', async () => {
     const receiver = await receive();
     const fields = { url: receiver.url, events: ['ticket.created', 'asset.created'], filter: '', secret: '' };
     const made = await admin.submit(`${list}/new`, 'create', fields);
@@ -79,7 +79,7 @@ describe('/developer/webhooks/new', () => {
     expect(await auditOf()).toContainEqual(expect.stringMatching(/^webhook\.created webhook \d+ to http:/));
   });
 
-  it('shows the errors of a webhook form next to the fields, and clears the typed secret', async () => {
+  it('shows webhook form errors next to the fields and clears the entered secret', async () => {
     const before = (await mine.call('GET', '/webhooks')).body.meta.totalCount;
     const typed = { url: 'ftp://<script>x', events: ['ticket.created'], filter: 'priority=', secret: 'x'.repeat(300) };
     const rejected = await admin.submit(`${list}/new`, 'create', typed);
@@ -140,7 +140,7 @@ describe('/developer/webhooks/:id', () => {
     const shown = await admin.get(`${list}/${zeros.id}`);
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('0042')]);
     const { text } = await admin.get(path);
-    // The page shows filter values that contain a comma as JSON.
+    // If a filter value contains a comma, the page shows the value as JSON.
     expect(text).toContain('&quot;a, b&quot;');
     const etag = /name="etag" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
     const fields = { url: 'https://hooks.example.com/new', events: 'ticket.updated', etag };
@@ -174,7 +174,7 @@ describe('/developer/webhooks/:id', () => {
     for (const secret of secrets) expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
   });
 
-  it('deactivates a webhook after a confirmation, and activates the webhook again', async () => {
+  it('deactivates a webhook after a confirmation and reactivates it', async () => {
     const { id, path } = await webhook();
     const unconfirmed = await admin.submit(path, 'delete');
     expect(unconfirmed).toMatchObject({
@@ -253,7 +253,7 @@ describe('permissions', () => {
     expect((await mine.call('GET', `/webhooks/${id}`)).body.data).toMatchObject({ active: true, pausedAt: null });
   });
 
-  it('returns 403 to users with the role AGENT for pages and forms of webhooks', async () => {
+  it('returns 403 for webhook pages and forms to users with the role AGENT', async () => {
     const { path } = await webhook();
     const { id: userId } = await mine.createUser({ role: 'AGENT' });
     const agent = await signIn(sender.api, { tenantId: mine.tenantId, userId });
