@@ -15,23 +15,23 @@ const advice =
   'The migrations lead to another schema than test/rules/catalog.txt. If you meant to change it, run ' +
   '`npx -y pnpm@12 test catalog -u` and read the difference before you commit it.';
 
-it('runs migrations that create exactly the tables, functions, policies and rights in catalog.txt', async () => {
+it('creates exactly the tables, functions, policies and rights in catalog.txt with the migrations', async () => {
   await expect(await describeCatalog(database.url), advice).toMatchFileSnapshot('catalog.txt', advice);
 });
 
-it('runs migrations that create the tables, columns, keys and indexes in schema.prisma', async () => {
+it('creates the tables, columns, keys and indexes of schema.prisma with the migrations', async () => {
   const migrated = filterPrismaLines(await describeCatalog(database.url));
   await execute(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   await execute(database.url, await schemaScript(database.url, undefined, schema));
-  // In a reported difference, `-` marks a line of schema.prisma that the migrations lack. `+` marks a line that only
-  // the migrations create.
+  // If the test fails, `-` marks a line that only schema.prisma has, and `+` marks a line that only the migrations
+  // have.
   expect(migrated).toEqual(filterPrismaLines(await describeCatalog(database.url)));
 });
 
 /**
- * Returns the lines of a catalog that schema.prisma can describe. Excludes collations, CHECK constraints and storage
- * options.
+ * Returns the lines of the database catalog that schema.prisma can describe. Excludes collations, CHECK constraints and
+ * storage options.
  */
 function filterPrismaLines(catalog: string): string[] {
   const sections = catalog.split('\n\n').filter((section) => /^(Columns|Constraints|Indexes)\n/.test(section));

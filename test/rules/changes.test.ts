@@ -8,8 +8,8 @@ import { endpoints } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests that a cursor of any change feed misses no committed change, by any writer and after any failure of the server.
- * Uses a separate database, because the tests open transactions that delay the change feed.
+ * Tests that a client with a cursor misses no committed change, even after a server failure. Uses a separate database,
+ * because the tests open transactions that delay the change feed.
  */
 // A long transaction in any database of the PostgreSQL server delays the change feed, so the timeout is long.
 vi.setConfig({ testTimeout: 120_000 });
@@ -61,13 +61,13 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
 }
 
 /**
- * Waits until the change feed contains exactly these changes. Transactions in other databases of the PostgreSQL server
- * can delay changes.
+ * Waits until the change feed contains exactly the expected changes. Transactions in other databases of the PostgreSQL
+ * server can delay changes.
  */
 const expectChanges = (path: string, cursor: string | undefined, ids: number[]) =>
   expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 90_000 }).toEqual(ids);
 
-/** Functions that create and change a row of each resource. */
+/** For each resource, a function that creates a row and a function that changes a row. */
 const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {
   tickets: {
     make: () => workspace.createTicket(),
@@ -101,7 +101,7 @@ describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
   const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
 
-  it('lists each changed row once in the change feed, with its current values, by time of last change', async () => {
+  it('lists each changed row once in the change feed, in the order of the last changes', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
     await expectChanges(path, begin, rows);
@@ -194,7 +194,7 @@ describe('a change feed during an open transaction', () => {
     };
   }
 
-  it.each(['COMMIT', 'ROLLBACK'] as const)('lists newer changes only after %s of an open transaction', async (how) => {
+  it.each(['COMMIT', 'ROLLBACK'] as const)('lists newer changes only after the %s of an open transaction', async (how) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges('/tickets/changes', undefined, [first.id, second.id]);
     const { cursor } = await walk('/tickets/changes');
@@ -205,7 +205,7 @@ describe('a change feed during an open transaction', () => {
     await expectChanges('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
   });
 
-  it('returns the changes of a long transaction that was open at the time of `since`', async () => {
+  it('returns the changes of a transaction that was still open at the time of `since`', async () => {
     const late = await workspace.createTicket();
     const early = await workspace.createTicket();
     await expectChanges('/tickets/changes', undefined, [late.id, early.id]);
@@ -215,7 +215,7 @@ describe('a change feed during an open transaction', () => {
     await sql.query("UPDATE changes SET changed_at = now() - interval '2 hours' WHERE tenant_id = $1", [
       workspace.tenantId,
     ]);
-    // Both transactions wrote before the time of `since`, but one of them was still open at that time.
+    // Both transactions wrote before `since`, but one transaction was still open at `since`.
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await expect
       .poll(async () => (await changes('/tickets/changes', { since })).ids, { timeout: 30_000 })
@@ -224,11 +224,11 @@ describe('a change feed during an open transaction', () => {
 });
 
 describe('since', () => {
-  it('starts the change feed at the time of `since` with at most one older change', async () => {
+  it('returns at most one change that is older than `since`', async () => {
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
     await expectChanges('/tickets/changes', undefined, ids);
-    // Sets the times of the changes to one per day, the last one today. No transaction was open at these times.
+    // Spreads the changes over 20 days, one change per day. No transaction was open at the times of the changes.
     await sql.query(
       `UPDATE changes SET changed_at = now() - (20 - array_position($2::bigint[], id)) * interval '1 day',
          horizon = position
@@ -244,7 +244,7 @@ describe('since', () => {
     }
   });
 
-  it('returns an empty page for `since` if no row has ever changed', async () => {
+  it('returns an empty change feed page for `since` if no row has ever changed', async () => {
     const since = new Date(Date.now() - 1000).toISOString();
     expect(await changes('/assets/changes', { since })).toMatchObject({ ids: [], hasMore: false });
   });
@@ -273,7 +273,7 @@ describe('changes from different writers', () => {
     await expectChanges('/tickets/changes', cursor, [id]);
   });
 
-  it('omits a ticket from the change feed after a PATCH without changes', async () => {
+  it('does not list a ticket in the change feed after a PATCH that changes nothing', async () => {
     const { id } = await workspace.createTicket(ticket);
     await expectChanges('/tickets/changes', undefined, [id]);
     const { cursor } = await walk('/tickets/changes');
@@ -289,7 +289,7 @@ describe('changes from different writers', () => {
     await expectChanges('/assets/changes', begin, [kept.id]);
   });
 
-  it('denies the request role the right to write to the change tables', async () => {
+  it('prevents the request role from writing to the change tables', async () => {
     const { pool } = api.databases.requests;
     for (const statement of [
       'DELETE FROM changes',
@@ -316,7 +316,7 @@ describe('a change feed when PostgreSQL', () => {
   const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
   const dayMicroseconds = 86_400_000_000n;
 
-  /** Ends all database sessions, as a restart of PostgreSQL does. */
+  /** Ends all database sessions, like a restart of PostgreSQL. */
   const endSessions = () =>
     sql.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -324,7 +324,7 @@ describe('a change feed when PostgreSQL', () => {
     );
 
   /**
-   * Simulates a restart of PostgreSQL after all previous writes. Returns the cursor that the server would have issued
+   * Simulates a restart of PostgreSQL after all previous writes. Returns the cursor as if the server had issued it
    * before the restart.
    */
   async function startAgain(cursor: string): Promise<string> {
@@ -349,7 +349,7 @@ describe('a change feed when PostgreSQL', () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
-    // After a crash, PostgreSQL reuses transaction ids that it had not written to disk. So a cursor can be ahead of new
+    // After a crash, PostgreSQL reuses transaction ids that it didn't write to disk. A cursor can then be ahead of new
     // changes.
     const lost = readCursor(followed(), cursor);
     const ahead = writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 });
@@ -365,7 +365,7 @@ describe('a change feed when PostgreSQL', () => {
     expect((await walk(path, next)).ids).toEqual([]);
   });
 
-  it('returns all changes when two transactions record a recovery of PostgreSQL concurrently', async () => {
+  it('returns all changes if two transactions concurrently record a PostgreSQL recovery', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query('DELETE FROM server_runs');
     await endSessions();
@@ -376,7 +376,7 @@ describe('a change feed when PostgreSQL', () => {
         return client;
       }),
     );
-    // The transaction with the lower transaction id commits last.
+    // The transaction with the lower transaction id writes last.
     await early?.query('BEGIN; SELECT pg_current_xact_id()');
     await late?.query('BEGIN; SELECT pg_current_xact_id()');
     const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
@@ -396,7 +396,7 @@ describe('a change feed when PostgreSQL', () => {
     expect((await walk(path, second.cursor)).ids).toEqual([]);
   });
 
-  it('records a recovery of PostgreSQL in two transactions without blocking while the clock is behind', async () => {
+  it('does not block a second transaction that records a PostgreSQL recovery while the clock is behind', async () => {
     const tickets = [await workspace.createTicket(), await workspace.createTicket()];
     await sql.query("UPDATE change_epochs SET started_at = started_at + interval '1 hour'");
     await sql.query('DELETE FROM server_runs');
@@ -415,11 +415,11 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, undefined, ids);
   });
 
-  it('lists every change after the database was temporarily on another server', async () => {
+  it('lists every change even if the database was temporarily on another server', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const given = readCursor(followed(), (await walk(path)).cursor);
-    // Simulates a period on another server, with a later start time than this server.
+    // Simulates that the database ran for a time on another server, which started later than the current server.
     await sql.query(
       `INSERT INTO change_epochs
        SELECT max(begins_at) + 1, max(started_at) + interval '1 hour', 1, max(position_offset) FROM change_epochs`,
@@ -431,7 +431,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, writeCursor(followed(), there), [after.id]);
   });
 
-  it('lists every change after a restore of the database to a time before the cursor was issued', async () => {
+  it('lists every change after a database restore to a time before the server issued the cursor', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const { cursor } = await walk(path);
@@ -442,7 +442,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, given, [after.id]);
   });
 
-  it('lists every change after a restore if a client reads the feed before the first write', async () => {
+  it('lists every change after a database restore if a client reads the feed before the first write', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const lost = readCursor(followed(), (await walk(path)).cursor);
@@ -453,7 +453,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, cursor, [after.id]);
   });
 
-  it('lists all changes again after a restore of the database to a time before the last restart', async () => {
+  it('lists all changes again after a database restore to a time before the last restart', async () => {
     const ids = [(await workspace.createTicket()).id, (await workspace.createTicket()).id];
     await expectChanges(path, undefined, ids);
     const given = readCursor(followed(), (await walk(path)).cursor);
@@ -466,11 +466,11 @@ describe('a change feed when PostgreSQL', () => {
     ['higher', 'was started since', -1_000_000_000],
     ['lower', 'has run for longer', 1_000_000_000],
     ['higher', 'has run for longer', -1_000_000_000],
-  ])('continues the change feed with %s transaction numbers on a new server that %s', async (_, since, by) => {
+  ])('continues the change feed on a server with %s transaction numbers that %s', async (_, since, by) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);
-    // Moves all changes to the transaction numbers of another server.
+    // Changes the transaction numbers of all changes, as if another server had recorded them.
     await sql.query('UPDATE changes SET position = position + $1, horizon = horizon + $1', [by]);
     await sql.query(
       `WITH gone AS (DELETE FROM change_epochs)
@@ -481,12 +481,12 @@ describe('a change feed when PostgreSQL', () => {
     let moved = writeCursor(followed(), { ...place, position: place.position + by });
     if (since === 'was started since') moved = await startAgain(moved);
     else {
-      // A dump contains the change feed records of the other server.
+      // A database dump contains the change feed records of the server that wrote the dump.
       await sql.query('UPDATE server_runs SET system_identifier = 1');
       await endSessions();
     }
 
-    // The next request makes the database record the new server. This transaction starts before that request.
+    // The next request makes the database record the new server, so the test opens a transaction before that request.
     const early = new pg.Client({ connectionString: api.databaseUrl });
     await early.connect();
     await early.query('BEGIN; SELECT pg_current_xact_id()');

@@ -47,7 +47,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$title', (endpoint) => {
-  /** Creates a row. Returns a function that sends a request for the row, with a different value each time. */
+  /** Creates a row. Returns a function that sends a request to the row with a different value on each call. */
   async function createSender() {
     const sample = await endpoint.sample(workspace);
     let count = 0;
@@ -119,12 +119,12 @@ describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !ac
 );
 
 describe('the version of a webhook subscription', () => {
-  it('accepts the ETag of a webhook in If-Match after deliveries, but not in If-None-Match', async () => {
+  it('accepts an older ETag of a webhook in If-Match if only deliveries changed the webhook', async () => {
     const { id } = await workspace.createWebhook();
     const path = `/webhooks/${id}`;
     const { headers } = await workspace.call('GET', path);
     const known = { 'if-match': String(headers.etag) };
-    // Updates the columns that workers update after a delivery.
+    // The changes of the webhook that a worker makes after a delivery.
     const noted = [
       "last_success_at = '2026-11-20T10:00:00Z'",
       "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",
@@ -146,7 +146,7 @@ describe('the version of a webhook subscription', () => {
     expect((await workspace.call('DELETE', path, undefined, weak)).status).toBe(412);
   });
 
-  it('returns a new ETag for a webhook after every change, including a new secret and a pause', async () => {
+  it('changes the ETag of a webhook after every change, including a new secret and a pause', async () => {
     const { id } = await workspace.createWebhook();
     const changes: object[] = [
       { url: 'https://hooks.example.com/other' },
@@ -171,7 +171,7 @@ describe('the version of a webhook subscription', () => {
 describe('the version of a ticket', () => {
   const getEtag = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).headers.etag;
 
-  it('returns a new ETag for a ticket after every change, but not after a PATCH that changes nothing', async () => {
+  it('changes the ETag of a ticket after every change, but not after a PATCH that changes nothing', async () => {
     const { id } = await workspace.createTicket();
     const seen = [await getEtag(id)];
     const changes: (() => Promise<Answer | unknown>)[] = [
@@ -179,7 +179,7 @@ describe('the version of a ticket', () => {
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }),
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] }),
       () => workspace.createComment(id),
-      // Simulates a process of an earlier release without ticket versions, which restores an earlier title.
+      // Simulates a server of an earlier release. That release doesn't support ticket versions.
       () => api.prisma.$executeRaw`UPDATE tickets SET title = 'VPN drops' WHERE id = ${id}`,
     ];
     for (const make of changes) {
@@ -210,7 +210,7 @@ describe('the version of a ticket', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
   });
 
-  it('restarts the version of a ticket at 1 after the maximum of the database type', async () => {
+  it('restarts the ticket version at 1 after the maximum value of the column type', async () => {
     const { id } = await workspace.createTicket();
     await api.prisma.$executeRaw`ALTER TABLE tickets DISABLE TRIGGER tickets_next_version`;
     await api.prisma.$executeRaw`UPDATE tickets SET version = 2147483647 WHERE id = ${id}`;

@@ -12,8 +12,8 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /**
- * Requests of all tenants share a few database connections, each of which is set to one tenant at a time. After any
- * failure of a connection, a request must return only rows of its own tenant.
+ * All tenants share a few database connections. The server assigns each connection to one tenant at a time. Even after
+ * a connection failure, a request must return only rows of its own tenant.
  */
 it('returns the requested rows or 500 while PostgreSQL cancels statements and ends connections', async () => {
   const api = await startApi({ ownDatabase: true });
@@ -24,7 +24,7 @@ it('returns the requested rows or 500 while PostgreSQL cancels statements and en
   const failures: unknown[] = [];
   let answered = 0;
   const begun = Date.now();
-  // On a busy machine, it can take a while until the first statement is canceled.
+  // On a busy machine, PostgreSQL can take several seconds to cancel the first statement.
   const shouldContinue = () => Date.now() < begun + (failures.length === 0 ? 15_000 : 2000);
   const reading = Array.from({ length: 32 }, async (_, reader) => {
     for (let i = reader; shouldContinue(); i++) {
@@ -88,7 +88,7 @@ it('keeps a database connection open after a failed statement', async () => {
   const session = await getSession();
   for (let times = 0; times < 3; times++) await expect(pool.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
   expect(await getSession()).toBe(session);
-  // The pool replaces a connection that is still in a transaction, or that PostgreSQL has terminated.
+  // The pool replaces a connection that is still in a transaction or that PostgreSQL has terminated.
   await expect(pool.query('BEGIN; SELECT 1 / 0; COMMIT')).rejects.toThrow('division by zero');
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   const broken = expect(pool.query('SELECT pg_sleep(60)')).rejects.toThrow('terminating connection');
@@ -99,7 +99,7 @@ it('keeps a database connection open after a failed statement', async () => {
   await api.close();
 });
 
-it('uses at most one database connection at a time for each request and page', async () => {
+it('uses at most one database connection at a time per request and page', async () => {
   const api = await startApi();
   const workspace = await createWorkspace(api);
   const visitor = await signIn(api, workspace);
@@ -143,7 +143,7 @@ async function createReads(api: Api): Promise<Read[]> {
   }));
 }
 
-it('returns 500 with Retry-After when a change waits too long for a lock', async () => {
+it('returns 500 with Retry-After if a change waits too long for a lock', async () => {
   const api = await startApi({ env: { LOCK_TIMEOUT_MS: '200' } });
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createAsset();

@@ -8,7 +8,7 @@ import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /**
- * The server must run a POST with an Idempotency-Key once, even if the client sends the request repeatedly
+ * The server must run a POST request with an Idempotency-Key only once, even if the client repeats the request
  * (docs/decisions/idempotency.md).
  */
 let api: Api;
@@ -36,7 +36,7 @@ it('supports Idempotency-Key for every POST endpoint', () => {
   ]);
 });
 
-it('stores no guessable fingerprint of a signing secret, and detects a different secret', async () => {
+it('detects a different signing secret without storing a guessable fingerprint', async () => {
   const body = { url: 'https://example.com/hook', events: ['ticket.created'], secret: 'weak' };
   const headers = { 'idempotency-key': unique() };
   const post = (secret = body.secret) =>
@@ -71,7 +71,7 @@ describe('a webhook whose secret the server generated', () => {
     return { headers, post, made, secret, webhook };
   }
 
-  it('returns a generated secret again for the same Idempotency-Key, and stores no copy of the secret', async () => {
+  it('returns a generated secret again for the same Idempotency-Key without storing a copy', async () => {
     const { headers, post, made, secret } = await create();
     const replayed = await post();
     expect(replayed.headers).toMatchObject({ 'idempotent-replayed': 'true', etag: made.headers.etag });
@@ -85,7 +85,7 @@ describe('a webhook whose secret the server generated', () => {
   it.each([
     ['the secret was changed', 'PATCH', { secret: 'another secret' }],
     ['the subscription was deactivated', 'DELETE', undefined],
-  ] as const)('replays the response of a webhook creation without the secret after %s', async (_, method, change) => {
+  ] as const)('omits the secret from a replayed response for a new webhook after %s', async (_, method, change) => {
     const { post, webhook } = await create();
     expect((await workspace.call(method, `/webhooks/${webhook.id}`, change)).status).toBe(200);
     const replayed = await post();
@@ -94,7 +94,7 @@ describe('a webhook whose secret the server generated', () => {
   });
 });
 
-/** Counts the rows of a workspace in each table to which POST endpoints add rows. */
+/** Counts the rows of a workspace in each table that POST endpoints add rows to. */
 async function countRows({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };
   const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay } = api.prisma;
@@ -116,7 +116,7 @@ describe.each(posts)('$title', (endpoint) => {
       api.call({ ...call, key: workspace.key, ...changed, headers: { 'idempotency-key': idempotencyKey } });
   };
 
-  it('replays the first response for a repeated Idempotency-Key and creates no resource', async () => {
+  it('replays the first response for a repeated Idempotency-Key without creating another resource', async () => {
     const send = sender(await endpoint.sample(workspace));
     const key = unique();
     const first = await send(key);
@@ -133,7 +133,7 @@ describe.each(posts)('$title', (endpoint) => {
     expect(await countRows(workspace)).toEqual(rows);
   });
 
-  it('runs a repeated request again if its Idempotency-Key is different or missing', async () => {
+  it('runs a repeated request again if the Idempotency-Key is different or missing', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const first = await send(unique());
@@ -142,14 +142,14 @@ describe.each(posts)('$title', (endpoint) => {
     for (const { headers } of [first, second, third]) expect(headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('accepts a used Idempotency-Key for the same fields in another order, but not for another body', async () => {
+  it('accepts a used Idempotency-Key if only the order of the fields differs', async () => {
     const sample = await endpoint.sample(workspace);
     const send = sender(sample);
     const key = unique();
     const { text } = await send(key);
     const turned = sample.body && Object.fromEntries(Object.entries(sample.body).reverse());
     expect((await send(key, { body: turned })).text).toBe(text);
-    // The following check needs a request body, which some endpoints don't have.
+    // The next check needs a request body, but some endpoints have no body.
     if (sample.body === undefined) return;
     const [name = '', value] = Object.entries(sample.body)[0] ?? [];
     const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : `${value}/x` };
@@ -191,7 +191,7 @@ describe.each(posts)('$title', (endpoint) => {
   });
 });
 
-/** Locks the table of stored responses, so that requests wait at their last step. */
+/** Locks the table of stored responses. Requests then wait before they store their responses. */
 async function blockStorage() {
   const client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
@@ -233,7 +233,7 @@ it('runs only one of 20 concurrent requests with the same Idempotency-Key', asyn
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
 });
 
-it('rolls back a request if a duplicate stores its response with the same Idempotency-Key first', async () => {
+it('rolls back a request if a duplicate request stores its response first', async () => {
   const [earlier, key, title] = [unique(), unique(), unique()];
   const first = await post({ ...ticket, title }, earlier);
   const stored = await blockStorage();
@@ -249,7 +249,7 @@ it('rolls back a request if a duplicate stores its response with the same Idempo
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
 });
 
-it('replays the stored response if the concurrent duplicate violates a constraint', async () => {
+it('replays the stored response if a concurrent duplicate request violates a constraint', async () => {
   const [earlier, key] = [unique(), unique()];
   const asset = { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' };
   const send = (key: string) => workspace.call('POST', '/assets', asset, { 'idempotency-key': key });
@@ -276,7 +276,7 @@ it('accepts a corrected request with the same Idempotency-Key after an error res
   expect((await post(ticket, key)).text).toBe(made.text);
 });
 
-it('rolls back the writes and the Idempotency-Key of a request that fails after its writes', async () => {
+it('rolls back all writes and the Idempotency-Key if the request fails at the end', async () => {
   const key = unique();
   const title = `Fails ${key}`;
   await api.owner.pool.query(`ALTER TABLE idempotency_keys ADD CONSTRAINT none CHECK (key <> '${key}') NOT VALID`);
@@ -286,7 +286,7 @@ it('rolls back the writes and the Idempotency-Key of a request that fails after 
   expect((await post({ ...ticket, title }, key)).status).toBe(201);
 });
 
-it('emits one event for repeated requests with the same Idempotency-Key', async () => {
+it('emits only one event for repeated requests with the same Idempotency-Key', async () => {
   const own = await createWorkspace(api);
   await own.createWebhook({ events: ['ticket.created'] });
   const key = unique();
@@ -296,7 +296,7 @@ it('emits one event for repeated requests with the same Idempotency-Key', async 
   expect(events.map((event) => JSON.parse(event.body).ticket)).toEqual([body.data]);
 });
 
-it('accepts an Idempotency-Key that another API key or workspace has used', async () => {
+it('accepts an Idempotency-Key that another API key or another workspace has used', async () => {
   const key = unique();
   const other = await createWorkspace(api);
   const otherKey = await workspace.createKey();
@@ -310,7 +310,7 @@ it('accepts an Idempotency-Key that another API key or workspace has used', asyn
   expect(new Set([first.body.data.id, second.body.data.id, third.body.data.id]).size).toBe(3);
 });
 
-it('checks the API key, scope and rate limit before it replays an idempotent response', async () => {
+it('checks the API key, scope and rate limit before replaying a stored response', async () => {
   const limited = await startApi({ env: { RATE_LIMIT_GROUP: '2' }, databaseUrl: api.databaseUrl });
   const idempotencyKey = { 'idempotency-key': unique() };
   const call = (key: string) =>
@@ -325,7 +325,7 @@ it('checks the API key, scope and rate limit before it replays an idempotent res
   await limited.close();
 });
 
-it('replays the response of a bulk request with the current tickets', async () => {
+it('replays the response to a bulk request with the current values of the tickets', async () => {
   const headers = { 'idempotency-key': unique() };
   const body = { tickets: [ticket, { ...ticket, title: '' }, { ...ticket, title: 'Second' }] };
   const first = await workspace.call('POST', '/tickets/bulk', body, headers);
@@ -357,7 +357,7 @@ describe('expiry after 24 hours', () => {
     expect((await post(other, key)).text).toBe(second.text);
   });
 
-  it('deletes idempotent responses older than 24 hours in batches', async () => {
+  it('deletes stored responses that are older than 24 hours in batches', async () => {
     await pruneIdempotencyKeys(api.prisma);
     const prefix = unique();
     const own = await createWorkspace(api);

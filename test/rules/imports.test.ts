@@ -23,12 +23,12 @@ describe('the import check', () => {
     ],
     ['the contract by the client', 'client/src/send.ts', '@itsm-api/contract'],
     ['the environment by a file outside all layers', 'server/src/helpers.ts', './env.ts'],
-  ])('rejects a value import and a type import of %s', (_, file, target) => {
+  ])('rejects value imports and type imports of %s', (_, file, target) => {
     expect(faultsOf(file, `import { a } from '${target}';`)).toHaveLength(1);
     expect(faultsOf(file, `import type { A } from '${target}';`)).toHaveLength(1);
   });
 
-  it('allows imports in the direction that the architecture permits', () => {
+  it('accepts imports in the directions that the architecture allows', () => {
     const source =
       "import { contract } from '@itsm-api/contract';\nimport { emit } from '../../webhooks/outbox/emit.ts';";
     expect(faultsOf(queries, source)).toEqual([]);

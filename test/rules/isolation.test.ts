@@ -6,17 +6,17 @@ import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples
 import { createWorkspace, unique, type Workspace, webhook } from '../support/workspace.ts';
 
 /**
- * Tests that tenants are isolated. For each id in a path, body field or filter, a request with an id of another tenant
- * must get the same response as a request with an unknown id, and must change nothing.
+ * Tests that tenants are isolated. If an id in a path, body field or filter is of another tenant, the response must be
+ * the same as for an unknown id. The request must change nothing.
  */
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
-/** The ids of one row of each resource of the other tenant. */
+/** For each resource, the id of one row of the other tenant. */
 let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
 const unknownId = 9007199254740991;
 
-/** The resource to which each id field refers. The test of a field fails if the field is missing here. */
+/** The resource that each id field refers to. If a field is missing, the test for the field fails. */
 const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
   assignedToId: 'user',
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Requests all data of the other tenant from the API, to detect changes. */
+/** Reads all data of the other tenant from the API to detect changes. */
 async function readTheirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
   paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
@@ -56,8 +56,8 @@ async function readTheirData(): Promise<unknown[]> {
 }
 
 /**
- * Sends a request with an id of the other tenant and a request with an unknown id. Fails if the responses differ, and
- * returns the first response.
+ * Sends a request with an id of the other tenant and a request with an unknown id. Fails if the responses differ.
+ * Returns the first response.
  */
 async function expectSameResponse(foreignId: number, send: (id: number) => Promise<Answer>): Promise<Answer> {
   const before = await readTheirData();
@@ -68,7 +68,7 @@ async function expectSameResponse(foreignId: number, send: (id: number) => Promi
   return foreign;
 }
 
-/** Returns a response without the headers that change with every request: rate limits and the date. */
+/** Returns a response without the date header and the rate limit headers, which change with every request. */
 function comparable({ status, headers }: Answer) {
   const kept = Object.entries(headers).filter(([name]) => !/ratelimit|^date$/.test(name));
   return { status, headers: Object.fromEntries(kept) };
@@ -89,7 +89,7 @@ function idFields(schema: unknown): { name: string; many: boolean }[] {
   });
 }
 
-/** Returns the resource to which the id in the path of an endpoint refers. */
+/** Returns the resource that the id in an endpoint's path refers to. */
 function getResource({ route }: SampledEndpoint): keyof typeof their {
   const name = route.path.split('/')[4]?.replace(/ies$/, 'y').replace(/s$/, '');
   return name as keyof typeof their;
@@ -98,7 +98,7 @@ function getResource({ route }: SampledEndpoint): keyof typeof their {
 const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)("$title with the other tenant's id", (endpoint) => {
-  it('returns 404 for the id of another tenant, with the same error as for an unknown id', async () => {
+  it('returns the same 404 error for an id of another tenant and an unknown id', async () => {
     const { params = {}, body } = await endpoint.sample(mine);
     const [name = ''] = Object.keys(params);
     const resource = getResource(endpoint);
@@ -134,7 +134,7 @@ const bodyFields = keyedEndpoints.flatMap((endpoint) => {
 });
 
 describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
-  it('returns INVALID_REFERENCE for a reference to another tenant, as for an unknown id', async () => {
+  it('returns INVALID_REFERENCE for an id of another tenant, as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
     const own = async () => (await endpoint.sample(mine)).params;
     const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
@@ -186,7 +186,7 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
 });
 
 describe("a webhook filter with the other tenant's ids", () => {
-  it.each(['POST', 'PATCH'])('accepts ids of another tenant in a filter of %s and delivers nothing', async (method) => {
+  it.each(['POST', 'PATCH'])('delivers nothing to a webhook if the filter in a %s request contains ids of another tenant', async (method) => {
     const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
     for (const [field, resource] of Object.entries(fields)) {
       const known = await mine.createWebhook();
@@ -213,7 +213,7 @@ describe("a webhook filter with the other tenant's ids", () => {
 describe.each(keyedEndpoints.filter(({ route }) => route.method === 'POST'))(
   "$title with the other tenant's Idempotency-Key",
   (endpoint) => {
-    it('accepts the Idempotency-Key of another tenant as a new key', async () => {
+    it('treats the Idempotency-Key of another tenant as a new key', async () => {
       const send = async (workspace: Workspace, idempotencyKey: string) => {
         const headers = { 'idempotency-key': idempotencyKey };
         return api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, headers });
@@ -246,7 +246,7 @@ describe.each(filters)("$title filtered by the other tenant's id as $field.name"
 const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as ZodObject).shape ?? {}));
 
 describe.each(lists)('$title', (endpoint) => {
-  it('lists no row of another tenant', async () => {
+  it('lists no rows of another tenant', async () => {
     const answer = await call(endpoint, await endpoint.sample(mine), 'perPage=100');
     const ids = answer.body.data.map(({ id }: { id: number }) => id);
     const resource = endpoint.route.path.split('/').at(-1)?.slice(0, -1);
@@ -258,7 +258,7 @@ describe.each(lists)('$title', (endpoint) => {
 const feeds = keyedEndpoints.filter(({ route }) => 'cursor' in ((route.query as ZodObject).shape ?? {}));
 
 describe.each(feeds)('$title', (endpoint) => {
-  it('lists no row of another tenant in the change feed', async () => {
+  it('lists no rows of another tenant in the change feed', async () => {
     const own = await endpoint.sample(mine);
     const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
     for (const query of ['', 'since=2020-01-01T00:00:00Z']) {
@@ -282,7 +282,7 @@ describe.each(feeds)('$title', (endpoint) => {
 });
 
 describe('the coverage of this test', () => {
-  it('tests tenant isolation for every endpoint, field and filter with an id', () => {
+  it('covers every endpoint, field and filter with an id in the tenant isolation tests', () => {
     expect(withId).toHaveLength(22);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'POST /tickets requesterId',

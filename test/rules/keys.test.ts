@@ -54,13 +54,13 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
   const { scope } = endpoint.route.metadata;
 
   if (scope === 'any') {
-    it('accepts an API key with any scope if the endpoint requires no scope', async () => {
+    it('accepts any valid API key if the endpoint requires no scope', async () => {
       const key = await workspace.createKey({ scopes: ['kb:read'] });
       const answer = await api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key });
       expect(answer.status, answer.text).toBe(endpoint.success);
     });
   } else {
-    it('returns 403 for an API key without the required scope, and names the scope', async () => {
+    it('returns 403 and names the required scope if the API key lacks the scope', async () => {
       const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
       const key = await workspace.createKey({ scopes: others as never });
       const sample = await endpoint.sample(workspace);
@@ -169,12 +169,12 @@ describe('a key that has been used', () => {
     const after = list(key);
     await sleep(100);
     answered.resolve();
-    // The first lookup of the API key took so long that the server repeats the lookup.
+    // The first lookup of the API key took too long, so the server repeats the lookup.
     expect([(await before).status, (await after).status, (await list(key)).status]).toEqual([401, 401, 401]);
     querySpy.mockRestore();
   });
 
-  it('accepts an API key after the notification connection is lost, and still applies revocations', async () => {
+  it('accepts valid API keys and rejects revoked keys after the notification connection is lost', async () => {
     const key = await createUsedKey();
     await api.prisma.$executeRaw`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -203,7 +203,7 @@ describe('a key lookup', () => {
     }
   });
 
-  it('rejects an expired API key with any datestyle of the database', async () => {
+  it("rejects an expired API key regardless of the database's datestyle setting", async () => {
     const database = await cloneDatabase();
     await execute(
       database.url,
@@ -219,7 +219,7 @@ describe('a key lookup', () => {
 });
 
 describe('lastUsedAt', () => {
-  it('never changes lastUsedAt of an API key to an earlier time', async () => {
+  it('never sets lastUsedAt of an API key to an earlier time', async () => {
     const other = await createWorkspace(api);
     const { tenantId } = other;
     const { id } = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });
@@ -233,14 +233,14 @@ describe('lastUsedAt', () => {
     expect(await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } })).toMatchObject({ lastUsedAt: later });
   });
 
-  it('writes lastUsedAt of API keys in batches, at most once a minute', async () => {
+  it('writes lastUsedAt of API keys in batches, at most once per minute', async () => {
     const other = await createWorkspace(api);
     const read = () => api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: other.tenantId } });
     await other.call('GET', '/tickets');
     await expect.poll(async () => (await read()).lastUsedAt, { timeout: 8000 }).toEqual(now);
   });
 
-  it('writes lastUsedAt of an API key again after a failed write', async () => {
+  it("retries a failed write of an API key's lastUsedAt", async () => {
     const own = await startApi({ ownDatabase: true });
     const { tenantId } = await createWorkspace(own);
     const read = () => own.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });

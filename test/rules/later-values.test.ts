@@ -3,8 +3,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * During an update, the next release runs concurrently with this release, and can write values that this release
- * doesn't know (docs/decisions/schema-migrations.md).
+ * During an update, the next release runs concurrently with the current release. The next release can write values that
+ * the current release doesn't support (docs/decisions/schema-migrations.md).
  */
 let api: Api;
 let owner: Workspace;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('accepts an API key with an unknown scope of a later release', async () => {
+it('accepts an API key that has a scope from a later release', async () => {
   const key = await owner.createKey({ scopes: ['tickets:read', 'webhooks:manage'] });
   await api.owner.pool.query(
     `UPDATE api_keys SET scopes = scopes || ARRAY['changes:plan'] WHERE id = (SELECT max(id) FROM api_keys)`,
@@ -26,7 +26,7 @@ it('accepts an API key with an unknown scope of a later release', async () => {
   expect((await call('/me')).body.data.key.scopes).toEqual(['tickets:read', 'webhooks:manage']);
 });
 
-it('keeps unknown event types of a later release when a subscription changes', async () => {
+it('keeps the event types from a later release when a client updates a subscription', async () => {
   const { id } = await owner.createWebhook({ events: ['ticket.created'] });
   await api.owner.pool.query(
     `UPDATE webhook_subscriptions SET events = ARRAY['change.planned', 'ticket.created'] WHERE id = $1`,
@@ -46,7 +46,7 @@ it('keeps unknown event types of a later release when a subscription changes', a
   expect(row.events).toContain('change.planned');
 });
 
-it('omits subscriptions and deliveries with only unknown event types of a later release', async () => {
+it('omits a subscription or delivery if all its event types are from a later release', async () => {
   const workspace = await createWorkspace(api);
   const [theirs, mine] = [await workspace.createWebhook(), await workspace.createWebhook()];
   await workspace.createTicket();

@@ -5,8 +5,8 @@ import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests two servers with different limits. Requests reach the group limit first on one server, and the global limit
- * first on the other server.
+ * Tests two servers. On `groupTight`, requests reach the group limit first. On `globalTight`, requests reach the global
+ * limit first.
  */
 let groupTight: Api;
 let globalTight: Api;
@@ -31,7 +31,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
   it.each([
     ['its group', () => groupTight, { global: 60, group: 3 }, `endpoint group \`${group}\``],
     ['all endpoints', () => globalTight, { global: 3, group: 30 }, 'in total'],
-  ])('returns 429 when the rate limit of %s is used up', async (_, api, limits, named) => {
+  ])('returns 429 if the rate limit of %s is used up', async (_, api, limits, named) => {
     const workspace = await createWorkspace(api());
     const sample = await endpoint.sample(workspace);
     const key = await workspace.createKey();
@@ -64,14 +64,14 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     expect(refused.headers['retry-after']).toBe(String(retryAfterSeconds));
     expect(refused.headers['x-ratelimit-remaining']).toBe('0');
     expect(refused.headers['ratelimit-policy']).toBeDefined();
-    // The server counts a rejected request in neither rate limit window.
+    // The server doesn't count a rejected request toward any rate limit.
     const again = await call();
     expect(again.headers.ratelimit?.replace(/t=\d+/g, '')).toBe(refused.headers.ratelimit?.replace(/t=\d+/g, ''));
   });
 });
 
 describe('rate limits', () => {
-  it('counts requests in the rate limit of the endpoint group and in the global rate limit', async () => {
+  it('counts a request toward the group rate limit and the global rate limit', async () => {
     const workspace = await createWorkspace(groupTight);
     const { key, answers } = await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -80,14 +80,14 @@ describe('rate limits', () => {
     expect(users.headers.ratelimit).toMatch(/^"global";r=56;t=\d+, "users";r=2;/);
   });
 
-  it('counts requests of two API keys of a tenant in separate rate limits', async () => {
+  it('applies separate rate limits to two API keys of one tenant', async () => {
     const workspace = await createWorkspace(groupTight);
     await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
     const { answers } = await spend(groupTight, workspace, { times: 1, path: '/api/public/v1/tickets' });
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('counts requests with a missing scope or invalid content toward the rate limit', async () => {
+  it('counts requests toward the rate limit even if the scope is missing or the content is invalid', async () => {
     const workspace = await createWorkspace(groupTight);
     const key = await workspace.createKey({ scopes: ['users:read'] });
     const get = (path: string) => groupTight.call({ method: 'GET', path, key });
@@ -95,7 +95,7 @@ describe('rate limits', () => {
     expect((await get('/api/public/v1/tickets/0')).headers['x-ratelimit-remaining']).toBe('1');
   });
 
-  it('never exceeds a rate limit, even with 20 concurrent requests', async () => {
+  it('enforces a rate limit for 20 concurrent requests', async () => {
     const workspace = await createWorkspace(globalTight);
     const key = await workspace.createKey();
     const calls = Array.from({ length: 20 }, () =>
@@ -106,20 +106,20 @@ describe('rate limits', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(17);
   });
 
-  it('allows exactly 30 of 80 concurrent requests in each of two rate limit groups', async () => {
+  it('allows exactly 30 concurrent requests per minute in each of two endpoint groups', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const all = Array.from({ length: 80 }, (_, i) => workspace.call('GET', i % 2 === 0 ? '/tickets' : '/users'));
     const answers = await Promise.all(all);
     const through = (group: number) => answers.filter(({ status }, i) => i % 2 === group && status === 200);
     expect([through(0).length, through(1).length]).toEqual([30, 30]);
-    // Each response contains the remaining quota at the time of its request, so all values differ.
+    // Each response contains the remaining quota after its request, so all values differ.
     const left = through(0).map(({ headers }) => Number(/r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1]));
     expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
     await api.close();
   });
 
-  it('starts a new rate limit window exactly when the previous window ends', async () => {
+  it('starts a new rate limit window at the exact end of the previous window', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' }, clock: () => clock });
     const workspace = await createWorkspace(api);
@@ -132,7 +132,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('keeps the length of a rate limit window when the system clock changes', async () => {
+  it('does not change the length of a rate limit window when the system clock changes', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const workspace = await createWorkspace(api);
     const list = () => workspace.call('GET', '/tickets');
@@ -146,14 +146,14 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('reports the rate limit window that ends later if both limits are used up', async () => {
+  it('reports the rate limit that resets later if the group limit and the global limit are used up', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '2', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
     const workspace = await createWorkspace(api);
     await workspace.call('GET', '/tickets');
     clock += 50_000;
     await workspace.call('GET', '/assets');
-    // The first global window has ended, but the window of the assets group hasn't.
+    // The first global rate limit window has ended, but the window of the assets group hasn't.
     clock += 11_000;
     await workspace.call('GET', '/tickets');
     clock += 1000;
@@ -167,7 +167,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('uses the rate limits of the specification by default', async () => {
+  it('uses the rate limits in the specification by default', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const { headers } = await workspace.call('GET', '/tickets');
@@ -195,7 +195,7 @@ describe('failed authentication', () => {
   it.each([
     ['203.0.113.1', '203.0.113.1', '203.0.113.2'],
     ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
-  ])('limits failed authentication per IPv4 address or IPv6 /64 network: %s', async (first, same, other) => {
+  ])('limits failed authentication attempts per IPv4 address or IPv6 /64 network: %s', async (first, same, other) => {
     for (const key of ['itsm_', newKey(), undefined]) expect((await callFrom(first, key)).status).toBe(401);
     const workspace = await createWorkspace(api);
     for (const key of [newKey(), undefined, workspace.key]) {
@@ -209,16 +209,16 @@ describe('failed authentication', () => {
     }
     expect((await callFrom(other, newKey())).status).toBe(401);
     expect((await callFrom(other, workspace.key)).status).toBe(200);
-    // From now on, the server knows that the API key is valid.
+    // The server has now cached the API key as valid, so it accepts the key even from a blocked address.
     expect((await callFrom(same, workspace.key)).status).toBe(200);
   });
 
-  it('never blocks an API key that was valid within the last hour, even if the key cache is cleared', async () => {
+  it('does not block an API key that was valid in the last hour, even after its removal from the cache', async () => {
     const workspace = await createWorkspace(api);
     const address = '203.0.113.9';
     expect((await callFrom(address, workspace.key)).status).toBe(200);
     for (let i = 0; i < 4; i++) await callFrom(address, newKey());
-    // The change of the API key clears the cached key, so the server looks up the key again.
+    // Updating the API key removes it from the cache, so the server looks up the key again.
     await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { name: 'renamed' } });
     for (let i = 0; i < 5; i++) expect((await callFrom(address, workspace.key)).status).toBe(200);
     expect((await callFrom(address, newKey())).status).toBe(429);
