@@ -466,7 +466,7 @@ describe('a change feed when PostgreSQL', () => {
     ['higher', 'was started since', -1_000_000_000],
     ['lower', 'has run for longer', 1_000_000_000],
     ['higher', 'has run for longer', -1_000_000_000],
-  ])('continues the change feed on a server with %s transaction numbers that %s', async (_, since, by) => {
+  ])('continues the change feed if transaction numbers are %s on a new server that %s', async (_, since, by) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);

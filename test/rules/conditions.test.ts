@@ -124,7 +124,7 @@ describe('the version of a webhook subscription', () => {
     const path = `/webhooks/${id}`;
     const { headers } = await workspace.call('GET', path);
     const known = { 'if-match': String(headers.etag) };
-    // The changes of the webhook that a worker makes after a delivery.
+    // The columns of a webhook that a worker updates after a delivery.
     const noted = [
       "last_success_at = '2026-11-20T10:00:00Z'",
       "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",

@@ -106,7 +106,7 @@ describe('rate limits', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(17);
   });
 
-  it('allows exactly 30 concurrent requests per minute in each of two endpoint groups', async () => {
+  it('allows exactly 30 of 40 concurrent requests in each of two endpoint groups', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);
     const all = Array.from({ length: 80 }, (_, i) => workspace.call('GET', i % 2 === 0 ? '/tickets' : '/users'));

@@ -8,7 +8,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
  * Tests which indexes PostgreSQL uses for lists under row-level security. A condition can use an index only if its
- * operator is leakproof. PostgreSQL checks other conditions on every row of the tenant
+ * operator is leakproof. Otherwise, PostgreSQL checks the condition on every row of the tenant
  * (docs/decisions/tenant-isolation.md).
  */
 let api: Api;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Inserts so much data that PostgreSQL uses indexes. */
+/** Inserts enough rows to make PostgreSQL use indexes. */
 async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<void> {
   const { id: webhookId } = await createWebhook();
   const each = `FROM generate_series(1, 3000) AS i`;
@@ -73,7 +73,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Sends a GET request. Returns its SQL statements with all nodes of their query plans. */
+/** Sends a GET request. Returns its SQL statements, each with all nodes of its query plan. */
 async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
   const query = vi.spyOn(api.databases.requests.pool, 'runPipeline');
   const { status } = await workspace.call('GET', path);
@@ -82,7 +82,7 @@ async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]
   query.mockRestore();
   const plans: { text: string; nodes: Plan[] }[] = [];
   for (const { name, text, values } of configs) {
-    // PostgreSQL plans a statement without a name for its parameter values, and a named statement for any values.
+    // PostgreSQL plans an unnamed statement for specific parameter values, and a named statement for any values.
     const { rows } = await (name === undefined
       ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
       : client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`));
@@ -95,9 +95,7 @@ function flattenPlan(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(flattenPlan)];
 }
 
-/**
- * Fails if a statement of the request checks one of the columns on every row, or filters by a column without an index.
- */
+/** Fails if an SQL statement of the request filters by one of the columns without an index. */
 async function expectIndexed(path: string, columns: string[]): Promise<void> {
   let filtering = 0;
   for (const { text, nodes } of await getPlans(path)) {
@@ -111,7 +109,9 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
   expect(filtering, path).toBeGreaterThanOrEqual(columns.length);
 }
 
-/** Returns the column filters of a list, each with one existing value and with two existing values. */
+/**
+ * Returns the column filters of a list. Each filter has a query value with one existing value and one with two values.
+ */
 async function getFilters({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
   const { body } = await workspace.call('GET', `${path}?perPage=100`);
   const names = Object.keys((query as z.ZodObject).shape).filter((name) => !excludedParameters.includes(name));
@@ -124,7 +124,7 @@ async function getFilters({ query }: Endpoint, path: string): Promise<[name: str
   });
 }
 
-/** Query parameters that are not column filters, and ticket filters that have no stored totals. */
+/** Query parameters that don't filter by a column, and ticket filters without stored totals. */
 const excludedParameters = [
   'page',
   'perPage',
@@ -137,7 +137,7 @@ const excludedParameters = [
   'createdBefore',
 ];
 
-/** Returns the id of the newest row of the resource at the start of a path. */
+/** Returns the id of the newest row of the first resource in a path. */
 async function getNewestId(path: string): Promise<string> {
   const resource = path.split('/')[1];
   const table = resource === 'webhooks' ? 'webhook_subscriptions' : resource;
@@ -157,7 +157,7 @@ it.each(lists.map((list) => [list.title, list] as const))('uses an index for eve
   }
 });
 
-it('uses indexes for every combination of filters of GET /tickets', async () => {
+it('uses indexes for every combination of GET /tickets filters', async () => {
   const filters = await getFilters(contract.tickets.list, '/tickets');
   const choices: (typeof filters)[] = [[]];
   for (const filter of filters) choices.push(...choices.map((some) => [...some, filter]));
@@ -175,7 +175,7 @@ it('uses indexes for every combination of filters of GET /tickets', async () => 
 it('uses indexes for ticket filters that have no stored totals', async () => {
   const { userId } = workspace;
   const columns: Record<string, string[]> = {
-    // Uses unknown ids, because all tickets have the same requester and PostgreSQL would not use an index for it.
+    // All tickets have the same requester. PostgreSQL would not use an index for its id, so the test uses unknown ids.
     'requesterId=999999': ['requester_id'],
     'requesterId=999998,999999': ['requester_id'],
     'parentId=1': ['parent_id'],
@@ -192,7 +192,7 @@ it.each([
   ['/tickets/:id/comments', 'ticket_id'],
   ['/tickets/:id/activity', 'resource_id'],
   ['/assets/:id/activity', 'resource_id'],
-])('uses an index to list the rows of a parent resource with GET %s', async (path, column) => {
+])('uses an index on the parent resource for GET %s', async (path, column) => {
   await expectIndexed(path.replace(':id', await getNewestId(path)), [column]);
 });
 
@@ -210,7 +210,7 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
       const places = reading.map((node) => node['Index Cond'] ?? '').join(' ');
       expect(places).toMatch(/ROW\(([\w.]+\.)?"position", ([\w.]+\.)?id\) > ROW\(/);
       if (from.startsWith('since')) expect(places).toMatch(/"position" <= /);
-      // PostgreSQL sorts only the rows of a page, which are at most 100.
+      // PostgreSQL sorts only the rows of one page, at most 100 rows.
       const sorted = nodes.filter((node) => /Sort/.test(node['Node Type'])).flatMap((node) => node.Plans ?? []);
       expect(sorted.map((node) => node['Relation Name'])).not.toContain('changes');
     }
@@ -218,7 +218,7 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
 );
 
 it.each(['/assets', '/projects', '/users?active=true'])(
-  'reads the last page of GET %s backwards from the end of the index',
+  'reads the last page of GET %s from the end of the index',
   async (path) => {
     const address = `${path}${path.includes('?') ? '&' : '?'}perPage=20`;
     const { body } = await workspace.call('GET', address);

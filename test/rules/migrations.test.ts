@@ -53,7 +53,7 @@ describe('the contract check of migrations', () => {
     expect(await faults(script)).toEqual([]);
   });
 
-  it('rejects a contract marker that does not name a released version', async () => {
+  it('rejects a contract marker without a released version', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
       '20270101000000_change: 1.2.0 is not a release in docs/changelog.md.',
@@ -101,7 +101,7 @@ describe('the lock check of migrations', () => {
     'CREATE TABLE things (a int); ALTER TABLE things ADD CONSTRAINT c CHECK (a > 0)',
     `${outside}CREATE INDEX CONCURRENTLY i ON assets (tag); DROP INDEX CONCURRENTLY j; CALL fill()`,
     `${outside}CREATE OR REPLACE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()`,
-  ])('reports no locking problem of a migration with %s', async (script) => {
+  ])('reports no locking problem for a migration with %s', async (script) => {
     expect(await lockFaults(script)).toEqual([]);
   });
 });

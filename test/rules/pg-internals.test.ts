@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 
 /**
- * Tests the internals of the package pg that database/pg-internals.ts lists. If a test fails after an update of pg,
- * compare query.js of pg with database/batch.ts.
+ * Tests the internals of the pg package that database/pg-internals.ts lists. If a test fails after a pg update, compare
+ * query.js in pg with database/batch.ts.
  */
 let api: Api;
 let client: pg.Client;
@@ -40,7 +40,7 @@ const originals = Object.fromEntries(
   messages.map((name) => [name, pg.Connection.prototype[name] as (...args: unknown[]) => void]),
 ) as Record<(typeof messages)[number], (...args: unknown[]) => void>;
 
-it('parses a named statement once in pg, and sends one Sync per execution', async () => {
+it('parses a named statement only once in pg and sends one Sync per execution', async () => {
   const query = { name: 'of_this_test', text: 'SELECT $1::int AS one', values: [1] };
   const [parse, bind, ...others] = await recordMessages(query);
   expect(parse).toMatchObject(['parse', { name: query.name, text: query.text }]);
@@ -50,7 +50,7 @@ it('parses a named statement once in pg, and sends one Sync per execution', asyn
   expect((await recordMessages(query)).map(([name]) => name)).toEqual(['bind', 'describe', 'execute', 'sync']);
 });
 
-it('returns the prepared statements of a pg connection, and prepares a removed statement again', async () => {
+it('prepares a statement again after its removal from the prepared statements of a pg connection', async () => {
   const { parsedStatements } = wireOf(client.connection);
   expect(parsedStatements).toEqual({ of_this_test: 'SELECT $1::int AS one' });
   delete parsedStatements.of_this_test;
@@ -59,7 +59,7 @@ it('returns the prepared statements of a pg connection, and prepares a removed s
   expect(sent[0]?.[0]).toBe('parse');
 });
 
-it('closes an unknown prepared statement in pg without an error', async () => {
+it('causes no error when pg closes an unknown prepared statement', async () => {
   const wire = wireOf(client.connection);
   wire.stream.cork();
   wire.close({ type: 'S', name: 'never_prepared' });
@@ -67,7 +67,7 @@ it('closes an unknown prepared statement in pg without an error', async () => {
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
 
-it('builds rows in pg by column name or by position', async () => {
+it('returns pg rows as objects by column name or as arrays by position', async () => {
   const { fields } = await client.query('SELECT 1 AS one, true AS two');
   for (const [rowMode, row] of [
     [undefined, { one: 1, two: true }],
@@ -81,7 +81,7 @@ it('builds rows in pg by column name or by position', async () => {
   }
 });
 
-it('serializes query parameters in pg as text or bytes', () => {
+it('serializes pg query parameters as text or bytes', () => {
   const values = [null, 1, 2n, true, 'text', [1, 'a"b'], { a: 1 }, Buffer.from('x')];
   expect(values.map(prepareValue)).toEqual([
     ...[null, '1', '2', 'true', 'text', '{"1","a\\"b"}', '{"a":1}', Buffer.from('x')],

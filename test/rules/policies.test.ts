@@ -10,14 +10,14 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests with SQL which rows and columns each database role can read and write. Row-level security is the third layer of
+ * Tests which rows and columns each database role can read and write with SQL. Row-level security is the third layer of
  * tenant isolation.
  */
 let api: Api;
 let client: pg.Client;
 let mine: Workspace;
 let theirs: Workspace;
-/** Every table with tenant data, and the column that contains the tenant. */
+/** Every table with tenant data, and the name of the column that contains the tenant id. */
 let tables: { name: string; owner: string }[];
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[
   return (await client.query<Row>(sql, values)).rows;
 }
 
-/** Runs `work` in a transaction as a database role, with or without a tenant, and rolls the transaction back. */
+/** Runs `work` in a transaction as a database role, with or without a tenant. Then rolls back the transaction. */
 async function as<Result>(role: string, tenantId: TenantId | undefined, work: () => Promise<Result>): Promise<Result> {
   await client.query('BEGIN');
   try {
@@ -101,7 +101,7 @@ describe('row-level security', () => {
     );
   });
 
-  it('compares tenant_id in each policy with a setting that the planner evaluates once per query', async () => {
+  it('compares tenant_id in each policy with a setting that PostgreSQL evaluates once per query', async () => {
     const policies = await rows(`
       SELECT tablename AS name, policyname AS policy, qual AS using, with_check AS check
       FROM pg_policies WHERE schemaname = 'public' ORDER BY 1, 2`);
@@ -113,12 +113,12 @@ describe('row-level security', () => {
     expect(policies).toEqual(expected);
   });
 
-  it('shows the request role no row of any table if no tenant is set', async () => {
+  it('hides all rows of every table from the request role if no tenant is set', async () => {
     const counts = await as('itsm_request', undefined, countByTable);
     expect(counts).toEqual(Object.fromEntries(tables.map(({ name }) => [name, 0])));
   });
 
-  it('shows the request role only rows of the current tenant', async () => {
+  it('lets the request role read only rows of the current tenant', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const owners = await rows(`SELECT DISTINCT ${owner} AS owner FROM ${name}`);
@@ -127,7 +127,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('prevents every write of the request role from changing a row of another tenant', async () => {
+  it('prevents the request role from updating or deleting a row of another tenant', async () => {
     await as('itsm_request', mine.tenantId, async () => {
       for (const { name, owner } of tables) {
         const where = `WHERE ${owner} = ${theirs.tenantId}`;
@@ -137,7 +137,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('prevents the request role from inserting rows for another tenant and moving rows to another tenant', async () => {
+  it('prevents the request role from inserting rows for another tenant or moving rows to another tenant', async () => {
     for (const { name, owner } of tables) {
       const [given] = await rows(
         `SELECT to_jsonb(t) AS row FROM ${name} t WHERE ${owner} = ${theirs.tenantId} LIMIT 1`,
@@ -151,13 +151,13 @@ describe('row-level security', () => {
     }
   });
 
-  it('shows the system role the rows of every tenant', async () => {
+  it('lets the system role read the rows of every tenant', async () => {
     expect(await as('itsm_system', undefined, countByTable)).toEqual(await countByTable());
   });
 });
 
 describe('the roles', () => {
-  it('gives the database roles only the granted rights and no ownership', async () => {
+  it('gives the database roles no ownership, memberships or attributes', async () => {
     const roles = await rows(`
       SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreatedb, rolcreaterole, rolinherit, rolreplication,
         EXISTS (SELECT FROM pg_class WHERE relowner = r.oid) OR EXISTS (SELECT FROM pg_proc WHERE proowner = r.oid)
@@ -201,8 +201,7 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Requests can read all columns except the hashes of API keys and invitations, and the responses of private
-    // networks.
+    // Requests can't read the hashes of API keys and invitations or the responses from private networks.
     for (const [table, secret] of Object.entries({
       api_keys: 'hash',
       invitations: 'hash',
@@ -214,7 +213,7 @@ describe('the roles', () => {
     }
     const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
     expect(await listColumns('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
-    // Requests can use only the columns of sessions that they need to end the sessions of a user.
+    // Requests can use only the columns that they need to end a user's sessions.
     expect(await listColumns('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
     expect(await listColumns('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
@@ -230,7 +229,7 @@ describe('the roles', () => {
     expect(Object.keys(rights).sort()).toEqual(named.map(({ name }) => name).sort());
   });
 
-  it('lets the request role add webhook jobs, but not read or delete them', async () => {
+  it('allows the request role to add webhook jobs, but not to read or delete them', async () => {
     const db = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
     const queued = await as('itsm_request', mine.tenantId, async () => {
       await api.boss.insert(dispatchQueue.name, [{ singletonKey: 'of this test', data: {} }], { db });
@@ -283,7 +282,7 @@ describe('a database without tenant isolation', () => {
       await expect(assertTenantIsolation(other)).rejects.toThrow(
         `Tenants are not isolated: without a tenant, the role itsm_request can see rows of ${table}. `,
       );
-      // The check doesn't change the role of the connection.
+      // The tenant isolation check doesn't change the role of the database connection.
       expect((await other.query('SELECT current_user = session_user AS same')).rows).toEqual([{ same: true }]);
     } finally {
       await other.end();
@@ -292,7 +291,7 @@ describe('a database without tenant isolation', () => {
   });
 });
 
-/** Returns the columns of a table for which a role has a right. */
+/** Returns the columns of a table that a role has a given right to. */
 async function listColumns(role: string, table: string, right = 'SELECT'): Promise<string[]> {
   const columns = await rows(
     `SELECT column_name::text AS name FROM information_schema.column_privileges
@@ -302,7 +301,7 @@ async function listColumns(role: string, table: string, right = 'SELECT'): Promi
   return columns.map(({ name }) => name);
 }
 
-/** Returns the rights of a role for each table. */
+/** Returns the rights that a role has on each table. */
 async function listRights(role: string): Promise<Record<string, string>> {
   const granted = await rows(
     `SELECT table_schema || '.' || table_name AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights

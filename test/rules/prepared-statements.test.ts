@@ -5,8 +5,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * PostgreSQL keeps a named statement and its plans until the connection closes. Requests must not increase the number
- * of statements, and may change only their values.
+ * PostgreSQL keeps a named statement and its plans until the connection closes. Further requests must reuse the
+ * existing statements with other values.
  */
 let api: Api;
 let workspace: Workspace;
@@ -15,7 +15,7 @@ let task: Task;
 let webhook: Webhook;
 
 beforeAll(async () => {
-  // With a single connection, the test can count all prepared statements of the server.
+  // The server uses a single connection, so the test can count all its prepared statements.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   workspace = await createWorkspace(api);
   asset = await workspace.createAsset();
@@ -35,7 +35,7 @@ const choices = {
 const some = (count: number, make: (i: number) => unknown) =>
   Array.from({ length: count }, (_, i) => make(i)).join(',');
 
-/** Creates requests with different filters, each with a different number of values. */
+/** Returns a request for each `i`. The requests differ in their filters and in the number of filter values. */
 function request(i: number): [method: string, path: string, body?: unknown] {
   const filters = Object.entries(choices)
     .filter((_, which) => ((i >> which) & 1) === 1)
@@ -69,7 +69,7 @@ function request(i: number): [method: string, path: string, body?: unknown] {
   }
 }
 
-/** Creates a change of several asset fields, with new values each time. */
+/** Creates the body of a PATCH request that changes several asset fields. Each `i` results in new values. */
 function createAssetPatch(i: number): object {
   const texts = ['name', 'serialNumber', 'manufacturer', 'model', 'location', 'notes'].map((field) => [
     field,
@@ -111,13 +111,13 @@ function createWebhookPatch(i: number): object {
   return pickFields(fields, i);
 }
 
-/** Returns a different combination of the fields for each `i`. */
+/** Returns a different combination of `fields` for each `i`. */
 function pickFields(fields: unknown[][], i: number): object {
   const chosen = (Math.floor(i / 10) % (2 ** fields.length - 1)) + 1;
   return Object.fromEntries(fields.filter((_, which) => (chosen >> which) & 1));
 }
 
-/** Returns ids of users that don't exist, so the server rejects the request after it has looked up the users. */
+/** Returns ids of users that don't exist. The server rejects the request after it looks up the users. */
 const unknownIds = (count: number, from: number) => Array.from({ length: count }, (_, n) => 900_000_000 + from + n);
 
 async function send(from: number, to: number): Promise<void> {
@@ -129,13 +129,13 @@ async function send(from: number, to: number): Promise<void> {
 }
 
 /**
- * Returns the number of prepared statements and the memory in use. Counts only used bytes, because PostgreSQL allocates
- * memory in blocks of growing size.
+ * Returns the number of prepared statements and the number of bytes in use. Ignores allocated but unused memory,
+ * because PostgreSQL allocates memory in blocks of growing size.
  */
 async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   const connection = await api.databases.requests.pool.connect();
   try {
-    // The memory of the session is visible only to roles that can read the statistics of the PostgreSQL server.
+    // Only roles that can read the statistics of the PostgreSQL server can see the memory of a session.
     await connection.query('RESET ROLE');
     const { rows } = await connection.query(
       `SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
@@ -148,7 +148,7 @@ async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   }
 }
 
-it('needs no additional prepared statements or memory after 2,000 further requests', async () => {
+it('does not increase prepared statements or memory during 2,000 further requests', async () => {
   await send(0, 1000);
   const before = await measureMemory();
   await send(1000, 3000);
@@ -157,7 +157,7 @@ it('needs no additional prepared statements or memory after 2,000 further reques
   expect(after.bytes).toBeLessThan(before.bytes * 1.1);
 }, 120_000);
 
-it('names at most 1,000 prepared statements, and no statement with a list of parameters', () => {
+it('names at most 1,000 prepared statements and excludes statements with a parameter list', () => {
   for (let length = 2; length < 2000; length++) {
     const parameters = Array.from({ length }, (_, i) => `$${i + 1}`).join(', ');
     expect(statementName(`SELECT 1 WHERE id IN (${parameters})`)).toBeUndefined();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
-  it('returns 400 and names the unknown query parameter of a request', async () => {
+  it('returns 400 and names the unknown query parameter in a request', async () => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample, 'surprise=1'), key: workspace.key });
     expect(answer.status).toBe(400);
@@ -30,7 +30,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
     return api.call({ ...callOf(endpoint, { params }), key: workspace.key, body, headers });
   }
 
-  it('returns 400 and names the unknown field of a request body', async () => {
+  it('returns 400 and names the unknown field in a request body', async () => {
     const { body } = await endpoint.sample(workspace);
     const answer = await send({ ...body, surprise: 1 });
     expect(answer.status).toBe(400);
@@ -64,7 +64,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
   });
 
   it('rejects a body with too many values before it parses the JSON', async () => {
-    // The JSON text ends too early, so a JSON parser would report INVALID_JSON instead.
+    // The JSON text is truncated, so the server would return INVALID_JSON if it parsed the text.
     const answer = await send(`{"title":[${'0,'.repeat(20_000)}`);
     expect(errorOf(answer)).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
@@ -72,7 +72,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
     });
   });
 
-  it('reports at most 20 of 15,000 unknown fields, with names truncated to 100 characters', async () => {
+  it('reports at most 20 unknown fields and truncates their names to 100 characters', async () => {
     const names = Array.from({ length: 15_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
     const answer = await send(Object.fromEntries(names.map((name) => [name, 1])));
     expect(answer.status).toBe(400);
@@ -81,7 +81,7 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
     expect(Math.max(...details.map(({ path }) => path.length))).toBeLessThanOrEqual(101);
   });
 
-  it('returns 400 for NUL and lone surrogates in field names', async () => {
+  it('returns 400 if field names contain NUL or lone surrogates', async () => {
     const answer = await send('{"a\\u0000b":1,"\\ud800":1}');
     expect(answer.status).toBe(400);
     expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
@@ -116,7 +116,7 @@ const withoutBody = endpoints.filter(({ route }) => !hasBody(route));
 
 describe.each(withoutBody)('$title, which needs no body', (endpoint) => {
   it.each(['application/json', 'text/plain', 'nonsense'])(
-    'accepts an empty body with the content type %s if the endpoint needs no body',
+    'accepts an empty body with the content type %s if the endpoint requires no body',
     async (contentType) => {
       const sample = await endpoint.sample(workspace);
       const headers = { 'content-type': contentType };
@@ -154,7 +154,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
   });
 
   it.each([99_999_999_999, Number.MAX_SAFE_INTEGER])(
-    'returns an empty page and the totalCount for page %s',
+    'returns an empty list page and the totalCount for page %s',
     async (page) => {
       const [first, past] = [await list('perPage=1'), await list(`page=${page}&perPage=100`)];
       expect(past.status).toBe(200);
@@ -163,7 +163,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
     },
   );
 
-  it('returns page 1 of a list with up to 20 rows by default', async () => {
+  it('returns page 1 with up to 20 rows of a list by default', async () => {
     expect((await list('')).body.meta).toMatchObject({ page: 1, perPage: 20 });
   });
 
@@ -172,7 +172,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
     for (const name of Object.keys(shape).filter((each) => each !== 'page' && each !== 'perPage')) {
       const answer = await list(`${name}=`);
       expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
-      // These filters accept any text, so no value is invalid.
+      // The filters `email` and `q` accept any text, so no value is invalid.
       if (name === 'email' || name === 'q') continue;
       for (const value of ['NONSENSE', '%00', '1,,2', '-1']) {
         const wrong = await list(`${name}=${value}`);
@@ -237,7 +237,7 @@ describe('a body with several errors', () => {
 });
 
 describe('GET /ping', () => {
-  it('ignores query parameters and the API key of GET /ping', async () => {
+  it('ignores query parameters and API keys in GET /ping requests', async () => {
     const answer = await api.call({ method: 'GET', path: '/api/public/v1/ping?x=1&page=0', key: 'nonsense' });
     expect(answer).toMatchObject({ status: 200, body: { success: true, data: { status: 'ok', version: 'v1' } } });
   });
@@ -250,7 +250,7 @@ describe('an unknown name', () => {
     ['POST', '/tickets', { Title: 'x' }, 'Title', 'is not a field of this request. Did you mean `title`?'],
     ['POST', '/tickets', { titel: 'x' }, 'titel', 'is not a field of this request. Did you mean `title`?'],
   ] as const)(
-    'suggests the most similar known name for an unknown name: %s %s',
+    'suggests the most similar name for an unknown name: %s %s',
     async (method, path, body, name, message) => {
       const { details } = errorOf(await workspace.call(method, path, body));
       expect(details).toContainEqual({ path: name, message });

@@ -9,14 +9,14 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
  * Tests the third layer of tenant isolation: PostgreSQL hides rows of other tenants from a request, even if the code
- * doesn't filter by tenant. The tests use the database connections of requests without a tenant condition.
+ * doesn't filter by tenant. The tests run queries without a tenant filter on the database connections for requests.
  */
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 
 beforeAll(async () => {
-  // With a single connection, both tenants use the same connection in turn.
+  // The pool has a single connection, so both tenants use it in turn.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
@@ -53,13 +53,13 @@ describe('without the filter of the tenant client', () => {
     },
   );
 
-  it('finds the rows of the current tenant with queries that have no tenant filter', async () => {
+  it('finds only rows of the current tenant with a query without a tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const rows = await withinTenant(mine.tenantId, () => prisma.ticket.findMany());
     expect(rows.map(({ tenantId }) => tenantId)).toEqual([mine.tenantId]);
   });
 
-  it('changes and inserts no row of another tenant in queries without a tenant filter', async () => {
+  it('prevents queries without a tenant filter from writing rows of another tenant', async () => {
     const { prisma } = api.databases.requests;
     const changed = await withinTenant(mine.tenantId, () => prisma.ticket.updateMany({ data: { title: 'Mine' } }));
     expect(changed.count).toBe(1);
@@ -81,12 +81,12 @@ describe('without the condition of a raw statement', () => {
       ({ tenant }) => tenant,
     );
 
-  it('returns only rows of the current tenant to raw SQL on a shared connection', async () => {
+  it('returns only rows of the current tenant from raw SQL on a shared connection', async () => {
     for (const workspace of [mine, theirs, mine])
       expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
   });
 
-  it('returns only rows of the tenant to raw SQL that sets the tenant in the same statement', async () => {
+  it('returns only rows of the tenant that the raw SQL statement sets', async () => {
     const everyone = tenantQuery(
       'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
     );
@@ -97,7 +97,7 @@ describe('without the condition of a raw statement', () => {
     expect((await readConnectionState()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  it('returns only rows of the current tenant to raw SQL in a transaction', async () => {
+  it('returns only rows of the current tenant from raw SQL in a transaction', async () => {
     const db = tenantClient(api.databases.requests, mine.tenantId);
     const rows = await inTransaction(db, () => queryRows(db, everything));
     expect(rows).toEqual([{ tenant: String(mine.tenantId) }]);
@@ -114,7 +114,10 @@ describe('without the condition of a raw statement', () => {
     expect(rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
-  /** Returns what the next user of the database connection can read without setting a tenant. */
+  /**
+   * Returns the tenant and role of the database connection, and the number of tickets that it can read without a
+   * tenant.
+   */
   async function readConnectionState() {
     const connection = await api.databases.requests.pool.connect();
     try {
@@ -128,7 +131,7 @@ describe('without the condition of a raw statement', () => {
   }
 });
 
-it('returns only rows of the current tenant to each of 200 concurrent queries', async () => {
+it('returns only rows of the current tenant from each of 200 concurrent queries', async () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
   const seen = await Promise.all(

@@ -33,7 +33,7 @@ const away = 'Redis is unreachable. Rate limits are counted in this process.';
 const back = 'Redis is reachable again. Rate limits are shared between processes.';
 
 describe('Redis that is unavailable at startup', () => {
-  it('starts without Redis and logs once that Redis is unavailable', async () => {
+  it('starts without Redis and logs only once that Redis is unavailable', async () => {
     const { logger, lines } = captureLog();
     const REDIS_URL = `redis://:hidden@127.0.0.1:${await steadyPort()}`;
     const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL, RATE_LIMIT_GROUP: '2' }, logger });
@@ -42,7 +42,7 @@ describe('Redis that is unavailable at startup', () => {
     for (let i = 0; i < 3; i++) statuses.push((await workspace.call('GET', '/users')).status);
     expect(statuses).toEqual([200, 200, 429]);
     expect(api.app.rateLimitStore.state).toBe('redis unreachable');
-    // The server tries to reconnect, but logs no further failure.
+    // The server tries to reconnect but doesn't log further failures.
     await sleep(1200);
     expect(lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringContaining('ECONNREFUSED') })]);
     expect(JSON.stringify(lines)).not.toContain('hidden');
@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     return Object.assign(api, log);
   }
 
-  it('allows exactly 30 of 80 concurrent requests to two servers in each of two rate limit groups', async () => {
+  it('allows exactly 30 of 40 concurrent requests to two servers in each of two endpoint groups', async () => {
     const database = await cloneDatabase();
     closing.push(() => database.drop());
     const api = await startApi({ databaseUrl: database.url });
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     }
   });
 
-  /** Sends requests to all servers until the test ends the load. Counts the responses by status. */
+  /** Sends requests to all servers until the test calls `stop`. Counts the responses by status. */
   function load(apis: Api[], key: string) {
     let stopped = false;
     const statuses = new Map<number, number>();
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     ['is killed and restarted', () => redis.kill(), () => redis.start()],
     ['hangs and resumes', async () => redis.silence(), async () => redis.wake()],
   ])(
-    'serves requests when Redis %s under load and shares limits again within five seconds',
+    'serves requests while Redis %s, and shares rate limits again within five seconds after its recovery',
     async (_, stopRedis, restoreRedis) => {
       const apis = [await startShared(), await startShared()] as const;
       const [first, second] = apis;
@@ -181,7 +181,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
     },
   );
 
-  it('never logs the Redis password when Redis rejects the password', async () => {
+  it('does not log the Redis password if Redis rejects the password', async () => {
     const console = vi.spyOn(globalThis.console, 'warn');
     await redis.send('ACL', 'SETUSER', 'itsm', 'on', '>right', ...(await documentedRights()));
     const api = await startShared({ REDIS_URL: redis.url.replace('//', '//itsm:wrong-password@') });

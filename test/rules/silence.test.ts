@@ -13,7 +13,7 @@ import { createWorkspace } from '../support/workspace.ts';
  */
 const timeouts = { statementMs: 1000, lockMs: 1000 };
 
-it('responds within the statement timeout plus 3 s when all database connections hang, and recovers', async () => {
+it('responds within the statement timeout plus 3 s while all database connections hang', async () => {
   const database = await cloneDatabase();
   const proxy = await startProxy(database.url);
   const api = await startApi({
@@ -39,14 +39,14 @@ it('responds within the statement timeout plus 3 s when all database connections
       waits.push(await request.then(() => performance.now() - began));
     }
   }
-  // On a busy machine, requests take longer. Without a watchdog, they would take minutes.
+  // Without a watchdog, the requests would take minutes.
   expect(Math.max(...waits)).toBeLessThan(timeouts.statementMs + 3000);
   await expect
     .poll(async () => (await Promise.all(requests())).map(({ status }) => status), { timeout: 10_000 })
     .toEqual([200, 200, 200, 200]);
   expect(performance.now() - silentSince).toBeLessThan(30_000);
 
-  // The server receives notifications of revocations again, and can close all connections.
+  // The server receives notifications about revoked API keys again and can close all connections.
   await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { revokedAt: new Date() } });
   await expect.poll(async () => (await workspace.call('GET', '/tickets')).status, { timeout: 5000 }).toBe(401);
   proxy.silence();
@@ -55,7 +55,7 @@ it('responds within the statement timeout plus 3 s when all database connections
   await database.drop();
 });
 
-it('rejects a connection pooler that drops notifications at startup', async () => {
+it('fails the startup check if a connection pooler drops notifications', async () => {
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: true });
   await expect(checkConnection(proxy.url, timeouts)).rejects.toThrow(/^DATABASE_URL: .*PgBouncer: pool_mode/);
   await proxy.close();
@@ -68,10 +68,10 @@ it('rejects a connection pooler that drops notifications at startup', async () =
   }
 });
 
-it('reports an error when the database connection is lost during the startup check', async () => {
+it('reports an error if the database connection is lost during the startup check', async () => {
   const url = await workerDatabaseUrl();
-  // The proxy drops notifications. The check then waits two seconds for one, so the test can close the connection
-  // during the check.
+  // The proxy drops notifications, and the check waits two seconds for a notification. The test closes the connection
+  // during the wait.
   const proxy = await startProxy(url, { swallowsNotifications: true });
   const checked = checkConnection(proxy.url, timeouts).catch((error: Error) => error.message);
   const notifying =
@@ -102,7 +102,7 @@ it("never reports a working listener if PostgreSQL notifications don't arrive", 
   watchdog.close();
 });
 
-it('reports once that PostgreSQL notifications stop, and once that they resume', async () => {
+it('reports only once that PostgreSQL notifications have stopped and once that they have resumed', async () => {
   let swallows = false;
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
   const watchdog = new ConnectionWatchdog();

@@ -7,10 +7,10 @@ import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Public endpoints return the statuses of the specification (spec §7). Other statuses require a request header that the
- * specification doesn't define (docs/decisions/errors.md).
+ * Public endpoints return the statuses in the specification (spec §7). They return other statuses only for request
+ * headers that the specification doesn't define (docs/decisions/errors.md).
  */
-/** The response status while the server starts and doesn't run handlers yet. */
+/** The response status while the server starts and can't run handlers yet. */
 const withoutHandler = 503;
 /** Statuses that are not in the specification, each with the request header that enables it. */
 const conditionalStatuses: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('gives error codes only statuses of the specification, statuses of conditional requests, or 503', () => {
+it('uses only specified statuses, statuses of conditional requests and 503 for error codes', () => {
   const others = Object.entries(errors).filter(
     ([, { status }]) => !specified.includes(status) && !(status in conditionalStatuses),
   );
@@ -31,7 +31,7 @@ it('gives error codes only statuses of the specification, statuses of conditiona
   expect(errors.SERVICE_UNAVAILABLE.status).toBe(withoutHandler);
 });
 
-it('documents the status 304 or 412 only for operations that accept the conditional header', () => {
+it('documents the statuses 304 and 412 only for operations that accept the conditional header', () => {
   const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item));
   for (const { operationId, responses, parameters = [] } of operations) {
     const headers = parameters.map((each) => ('$ref' in each ? each.$ref.split('/').at(-1) : each.name));
@@ -44,12 +44,12 @@ it('documents the status 304 or 412 only for operations that accept the conditio
 });
 
 describe.each(endpoints)('$title', (endpoint) => {
-  // Each test uses a new workspace, because a workspace has a maximum number of some resources.
+  // Each test uses a new workspace, because the API limits the number of some resources per workspace.
   beforeEach(async () => {
     workspace = await createWorkspace(api);
   });
 
-  /** Sends a valid request and several requests with different errors. */
+  /** Sends one valid request and several invalid requests, each with a different error. */
   async function sendRequests(headers: Record<string, string>): Promise<Answer[]> {
     const call = async (change: object = {}) => {
       const sample = await endpoint.sample(workspace);
@@ -66,12 +66,12 @@ describe.each(endpoints)('$title', (endpoint) => {
     ];
   }
 
-  it('returns only statuses that the specification lists', async () => {
+  it('returns only statuses from the specification for requests without conditional headers', async () => {
     for (const { status, text } of await sendRequests({})) expect(specified, text).toContain(status);
   });
 
   it.each(['', '*', '"1"', 'W/"1"', 'nonsense', '"', `"${'x'.repeat(5000)}`])(
-    'returns only documented statuses for a request with the conditions %s',
+    'returns only documented statuses for a conditional request with the ETags %s',
     async (tags) => {
       const conditions = { 'if-match': tags, 'if-none-match': tags };
       const more = [
@@ -84,7 +84,7 @@ describe.each(endpoints)('$title', (endpoint) => {
   );
 });
 
-it('supports conditional requests for exactly the resources that have a version', () => {
+it('supports conditional requests for all resources that have a version, and for no others', () => {
   const titles = (asks: (route: SampledEndpoint['route']) => boolean) =>
     endpoints.filter(({ route }) => asks(route)).map(({ title }) => title);
   expect(titles(acceptsIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));

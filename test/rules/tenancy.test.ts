@@ -7,8 +7,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests the layers of tenant isolation below the API: the queries that the tenant client rejects, and the statements
- * that PostgreSQL rejects without the tenant client.
+ * Tests the layers of tenant isolation below the API. The tenant client rejects some queries. PostgreSQL rejects some
+ * statements that bypass the tenant client.
  */
 let api: Api;
 let prisma: PrismaClient;
@@ -44,11 +44,11 @@ describe('the tenant client', () => {
     ['count', () => db.ticket.count({ where: { tenantId: theirs.tenantId } }), 0],
     ['updateMany', () => db.ticket.updateMany({ where: { id: theirTicket }, data: { title: 'x' } }), { count: 0 }],
     ['deleteMany', () => db.ticket.deleteMany({ where: { id: theirTicket } }), { count: 0 }],
-  ])('finds no row of another tenant by %s with the tenant client', async (_, run, nothing) => {
+  ])('finds no rows of another tenant by %s with the tenant client', async (_, run, nothing) => {
     expect(await run()).toEqual(nothing);
   });
 
-  it('finds only rows of the tenant of the tenant client, even without a `where` clause', async () => {
+  it('finds only rows of one tenant with the tenant client, even without a `where` clause', async () => {
     const rows = await db.ticket.findMany();
     expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([mine.tenantId]));
   });
@@ -114,7 +114,7 @@ describe('the tenant client', () => {
     ['the model Tenant', (client) => client.tenant.findMany()],
   ])('rejects a query with %s in the tenant client', async (_, run) => {
     await expect(run(db)).rejects.toThrow('The tenant client rejects');
-    // The tenant client also rejects the query within a transaction.
+    // The tenant client also rejects the query in a transaction.
     await expect(inTransaction(db, () => run(db))).rejects.toThrow('The tenant client rejects');
   });
 
@@ -128,7 +128,7 @@ describe('the tenant client', () => {
     await expect(run(db)).rejects.toThrow('undefined');
   });
 
-  it('inserts one or many rows for the tenant of the tenant client', async () => {
+  it('inserts rows for the correct tenant with the tenant client', async () => {
     const one = await db.project.create({ data: { key: 'ONE', name: 'One' } });
     const many = await db.project.createManyAndReturn({
       data: [
@@ -139,14 +139,14 @@ describe('the tenant client', () => {
     expect([one, ...many].map(({ tenantId }) => tenantId)).toEqual([mine.tenantId, mine.tenantId, mine.tenantId]);
   });
 
-  it('includes only related rows of its tenant with the tenant client', async () => {
+  it('includes only related rows of the same tenant with the tenant client', async () => {
     const row = await db.ticket.findFirst({ where: { id: myTicket }, include: { requester: true, tenant: true } });
     expect([row?.requester.tenantId, row?.tenant.id]).toEqual([mine.tenantId, mine.tenantId]);
   });
 });
 
 describe('PostgreSQL', () => {
-  it('enforces in the database that no row refers to a row of another tenant', async () => {
+  it('prevents references to rows of another tenant in the database', async () => {
     const update = prisma.ticket.updateMany({
       where: { tenantId: mine.tenantId, id: myTicket },
       data: { assigneeId: theirs.userId },
@@ -154,7 +154,7 @@ describe('PostgreSQL', () => {
     await expect(update).rejects.toMatchObject({ code: 'P2003' });
   });
 
-  it('enforces in the database that every row has a tenant', async () => {
+  it('prevents rows without a tenant in the database', async () => {
     await expect(prisma.project.create({ data: { key: 'NONE', name: 'None' } })).rejects.toMatchObject({
       code: 'P2003',
     });
@@ -165,7 +165,7 @@ describe('PostgreSQL', () => {
     WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'change_epochs', 'sign_in_failures', 'used_challenges',
       '_prisma_migrations')`;
 
-  it('starts every key, foreign key and index with the column tenant_id, except for three indexes', async () => {
+  it('starts every key, foreign key and index with the column tenant_id, with three exceptions', async () => {
     expect((await tables()).length).toBeGreaterThanOrEqual(11);
     const others = await prisma.$queryRaw<{ name: string }[]>`
       SELECT i.indexrelid::regclass::text AS name FROM pg_index i
@@ -174,8 +174,8 @@ describe('PostgreSQL', () => {
       WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'change_epochs', 'server_runs', 'sign_in_failures',
         'used_challenges', '_prisma_migrations')
         AND a.attname <> 'tenant_id' ORDER BY 1`;
-    // The three indexes are exceptions: a lookup by API key hash or email has no tenant yet, and each indexed word
-    // starts with its tenant.
+    // Three indexes are exceptions. A lookup by API key hash or email doesn't know the tenant yet. Each word in the
+    // text index starts with the tenant id.
     expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key', 'texts_document_idx', 'users_email_idx']);
     const keys = await prisma.$queryRaw<{ name: string }[]>`
       SELECT conname AS name FROM pg_constraint

@@ -11,7 +11,7 @@ import { openBrowser, signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-/** Tests the concurrency limits, which keep one tenant from using all database connections. */
+/** Tests the concurrency limits, which prevent one tenant from using all database connections. */
 const logged: Record<string, unknown>[] = [];
 let api: Api;
 let greedy: Workspace;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Runs `work` while it locks the row that every create of the tenant needs. */
+/** Runs `work` while it locks the row that the tenant needs to create a ticket. */
 async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
   await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -52,8 +52,8 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
 }
 
 /**
- * Runs `work` while it locks tables against reads. Releases the locks when `work` resolves, so requests that `work`
- * doesn't await continue then.
+ * Runs `work` while it locks tables against reads. Releases the locks when `work` resolves. Waiting requests then
+ * continue.
  */
 async function whileLocked<Result>(tables: string, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
@@ -68,14 +68,14 @@ async function whileLocked<Result>(tables: string, work: () => Promise<Result>):
 const endSessions = ({ tenantId }: Workspace) =>
   api.prisma.session.updateMany({ where: { tenantId }, data: { endedAt: new Date() } });
 
-/** Requests `count` pages of tickets on one connection, and reads no response. */
+/** Requests `count` pages of tickets on one connection without reading the responses. */
 async function requestUnread({ app }: Api, { key }: Workspace, count: number): Promise<Socket> {
   await app.listen({ port: 0, host: '127.0.0.1' });
   return leaveUnread(app, `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}`, count);
 }
 
 /**
- * Sends a request `count` times on one connection, and reads no response.
+ * Sends a request `count` times on one connection without reading the responses.
  * @param request the request without its last line break
  */
 function leaveUnread({ server }: Api['app'], request: string, count: number): Socket {
@@ -87,7 +87,7 @@ function leaveUnread({ server }: Api['app'], request: string, count: number): So
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
 
-it('rejects a request in the queue if its API key is revoked or loses the scope', async () => {
+it('rejects a queued request if its API key is revoked or loses the required scope', async () => {
   const keys = [await greedy.createKey(), await greedy.createKey()];
   const ids = (
     await api.prisma.apiKey.findMany({ where: { tenantId: greedy.tenantId }, orderBy: { id: 'desc' } })
@@ -105,7 +105,7 @@ it('rejects a request in the queue if its API key is revoked or loses the scope'
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401, 403]);
 });
 
-it('counts CSV exports of the developer area in the concurrency limit of the tenant', async () => {
+it("counts CSV exports toward the tenant's concurrency limit", async () => {
   const visitor = await signIn(api, greedy);
   const files = await whileLocked('projects', async () => {
     const files = Array.from({ length: 4 }, () => visitor.get('/developer/projects/export'));
@@ -117,7 +117,7 @@ it('counts CSV exports of the developer area in the concurrency limit of the ten
   expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-it('aborts a CSV export of the developer area when the session ends', async () => {
+it("aborts a CSV export when the user's session ends", async () => {
   const visitor = await signIn(api, greedy);
   await greedy.createProject();
   const { asked } = await whileLocked('projects', async () => {
@@ -132,7 +132,7 @@ it('aborts a CSV export of the developer area when the session ends', async () =
   expect(await asked).toBe('broken off');
 });
 
-it('shows a new API key once, even if the first request of the page returned 429', async () => {
+it('shows a new API key even if the first request for the page returned 429', async () => {
   const visitor = await signIn(api, greedy);
   const fields = { name: 'Kept', life: 30, scopes: 'tickets:read' };
   const { headers } = await visitor.submit('/developer/keys/new', 'create', fields);
@@ -153,7 +153,7 @@ it('shows a new API key once, even if the first request of the page returned 429
   ]);
 });
 
-it('shows a form again with the typed values after a 429 response', async () => {
+it('shows a form again with the entered values after a 429 response', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
@@ -174,7 +174,7 @@ it('shows a form again with the typed values after a 429 response', async () => 
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'No room' } })).toBe(0);
 });
 
-it('rejects a form that waits in the queue if its session ends', async () => {
+it('rejects a queued form if its session ends', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
@@ -191,7 +191,7 @@ it('rejects a form that waits in the queue if its session ends', async () => {
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'Late' } })).toBe(0);
 });
 
-it('limits the database connections of a tenant and serves other tenants', async () => {
+it('limits the database connections of a tenant while it serves other tenants', async () => {
   const creates = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
     await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
@@ -204,7 +204,7 @@ it('limits the database connections of a tenant and serves other tenants', async
   expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
 });
 
-it('returns 429 if the queue of the tenant is full or a request waits too long', async () => {
+it("returns 429 if the tenant's queue is full or a request waits too long", async () => {
   logged.length = 0;
   const answers = await whileCreatesWait(greedy, async () => {
     const first = Array.from({ length: 2 }, () => create(greedy));
@@ -228,7 +228,7 @@ it('returns 429 if the queue of the tenant is full or a request waits too long',
   expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
 });
 
-it('does not count requests toward the rate limits if the concurrency limit rejects them', async () => {
+it('does not count a request toward the rate limits if the concurrency limit rejects it', async () => {
   const remaining = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
   const before = remaining(await greedy.call('GET', '/tickets'));
   await whileCreatesWait(greedy, async () => {
@@ -244,7 +244,7 @@ it('does not count requests toward the rate limits if the concurrency limit reje
   expect(remaining(await greedy.call('GET', '/tickets'))).toBe(before - 6);
 });
 
-it('looks up recently used API keys before unknown keys, and rejects excess unknown keys', async () => {
+it('looks up recently used API keys before unknown keys', async () => {
   const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
   const known = await other.createKey();
   expect((await list(known)).status).toBe(200);
@@ -253,7 +253,7 @@ it('looks up recently used API keys before unknown keys, and rejects excess unkn
   const request = async (key: string) => order.push((await list(key)).status);
   const { asked } = await whileLocked('api_keys', async () => {
     const unknown = Array.from({ length: 300 }, () => request(newKey()));
-    // Clears the key cache, as a lost notification connection does, so the server looks up the known API key again.
+    // Clears the API key cache, so the server looks up the known API key again.
     await execute(api.databaseUrl, 'NOTIFY api_keys');
     await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
     await sleep(200);
@@ -265,12 +265,12 @@ it('looks up recently used API keys before unknown keys, and rejects excess unkn
 
   const [turnedAway, lookedUp] = [order.filter((status) => status === 429), order.filter((status) => status !== 429)];
   expect(turnedAway.length).toBeGreaterThan(50);
-  // The request with the known API key came last and also reads a list, but finishes before most other requests.
+  // The request with the known API key is the last request, but finishes before most other requests.
   expect(lookedUp.indexOf(200)).toBeLessThan(lookedUp.length / 4);
   expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
 });
 
-it('looks up API keys while many sign-in pages wait for the database', async () => {
+it('looks up API keys while many sign-in requests wait for the database', async () => {
   const list = async (key: string) => (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const key = await other.createKey();
   const visitor = openBrowser(api);
@@ -285,7 +285,7 @@ it('looks up API keys while many sign-in pages wait for the database', async () 
   await Promise.all(opened);
 });
 
-it('keeps the cached API keys of a tenant when keys of another tenant change', async () => {
+it("keeps a tenant's cached API keys when another tenant's keys change", async () => {
   const list = async ({ key }: Workspace) =>
     (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const bothAnswered = async () => expect([await list(greedy), await list(other)]).toEqual([200, 200]);
@@ -303,10 +303,10 @@ it('keeps the cached API keys of a tenant when keys of another tenant change', a
   expect(await asked).toBe(200);
 });
 
-it('returns 429 while the clients of a tenant have too many unread response bytes', async () => {
+it("returns 429 while a tenant's clients have too many unread response bytes", async () => {
   const slow = await createWorkspace(api);
   for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  // The responses exceed the socket buffers of both the client and the server.
+  // The responses are larger than the socket buffers of the client and the server together.
   const client = await requestUnread(api, slow, 6);
 
   const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;
@@ -316,11 +316,11 @@ it('returns 429 while the clients of a tenant have too many unread response byte
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
 });
 
-it('counts unread pages of the developer area in the limit of unread response bytes', async () => {
+it('counts unread developer area pages toward the limit for unread response bytes', async () => {
   const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
-  // The page is four times as long as this text, because the server escapes each character.
+  // The page is four times as long as the description, because the server escapes each character.
   const { id } = await slow.createTicket({ description: '<'.repeat(65_000) });
   const visitor = await signIn(own, slow);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -333,7 +333,7 @@ it('counts unread pages of the developer area in the limit of unread response by
   await own.close();
 }, 60_000);
 
-it('counts unread bytes of a CSV export until the client reads them or disconnects', async () => {
+it('counts unread bytes of a CSV export until the client reads the bytes or disconnects', async () => {
   const env = { TENANT_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
@@ -379,8 +379,7 @@ it('returns 429 while a client does not read many concurrent large responses', a
   const statuses = () => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9)) ?? [];
   client.resume();
   await expect.poll(() => statuses().length, { timeout: 15_000 }).toBe(40);
-  // The server completes the request that exceeds the limit and the requests that had started before, and rejects later
-  // requests.
+  // The server completes the requests that had started before the tenant reached the limit. It rejects later requests.
   expect(statuses().filter((status) => status === '200').length).toBeLessThan(8);
   client.destroy();
   await own.close();

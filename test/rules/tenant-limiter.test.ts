@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-/** Creates a limiter, with functions by which the test starts and ends work. */
+/** Creates a limiter and functions that start and end work. */
 function open(options: Partial<TenantLimiterOptions> = {}) {
   const tenantLimiter = createTenantLimiter({
     ...{
@@ -42,7 +42,7 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   return {
     tenantLimiter,
     running,
-    /** Queues work. The first letter of its name is the tenant. */
+    /** Queues work. The first letter of the name identifies the tenant. */
     async ask(name: string) {
       const answer = tenantLimiter.run(toTenantId(name.charCodeAt(0)), async () => {
         running.push(name);
@@ -63,12 +63,12 @@ function open(options: Partial<TenantLimiterOptions> = {}) {
   };
 }
 
-it('limits the concurrency of each tenant and runs queued work of tenants in turn', async () => {
+it('limits the concurrency of each tenant and runs the queued work of all tenants in turn', async () => {
   const { tenantLimiter, running, ask, end } = open();
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) await ask(name);
   expect(running).toEqual(['a1', 'a2', 'b1', 'b2']);
   expect(tenantLimiter.waiting).toBe(3);
-  // All slots are in use, so other tenants wait until one is released.
+  // All slots are in use, so other tenants wait for a free slot.
   for (const name of ['c1', 'd1']) await ask(name);
   await vi.advanceTimersByTimeAsync(40);
   await end('b1');
@@ -90,7 +90,7 @@ it('limits the concurrency of each tenant and runs queued work of tenants in tur
   expect(rejections).toEqual([]);
 });
 
-it('gives free slots to waiting tenants alternately, even if a tenant already uses all slots', async () => {
+it('gives free slots to waiting tenants in turn, even if one tenant uses all slots', async () => {
   const { running, ask, end } = open({ maxConcurrent: 2, share: 1 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
   for (const name of ['a1', 'a2']) await end(name);
@@ -99,7 +99,7 @@ it('gives free slots to waiting tenants alternately, even if a tenant already us
   expect(running).toEqual(['a4', 'b2']);
 });
 
-it('rejects the work of a tenant if the queue is full or the wait is too long', async () => {
+it("rejects a tenant's work if the queue is full or the wait is too long", async () => {
   const { tenantLimiter, running, ask, end } = open({ maxConcurrent: 1 });
   await ask('b1');
   const first = await ask('a1');
@@ -127,12 +127,12 @@ it('rejects the work of a tenant if the queue is full or the wait is too long', 
   expect(rejections).toHaveLength(2);
 });
 
-it('lowers the concurrency limit of a tenant with slow work, and raises the limit again', async () => {
+it("lowers a tenant's concurrency limit for slow work and raises the limit for fast work", async () => {
   const { running, ask, end } = open({ share: 1 });
   for (const name of ['a1', 'a2']) await ask(name);
   await vi.advanceTimersByTimeAsync(250);
   await end('a2');
-  // After this work, the average duration is 50 ms, which allows two concurrent requests. Later the average is 40 ms.
+  // After `a2`, the average duration is 50 ms, which allows two concurrent requests. After `a3`, the average is 40 ms.
   for (const name of ['a3', 'a4']) await ask(name);
   expect(running).toEqual(['a1', 'a3']);
   await end('a3');
@@ -148,7 +148,7 @@ it('lowers the concurrency limit of a tenant with slow work, and raises the limi
   expect(running).toEqual(['a7', 'a8', 'a9']);
 });
 
-it('releases the slot of a tenant when the work fails', async () => {
+it("releases a tenant's slot when the work fails", async () => {
   const { tenantLimiter, running, ask } = open({ maxConcurrent: 1, onWaited: undefined, onDone: undefined });
   const failing = expect(
     tenantLimiter.run(toTenantId(97), () => Promise.reject(new Error('It failed.'))),

@@ -20,14 +20,14 @@ const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]
   .map((unit) => String.fromCharCode(unit))
   .filter((character) => !'\t\n\r'.includes(character));
 
-/** A text with a two-byte character, which has at most 65,535 characters but more than 65,535 bytes. */
+/** A text with at most 65,535 characters but more than 65,535 bytes, because one character has two bytes. */
 const longInBytes = `${'x'.repeat(65_533)}ä\n`;
 
 function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** Returns the text fields of a request body that have no specific format, such as a date format. */
+/** Returns the text fields of a request body. Omits fields with a specific format, such as dates. */
 function textFields({ body }: Endpoint & { body?: unknown }): [name: string, schema: z.ZodString][] {
   const { shape } = body as z.ZodObject;
   return Object.entries(shape).flatMap(([name, field]): [string, z.ZodString][] => {
@@ -53,7 +53,7 @@ async function send(endpoint: SampledEndpoint, change: Record<string, unknown>) 
   return api.call({ ...callOf(endpoint, sample), key: workspace.key, body: { ...sample.body, ...change } });
 }
 
-it.each(fields)('rejects control characters in $name of $title', async ({ name, endpoint }) => {
+it.each(fields)('rejects control characters in the field $name of $title', async ({ name, endpoint }) => {
   for (const character of controls) {
     const answer = await send(endpoint, { [name]: `a${character}b` });
     expect(answer.status, JSON.stringify(character)).toBe(400);
@@ -63,7 +63,7 @@ it.each(fields)('rejects control characters in $name of $title', async ({ name, 
 
 const longFields = fields.filter(({ schema }) => schema.maxLength === 65_535);
 
-it.each(longFields)('rejects more than 65,535 bytes in $name of $title', async ({ name, endpoint }) => {
+it.each(longFields)('rejects more than 65,535 bytes in the field $name of $title', async ({ name, endpoint }) => {
   const fits = longInBytes.slice(1);
   expect((await send(endpoint, { [name]: fits })).body.data[name]).toBe(fits);
   // The second text has more than 65,535 UTF-16 code units, but fewer characters.
@@ -75,7 +75,7 @@ it.each(longFields)('rejects more than 65,535 bytes in $name of $title', async (
   }
 });
 
-it('tests all text fields of tickets, assets, tasks and webhooks', () => {
+it('covers the text fields of tickets, assets, tasks and webhooks in the tests', () => {
   expect([...new Set(fields.map(({ name }) => name))]).toEqual(
     expect.arrayContaining(['title', 'description', 'resolution', 'notes', 'secret', 'url']),
   );
@@ -99,7 +99,7 @@ describe('a row that predates these limits', () => {
   const text = '\u0001ä'.repeat(32_000);
   const customFields = { old: 1e308, 'a\u0001': '\u0085', tiny: [5e-324] };
 
-  /** Writes values that earlier releases accepted but that requests can no longer write. */
+  /** Writes values that earlier releases accepted but that the API now rejects. */
   function age(table: string, id: number, columns: Record<string, string>): Promise<unknown> {
     const set = Object.entries({ ...columns, custom_fields: JSON.stringify(customFields) }).map(
       ([column, value]) => `${column} = '${value.replaceAll("'", "''")}'`,
@@ -107,7 +107,7 @@ describe('a row that predates these limits', () => {
     return execute(api.databaseUrl, `UPDATE ${table} SET ${set.join(', ')} WHERE id = ${id}`);
   }
 
-  it('returns a ticket with a text that exceeds newer limits, and accepts changes to its other fields', async () => {
+  it('accepts changes to a ticket even if another field contains text that exceeds newer limits', async () => {
     const { id } = await workspace.createTicket(ticket);
     await age('tickets', id, { title: 'a\u0001', description: text, resolution: text });
     const old = { title: 'a\u0001', description: text, resolution: text, customFields };
@@ -119,7 +119,7 @@ describe('a row that predates these limits', () => {
     expect(changed.body.data).toMatchObject({ ...old, priority: 'LOW', customFields: { ...customFields, new: 1 } });
   });
 
-  it('returns an asset with a text that exceeds newer limits, and accepts changes to its other fields', async () => {
+  it('accepts changes to an asset even if another field contains text that exceeds newer limits', async () => {
     const { id } = await workspace.createAsset();
     await age('assets', id, { name: 'a\u0001', notes: text });
     const old = { name: 'a\u0001', notes: text, customFields };

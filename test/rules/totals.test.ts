@@ -19,8 +19,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /**
- * Creates tickets of many kinds in another tenant. If a query doesn't filter by tenant, it returns and counts these
- * tickets.
+ * Creates tickets of many kinds in another tenant. A query without a tenant filter would return and count the tickets.
  */
 async function addOtherTenantTickets(): Promise<void> {
   const other = await createWorkspace(api);
@@ -78,12 +77,12 @@ async function apply(command: typeof write extends fc.Arbitrary<infer Command> ?
     ...{ priority, category, categoryConfigId: 'c', assigneeId },
     ...(status && { status }),
   });
-  // Accepts 400, because a concurrent write may have changed the status so that this status change is invalid.
+  // Accepts 400, because a concurrent status change can make the requested status change invalid.
   return answer.status === 400 ? 200 : answer.status;
 }
 
 describe('totalCount', () => {
-  it('returns the number of tickets as totalCount during concurrent writes', { timeout: 60_000 }, async () => {
+  it('keeps the ticket totals correct during concurrent writes', { timeout: 60_000 }, async () => {
     const ids: number[] = [];
     const bursts = fc.array(write, { minLength: 4, maxLength: 16 });
     await fc.assert(
@@ -152,13 +151,13 @@ describe('writes that would make the totals wrong', () => {
     ['a DELETE of tickets', 'DELETE FROM tickets'],
     ['a TRUNCATE of tickets', 'TRUNCATE tickets CASCADE'],
     ['a TRUNCATE of users', 'TRUNCATE users CASCADE'],
-  ])('rejects %s, which would make the ticket totals wrong', async (_, sql) => {
+  ])('rejects %s in the database, because it would make the ticket totals wrong', async (_, sql) => {
     const count = await api.prisma.ticket.count();
     await expect(execute(api.databaseUrl, sql)).rejects.toThrow('Tickets are never deleted');
     expect(await api.prisma.ticket.count()).toBe(count);
   });
 
-  it('keeps ticket totals correct when the id of a tenant changes', async () => {
+  it('keeps the ticket totals correct when the tenant id changes', async () => {
     const moved = await createWorkspace(api);
     await moved.createTicket({ assigneeId: moved.userId });
     const id = moved.tenantId + 1_000_000n;
@@ -167,7 +166,7 @@ describe('writes that would make the totals wrong', () => {
     expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
   });
 
-  it.each(['type', 'status', 'priority', 'category'])('rejects an unknown %s of a ticket', async (column) => {
+  it.each(['type', 'status', 'priority', 'category'])('rejects an unknown ticket %s in the database', async (column) => {
     const refused = execute(
       api.databaseUrl,
       `UPDATE tickets SET ${column} = 'open' WHERE tenant_id = ${workspace.tenantId}`,
@@ -176,7 +175,7 @@ describe('writes that would make the totals wrong', () => {
   });
 });
 
-/** Returns every combination that has one of the choices for each name. */
+/** Returns every combination of one choice per name. */
 function combineChoices<Name extends string, Choice>(choices: Record<Name, Choice[]>): Record<Name, Choice>[] {
   const names = Object.keys(choices) as Name[];
   return names.reduce<Record<Name, Choice>[]>(
@@ -186,7 +185,7 @@ function combineChoices<Name extends string, Choice>(choices: Record<Name, Choic
 }
 
 describe('the check of totals', () => {
-  it('detects a wrong ticket counter, sequence, ordinal or comment count', async () => {
+  it('detects a wrong ticket total or comment count', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createTicket();
     const { tenantId } = other;

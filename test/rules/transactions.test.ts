@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** Tests that a transaction contains all of its statements: single and multiple statements of Prisma, and raw SQL. */
+/** Tests that a transaction contains all of its statements: Prisma queries with one or more statements, and raw SQL. */
 let api: Api;
 let workspace: Workspace;
 let db: TenantClient;
@@ -26,7 +26,7 @@ const byStatement = (status: string) =>
     text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id',
     values: [db.$tenantId, ticketId, status],
   });
-/** Inserts 9,000 rows. Prisma divides them into several statements, which it runs in its own transaction. */
+/** Inserts 9,000 rows. Prisma splits the insert into several statements, which it runs in its own transaction. */
 const insertInBatches = async () => {
   const row = { projectId: BigInt(projectId), title: 'x' };
   await db.task.createMany({ data: Array.from({ length: 9000 }, () => row) });
@@ -69,7 +69,7 @@ it('rejects a transaction if the callback ignores a failed statement', async () 
   expect((await readState()).title).toBe('After');
 });
 
-it('runs a nested transaction in the outer transaction, and afterCommit callbacks after the commit', async () => {
+it('runs the afterCommit callbacks of a nested transaction after the outer transaction commits', async () => {
   const context = { ...workspace.context, db };
   const done: string[] = [];
   const nested = (fails: boolean) =>
@@ -108,14 +108,14 @@ describe('opening and closing statements', () => {
     expect(await readState()).toEqual(before);
   });
 
-  it('throws ConditionNotMet only for a false condition, not for other errors', async () => {
+  it('does not throw ConditionNotMet for errors other than a false condition', async () => {
     const failing = inTransaction(db, () => queryRows(db, division), { opening: [requiring(true)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
     const wrong = { opening: [division] };
     await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
   });
 
-  it('commits or rolls back the closing statements together with the transaction', async () => {
+  it('commits or rolls back the closing statements with the rest of the transaction', async () => {
     const before = await readState();
     const closing = (result: unknown) => [note(`Closed with ${result}`), requiring(result === 'all' || null)];
     const refused = inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing });
@@ -133,7 +133,7 @@ it('throws ConditionNotMet for a false condition in a Prisma query', async () =>
   await expect(failing).rejects.toBeInstanceOf(ConditionNotMet);
 });
 
-it('returns the connection of a failed transaction to the pool', async () => {
+it('returns the database connection of a failed transaction to the pool', async () => {
   for (let i = 0; i < 30; i++) await inTransaction(db, () => Promise.reject(new Error('No.'))).catch(() => undefined);
   const { pool } = api.databases.requests;
   expect(pool.idleCount).toBe(pool.totalCount);

@@ -1,8 +1,8 @@
 import { TicketStatus, ticketTransitions } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
 
-/** Tests the table of status transitions. api/tickets-patch.test.ts tests every transition in the API. */
-it('defines the ticket transitions of docs/decisions/tickets.md', () => {
+/** Tests the table of ticket status transitions. api/tickets-patch.test.ts tests every transition in the API. */
+it('defines the same ticket status transitions as docs/decisions/tickets.md', () => {
   expect(ticketTransitions).toEqual({
     OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
     IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],

@@ -28,7 +28,7 @@ it('allows exactly the enum values of the contract in the database', async () =>
   );
   await client.end();
   const valuesIn = (list: string) => [...list.matchAll(/'([A-Z_]+)'/g)].map(([, value]) => value);
-  // The constraint on tickets calls a function that contains the allowed values.
+  // The check constraint of the tickets table calls a function that contains the allowed values.
   const ofTickets = [...(known[0]?.body ?? '').matchAll(/(\w+) IN \((.+?)\)/g)].map(([, column, list]) => {
     return [`tickets.${column}`, valuesIn(list ?? '')] as const;
   });
