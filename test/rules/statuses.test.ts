@@ -84,7 +84,7 @@ describe.each(endpoints)('$title', (endpoint) => {
   );
 });
 
-it('supports conditional requests for all resources that have a version, and for no others', () => {
+it('supports conditional requests for resources with a version, but not for comments', () => {
   const titles = (asks: (route: SampledEndpoint['route']) => boolean) =>
     endpoints.filter(({ route }) => asks(route)).map(({ title }) => title);
   expect(titles(acceptsIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));

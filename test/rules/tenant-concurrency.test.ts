@@ -270,7 +270,7 @@ it('looks up recently used API keys before unknown keys', async () => {
   expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
 });
 
-it('looks up API keys while many sign-in requests wait for the database', async () => {
+it('looks up API keys while many invitation pages wait for the database', async () => {
   const list = async (key: string) => (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const key = await other.createKey();
   const visitor = openBrowser(api);
