@@ -7,8 +7,8 @@ import {
 import { describe, expect, it } from 'vitest';
 
 /*
- * Tests the rules for circuits and automatic pauses without a database. health.test.ts tests the rules with a running
- * worker.
+ * Tests the rules for the circuit breaker and automatic pauses without a database. health.test.ts tests the rules with
+ * a running worker.
  */
 const second = 1000;
 const minute = 60 * second;
@@ -54,7 +54,7 @@ describe('circuit breaker', () => {
     expect(failing(4, reset).openUntil).toBeNull();
   });
 
-  it('keeps a circuit open until `openUntil`, and half-open afterwards', () => {
+  it('keeps a circuit open until `openUntil`, and then half-open', () => {
     const open = failing(5);
     expect(getCircuit(open, at(5 * second - 1))).toBe('open');
     expect(getCircuit(open, at(5 * second))).toBe('half-open');
@@ -73,19 +73,19 @@ describe('circuit breaker', () => {
     expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
   });
 
-  it('sets the open time after a failed probe, even before the lease of the probe expires', () => {
+  it("sets a new open time after a failed probe, even if the probe's lease has not expired", () => {
     const held = { ...failing(5), openUntil: at(30 * second) };
     const now = at(8 * second);
     expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });
   });
 
-  it('does not extend the open time of a circuit when an attempt fails that began before the circuit opened', () => {
+  it('does not extend the open time after a failed attempt that started before the circuit opened', () => {
     const open = failing(5);
     const late = afterAttempt(open, failure, at(second));
     expect(late).toMatchObject({ failures: 6, openUntil: open.openUntil, openings: 1, lastFailureAt: at(second) });
   });
 
-  it('closes the circuit after a successful attempt, even if the attempt began before the circuit opened', () => {
+  it('closes the circuit after a success, even if the attempt started before the circuit opened', () => {
     for (const sign of [success, { ...success, probe: true }]) {
       expect(afterAttempt(failing(9), sign, at(second))).toEqual({
         ...healthy,
@@ -97,7 +97,7 @@ describe('circuit breaker', () => {
 });
 
 describe('automatic pause', () => {
-  it('pauses a subscription after a 410 response, even if the attempt began before the circuit opened', () => {
+  it('pauses a subscription after a 410 response, even if the attempt started before the circuit opened', () => {
     const reason = 'The endpoint returned 410 Gone.';
     for (const before of [healthy, failing(5)]) {
       const paused = afterAttempt(before, gone, at(second));
@@ -105,7 +105,7 @@ describe('automatic pause', () => {
     }
   });
 
-  it('pauses a subscription when every attempt has failed for five days', () => {
+  it('pauses a subscription if every attempt fails for five days', () => {
     const almost = afterAttempt(failing(1), failure, at(5 * day - 1));
     expect(almost).toMatchObject({ pausedAt: null, pausedReason: null });
     expect(afterAttempt(failing(1), failure, at(5 * day))).toMatchObject({
@@ -115,7 +115,7 @@ describe('automatic pause', () => {
     });
   });
 
-  it('keeps the first pause reason of a subscription, and probes its endpoint every hour', () => {
+  it('keeps the first pause reason of a subscription and schedules hourly probes', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const probed = afterAttempt(paused, probe, at(6 * day));
     expect(probed).toMatchObject({ pausedAt: at(0), pausedReason: paused.pausedReason, openUntil: at(6 * day + hour) });
@@ -146,14 +146,14 @@ describe('presentHealth', () => {
     expect(presented(recovered, at(second))).toEqual({ ...nothing, health: 'HEALTHY' });
   });
 
-  it('reports the health CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
+  it('reports the health CIRCUIT_OPEN until the circuit is half-open, and then RETRYING', () => {
     const failed = { ...nothing, healthReason: 'The last 5 attempts failed.' };
     const open = { ...failed, health: 'CIRCUIT_OPEN', nextAttemptAt: at(5 * second) };
     expect(presented(failing(5), at(0))).toEqual(open);
     expect(presented(failing(5), at(5 * second))).toEqual({ ...failed, health: 'RETRYING' });
   });
 
-  it('reports the health PAUSED with a reason, and hourly probes unless the owner paused the subscription', () => {
+  it('reports the health PAUSED with the pause reason and the time of the next probe', () => {
     const paused = afterAttempt(healthy, gone, at(0));
     const pausedReason = 'The endpoint returned 410 Gone.';
     const words = { health: 'PAUSED', healthReason: pausedReason, pausedAt: at(0), pausedReason };
@@ -164,7 +164,7 @@ describe('presentHealth', () => {
     expect(presented(held, at(day), { held: true })).toMatchObject(byOwner);
   });
 
-  it('reports QUOTA as the reason of a pause with several reasons, and refers to the change feed', () => {
+  it('reports QUOTA as the pause reason even if the subscription is paused for another reason', () => {
     const quota = { health: 'PAUSED', pausedAt: at(minute), pausedReason: 'QUOTA' };
     const row = { quotaReachedAt: at(minute) };
     const alone = presented(healthy, at(hour), row);

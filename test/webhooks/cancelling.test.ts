@@ -18,7 +18,7 @@ const day = 24 * hour;
 useSender();
 
 describe('cancellation of deliveries', () => {
-  it('cancels the pending deliveries of a deleted subscription, also while a worker sends one of them', async () => {
+  it('cancels the pending deliveries of a deleted subscription, even while a worker sends a delivery', async () => {
     const test = await start({ worker: false });
     const { api, workspace, settled } = test;
     let answer = () => {};
@@ -39,7 +39,7 @@ describe('cancellation of deliveries', () => {
     const states = () => api.prisma.delivery.findMany({ where: { subscriptionId: id }, include: { history: true } });
     const cancelled = { state: 'CANCELLED', settledAt: expect.any(Date), history: [] };
     await eventually(async () => expect(await states()).toEqual(Array(4).fill(expect.objectContaining(cancelled))));
-    // The late response adds an attempt to the history, but doesn't change the status of the delivery.
+    // The late response adds an attempt to the history but doesn't change the delivery status.
     answer();
     await test.advance(day);
     await test.emit(1);
@@ -51,7 +51,7 @@ describe('cancellation of deliveries', () => {
     expect(held.received).toHaveLength(1);
   });
 
-  it('deletes a subscription without changing its deliveries, which workers cancel later', async () => {
+  it('deletes a subscription without waiting for the cancellation of its deliveries', async () => {
     const waiting = 20_000;
     const test = await start({ worker: false });
     const { api, workspace, id, receiver } = test;
@@ -93,7 +93,7 @@ describe('cancellation of deliveries', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
-  it('stops cancelling the deliveries of a subscription after its reactivation', async () => {
+  it('stops cancelling the deliveries of a subscription after the subscription is reactivated', async () => {
     const test = await start({ worker: false });
     await test.emit(3);
     await test.workspace.call('DELETE', `/webhooks/${test.id}`);
@@ -108,7 +108,7 @@ describe('cancellation of deliveries', () => {
     const { api, workspace } = test;
     await test.emit(1);
     const claimed = await claim(test);
-    // The trigger delays the commit of the DELETE request. During the delay, the test records a result.
+    // The trigger delays the commit of the DELETE request. During the delay, the test records a delivery result.
     const lingering = 'AFTER UPDATE OF active ON webhook_subscriptions';
     await withTrigger(lingering, 'PERFORM pg_sleep(3); RETURN NULL', async () => {
       let deleted: number | undefined;
@@ -133,7 +133,7 @@ describe('cancellation of deliveries', () => {
       const { settled, unrecorded } = await recordResults(api.prisma, settlements);
       expect(settled).toMatchObject([{ state: 'PENDING' }]);
       expect(deleted).toBeUndefined();
-      // The row of the subscription is locked, so its health is recorded later.
+      // The subscription row is locked, so the worker records the health later.
       expect(unrecorded).toMatchObject([{ delivered: false }]);
       await deleting;
       expect(deleted).toBe(200);
@@ -144,11 +144,11 @@ describe('cancellation of deliveries', () => {
     expect(await test.settled(test.id)).toMatchObject([{ state: 'CANCELLED' }]);
   });
 
-  it('leaves no pending deliveries if events are emitted while their webhook is deleted', async () => {
+  it('leaves no pending deliveries if events are emitted during the deletion of a webhook', async () => {
     const test = await start();
     const { api, workspace, receiver } = test;
     test.endpoint.status = 200;
-    // Workers claim and record deliveries while the subscriptions are deleted.
+    // Workers claim and record deliveries while the test deletes the subscriptions.
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createWebhook({ url: receiver.url })).id);
     const emitting = Promise.all(Array.from({ length: 4 }, () => test.emit(10)));
@@ -162,7 +162,7 @@ describe('cancellation of deliveries', () => {
     expect(receiver.received).toHaveLength(sent);
   });
 
-  it('sends the deliveries of an inactive tenant only after the tenant is active again', async () => {
+  it('sends no deliveries of an inactive tenant until the tenant is active again', async () => {
     const test = await start();
     const { api, workspace, endpoint, receiver, requestsAfter } = test;
     await test.emitOneByOne(1);
@@ -180,20 +180,20 @@ describe('cancellation of deliveries', () => {
   });
 });
 
-it('records an attempt while an uncommitted transaction adds an event to the same subscription', async () => {
+it('records an attempt without waiting for a transaction that adds an event to the subscription', async () => {
   const test = await start({ worker: false });
   const payload = await test.workspace.createTicket();
   const claimed = await claim(test);
   await transaction(test.workspace.context, async (context) => {
     await emit(context, 'ticket.created', { payload });
-    // Recording an attempt must not wait for the transaction that adds an event. Otherwise, deliveries and the creation
-    // of tickets would delay each other.
+    // Recording an attempt must not wait for a transaction that adds an event. Otherwise, deliveries and ticket
+    // creation would delay each other.
     const settling = settleAs(test, [[200, ...claimed]]).then(() => 'settled');
     expect(await Promise.race([settling, sleep(3 * second, 'waiting')])).toBe('settled');
   });
 });
 
-it('delivers to a subscription after the API key that created the subscription was revoked', async () => {
+it('delivers to a subscription even if the API key that created it is revoked', async () => {
   const test = await start();
   const { api, workspace } = test;
   test.endpoint.status = 200;

@@ -8,8 +8,8 @@ import { execute } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
- * Tests how workers claim deliveries and record results, without a running worker. health.test.ts tests the same with a
- * running worker.
+ * Tests without a running worker how workers claim deliveries and record results. health.test.ts tests a running
+ * worker.
  */
 const second = 1000;
 const lease = 30 * second;
@@ -22,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /**
- * Creates a workspace with a subscription and `due` due deliveries. The deliveries are due in the order of their ids.
+ * Creates a workspace with a subscription. The subscription has `due` deliveries, which are due in the order of their
+ * ids.
  */
 async function subscribe(due: number) {
   const workspace = await createWorkspace(api);
@@ -54,14 +55,14 @@ type Subscribed = Awaited<ReturnType<typeof subscribe>>;
 
 const openFor = (interval: string) => `open_until = now() + interval '${interval}'`;
 
-/** Returns the result that a worker records for a response. */
+/** Returns the delivery result that a worker records for a response. */
 function toResult(delivery: ClaimedDelivery, status: number, retryAfter?: number): DeliveryResult {
   const outcome = { durationMs: 7, error: null, answer: null, publicAnswer: null, retryAfter };
   return { delivery, outcome: { ...outcome, status, delivered: status === 200 } };
 }
 
 describe('claimDue', () => {
-  it('claims the deliveries that have been due longest, up to the free slots of each subscription', async () => {
+  it('claims the longest due deliveries, up to the number of free slots of each subscription', async () => {
     const [first, second] = [await subscribe(3), await subscribe(3)];
     const claimed = await claimDue(api.prisma, [
       { ...first.ref, slots: 2 },
@@ -77,7 +78,7 @@ describe('claimDue', () => {
     const [delivery] = await first.deliveries();
     const expected = { ...first.ref, attempt: 1, probe: false, url, secret, previousSecret: null };
     expect(of(first).find(({ id }) => id === delivery?.id)).toMatchObject({ ...expected, claim: delivery?.claim });
-    // subscribe() sets the due time of the deliveries to one hour ago.
+    // The function `subscribe` sets the due time of the deliveries to one hour ago.
     for (const { dueSince } of claimed) {
       expect((performance.now() - dueSince) / 60_000).toBeGreaterThan(59);
       expect((performance.now() - dueSince) / 60_000).toBeLessThan(62);
@@ -107,11 +108,11 @@ describe('claimDue', () => {
     expect([closed, halfOpen, idle].map(probes)).toEqual([[false, false], [true], []]);
     expect(Number((await halfOpen.row()).openUntil) - Number(before.openUntil)).toBeGreaterThanOrEqual(60_000 + lease);
     expect(await halfOpen.claim()).toEqual([]);
-    // Without a due delivery, there is no probe, so claiming must not open the circuit.
+    // If no delivery is due, there is no probe. Claiming must then not change the circuit.
     expect(await idle.row()).toEqual(idleBefore);
   });
 
-  it('records an attempt as lost only after its claim expires', async () => {
+  it('records an attempt as lost only after the claim expires', async () => {
     const test = await subscribe(2);
     const [lost] = await test.claim(1);
     await test.inDatabase(`UPDATE deliveries SET next_attempt_at = now() - interval '1 second' WHERE id = ${lost?.id}`);
@@ -121,7 +122,7 @@ describe('claimDue', () => {
     expect((await test.deliveries()).map(({ history }) => history)).toMatchObject([[error], []]);
   });
 
-  it('does not count lost attempts toward the maximum attempts of a delivery', async () => {
+  it('does not count lost attempts toward the maximum number of delivery attempts', async () => {
     const test = await subscribe(1);
     await test.change('first_succeeded_at = now()');
     const makeDue = () => test.inDatabase("UPDATE deliveries SET next_attempt_at = now() - interval '1 second'");
@@ -140,7 +141,7 @@ describe('claimDue', () => {
     }
     const [first, ...others] = states;
     expect(first?.[0]).toBe('PENDING');
-    // The first retry is due after 5 s ± 20 %, although 12 attempts were lost. The second retry would be due after
+    // The first retry is due after 5 s ± 20 %, even though 12 attempts were lost. A second retry would be due after 5
     // minutes.
     expect(first?.[1]).toBeLessThanOrEqual(6);
     expect(others.map(([state]) => state)).toEqual([...Array(8).fill('PENDING'), 'EXHAUSTED']);
@@ -149,7 +150,7 @@ describe('claimDue', () => {
 });
 
 describe('recordResults', () => {
-  it('records and returns the results of delivered, failed and exhausted deliveries', async () => {
+  it('records the results of delivered, failed and exhausted deliveries', async () => {
     const test = await subscribe(4);
     const [first, second, third, last] = (await test.claim()) as [
       ClaimedDelivery,
@@ -176,11 +177,11 @@ describe('recordResults', () => {
       expect(rows.get(delivery.id)).toMatchObject({ state, claim: null, settledAt, history });
       if (nextAttemptAt !== null) expect(rows.get(delivery.id)).toMatchObject({ nextAttemptAt });
     }
-    // The results are recorded in order: one success, then three failures.
+    // The function records the results in order: one success and then three failures.
     expect(await test.row()).toMatchObject({ failures: 3, lastSuccessAt: settled[0]?.settledAt, pausedAt: null });
   });
 
-  it('ignores results of deliveries that another worker claimed, or that are settled or deleted', async () => {
+  it('ignores the result of a delivery that is settled, deleted or claimed by another worker', async () => {
     const test = await subscribe(3);
     const claimed = await test.claim();
     const [foreign, done, gone] = claimed as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
@@ -197,7 +198,7 @@ describe('recordResults', () => {
     expect({ deliveries: await test.deliveries(), row: await test.row() }).toEqual(before);
   });
 
-  it('records the attempt of a cancelled delivery, but does not change the webhook health', async () => {
+  it('records an attempt of a cancelled delivery without changing the webhook health', async () => {
     const test = await subscribe(1);
     const [delivery] = (await test.claim()) as [ClaimedDelivery];
     await test.inDatabase(
@@ -213,7 +214,7 @@ describe('recordResults', () => {
     expect(await test.row()).toEqual(before.row);
   });
 
-  it('pauses a subscription after a 410, and doubles the open time of a circuit after a failed probe', async () => {
+  it('pauses a subscription after a 410 and doubles the open time after a failed probe', async () => {
     const [gone, halfOpen] = [await subscribe(1), await subscribe(1)];
     await halfOpen.change(`${openFor('-1 minute')}, openings = 2, failures = 6`);
     const [first] = (await gone.claim()) as [ClaimedDelivery];
@@ -227,7 +228,7 @@ describe('recordResults', () => {
     expect({ openings, opening: Number(openUntil) - Number(lastFailureAt) }).toEqual({ openings: 3, opening: 20_000 });
   });
 
-  it('does not update the health of a subscription after attempts to its previous URL', async () => {
+  it('does not update the health of a subscription after an attempt to the previous URL', async () => {
     const moved = await subscribe(3);
     const [gone, slow, good] = (await moved.claim()) as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
     await moved.change("url = 'https://new.example.com/hook'");
@@ -241,7 +242,7 @@ describe('recordResults', () => {
     ]);
   });
 
-  it('returns the health changes of a locked subscription, and records these changes in a later call', async () => {
+  it('postpones the health changes of a locked subscription to a later call', async () => {
     const [held, free] = [await subscribe(2), await subscribe(1)];
     const [first, second] = (await held.claim()) as [ClaimedDelivery, ClaimedDelivery];
     const [other] = (await free.claim()) as [ClaimedDelivery];
@@ -271,7 +272,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
   const setAge = (interval: string) =>
     `trial_attempts = ARRAY(SELECT now() - interval '${interval}' FROM unnest(trial_attempts))`;
 
-  it('claims at most 10 deliveries per minute to an unverified URL, over all workers', async () => {
+  it('claims at most 10 deliveries per minute to an unverified URL across all workers', async () => {
     const { claim, change } = await subscribe(13);
     const claims = await Promise.all([claim(8), claim(8)]);
     expect(claims.flat().length).toBeLessThanOrEqual(10);
@@ -283,7 +284,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
     expect(await claim()).toHaveLength(3);
   });
 
-  it('claims a probe of an unverified URL only within the limit of 10 deliveries per minute', async () => {
+  it('counts a probe to an unverified URL toward the limit of 10 deliveries per minute', async () => {
     const { claim, change } = await subscribe(12);
     expect(await claim()).toHaveLength(10);
     await change(`open_until = now() - interval '1 second'`);
@@ -292,7 +293,7 @@ describe('subscription whose URL has never responded with 2xx', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('removes the limit of 10 deliveries per minute after the first 2xx, until the URL changes', async () => {
+  it('removes the limit of 10 deliveries per minute after a 2xx response until the URL changes', async () => {
     const { claim, change, workspace, ref } = await subscribe(30);
     const [first] = await claim(1);
     await recordResults(api.prisma, [toResult(first as ClaimedDelivery, 200)]);

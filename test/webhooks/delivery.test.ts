@@ -52,7 +52,7 @@ describe('delivery', () => {
         'x-service-attempt': '1',
       });
 
-      // Verifies the signature like the example in the guide verify-signatures.
+      // Verifies the signature in the same way as the example in the guide verify-signatures.
       const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
       const right = createHmac('sha256', secret).update(body).digest();
       expect(given.length === right.length && timingSafeEqual(given, right)).toBe(true);
@@ -66,7 +66,7 @@ describe('delivery', () => {
   );
 });
 
-it('sends the same body and id in every attempt of a delivery, with a new attempt number and timestamp', async () => {
+it('sends the same body and event id in every attempt of a delivery', async () => {
   const secret = 'a secret of several attempts';
   const statuses = [500, 503, 302];
   const flaky = await startReceiver((_, response, { length }) => response.writeHead(statuses[length - 1] ?? 200).end());
@@ -118,8 +118,8 @@ it('sends the same body and id in every attempt of a delivery, with a new attemp
   }
 });
 
-it('delivers to healthy receivers while other receivers are unreachable or send bytes slowly', async () => {
-  // A receiver gets more concurrent deliveries after its first 2xx response, so the first response succeeds.
+it('delivers to healthy receivers while other receivers hang or respond slowly', async () => {
+  // The first response is a success, because a receiver gets more concurrent deliveries after its first 2xx response.
   const drip: Respond = (_, response, received) => {
     if (received.length === 1) return response.end();
     const timer = setInterval(() => response.write('.'), 1000);
@@ -138,11 +138,12 @@ it('delivers to healthy receivers while other receivers are unreachable or send 
       const owner = await createWorkspace(api);
       await owner.createWebhook({ url: bad.url });
       for (let i = 0; i < 40; i++) await owner.createTicket();
-      // The failing receivers must not delay other subscriptions of the same tenant either.
+      // A failing receiver must also not delay other subscriptions of its tenant.
       await owner.createWebhook({ url: healthy.url });
       others.push(owner);
     }
-    // Each failing receiver has the maximum number of concurrent deliveries: 2 before the first success, 16 afterwards.
+    // Each failing receiver has the maximum number of concurrent deliveries: 2 before the first success, or 16
+    // afterwards.
     await eventually(() => expect([hanging.received.length, dripping.received.length]).toEqual([2, 1 + 16]));
 
     const rounds = 5;
@@ -156,7 +157,7 @@ it('delivers to healthy receivers while other receivers are unreachable or send 
   }
 });
 
-it('sends each delivery once with two concurrent workers', { timeout: 60_000 }, async () => {
+it('sends each delivery once if two workers run concurrently', { timeout: 60_000 }, async () => {
   const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
   const sender = await startSender();
   try {
@@ -165,7 +166,7 @@ it('sends each delivery once with two concurrent workers', { timeout: 60_000 }, 
     const create = async (count: number) => {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     };
-    // Some deliveries are pending when the workers start. The test emits other events while the workers run.
+    // Some deliveries are pending when the workers start. The test emits more events while the workers run.
     await create(60);
     await Promise.all([sender.startWorker(), sender.startWorker(), create(20), create(20)]);
     const states = () => sender.api.prisma.delivery.groupBy({ by: ['state', 'attempts'], _count: true });
@@ -180,8 +181,8 @@ it('sends each delivery once with two concurrent workers', { timeout: 60_000 }, 
   }
 });
 
-it('sends each delivery once when the clock of one worker is a minute ahead', async () => {
-  // The receiver responds more slowly than the sweep interval, so both workers see deliveries in flight.
+it("sends each delivery once even if one worker's clock is a minute ahead", async () => {
+  // The receiver takes longer to respond than the sweep interval, so both workers find deliveries in flight.
   const slow = await startReceiver((_, response) => setTimeout(() => response.end(), 1500));
   const refusing = await startReceiver((_, response) => response.writeHead(500).end());
   const sender = await startSender();
@@ -199,7 +200,7 @@ it('sends each delivery once when the clock of one worker is a minute ahead', as
 
     const times = Map.groupBy(slow.received, ({ headers }) => headers['webhook-id']);
     expect([...times.values()].map(({ length }) => length)).toEqual(Array(events).fill(1));
-    // Workers use the clock of the database for due times and stored times.
+    // Workers use the database clock for due times and stored times.
     const now = Date.now();
     const failed = await api.prisma.delivery.findMany({ where: { state: 'PENDING' }, include: { history: true } });
     expect(failed).toHaveLength(events);
@@ -213,7 +214,7 @@ it('sends each delivery once when the clock of one worker is a minute ahead', as
   }
 });
 
-it('logs a warning with the id of the delivery and no secrets when an attempt fails', async () => {
+it('logs a warning with the delivery id and without secrets when an attempt fails', async () => {
   const statuses = [500, 410];
   const failing = await startReceiver((_, response, { length }) =>
     response.writeHead(statuses[length - 1] ?? 200).end(),
@@ -253,7 +254,7 @@ it('logs a warning with the id of the delivery and no secrets when an attempt fa
     });
     expect(JSON.stringify(lines)).not.toMatch(/hidden|what the log/);
 
-    // Makes the next attempt the last attempt, whose log line contains no time of a next attempt.
+    // The next attempt is the last attempt, so its log line contains no time for a further attempt.
     await sender.api.prisma.delivery.updateMany({ where: { subscriptionId: id }, data: { attempts: 9 } });
     await sender.advance(60_000);
     await eventually(() =>

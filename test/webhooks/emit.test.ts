@@ -5,8 +5,8 @@ import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that a new subscription gets all later changes, even changes of requests that waited for a lock while the
- * subscription was created.
+ * Tests that a new subscription gets all later changes. If a request waits for a lock while the subscription is
+ * created, the subscription also gets the change of this request.
  */
 let api: Api;
 let lock: pg.Client;
@@ -22,8 +22,8 @@ afterAll(async () => {
 });
 
 /**
- * Locks a row, sends requests, and creates a subscription while all requests wait for the lock. Returns the types of
- * the delivered events.
+ * Locks a row, sends requests, and creates a subscription while all requests wait for the lock. Returns the event types
+ * of the deliveries.
  */
 async function subscribeWhileWaiting(
   workspace: Workspace,
@@ -47,7 +47,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('delivers tickets to a subscription that is created while the tickets wait for the ticket sequence', async () => {
+it('delivers tickets to a subscription created while they waited for the ticket sequence', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
@@ -58,7 +58,7 @@ it('delivers tickets to a subscription that is created while the tickets wait fo
   expect(events).toEqual(['ticket.created', 'ticket.created']);
 });
 
-it('delivers a change to a subscription that is created while the change waits for the lock on a ticket', async () => {
+it('delivers a change to a subscription created while it waited for a ticket lock', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
@@ -70,7 +70,7 @@ it('delivers a change to a subscription that is created while the change waits f
 /** Selects the counter row of a tenant. Every ticket change locks this row after it writes the ticket. */
 const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
 
-it('delivers a ticket to a subscription that is created while the ticket waits for the lock on a counter', async () => {
+it('delivers a ticket to a subscription created while it waited for a counter lock', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
@@ -79,7 +79,7 @@ it('delivers a ticket to a subscription that is created while the ticket waits f
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('delivers a change to a subscription that is created while the change waits for the lock on a counter', async () => {
+it('delivers a change to a subscription created while it waited for a counter lock', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [
@@ -88,7 +88,7 @@ it('delivers a change to a subscription that is created while the change waits f
   expect(events).toEqual(['ticket.updated']);
 });
 
-it('sets increasing timestamps in the events of a ticket or task, even if an earlier clock was ahead', async () => {
+it('sets increasing timestamps in the events of a ticket or task, even if a clock was ahead', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createWebhook({ events: ['ticket.updated', 'task.updated'] });
   const { id } = await workspace.createTicket();

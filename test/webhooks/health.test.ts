@@ -10,7 +10,7 @@ const day = 24 * hour;
 useSender();
 
 describe('failing endpoint', { timeout: 60_000 }, () => {
-  it('opens the circuit after five consecutive failures, and for longer after each failed probe', async () => {
+  it('opens the circuit after five consecutive failures and doubles the open time after failed probes', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;
     // A successful attempt between the failures resets the failure count.
@@ -28,7 +28,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
       expect(await requestsAfter(0), `in the ${opening} s`).toBe(0);
       expect(await requestsAfter(minute), `after the ${opening} s`).toBe(1);
     }
-    // Deliveries had ten attempts before the circuit opened, and one probe after each open time.
+    // The worker made ten attempts before the circuit opened, and one probe after each open time.
     const deliveries = await settled(id);
     const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
     expect(attempts).toBe(10 + 8);
@@ -39,33 +39,33 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     expect(await requestsAfter(0)).toBe(0);
     expect(await requestsAfter(minute)).toBeGreaterThanOrEqual(1);
     expect(await test.row()).toMatchObject({ failures: 0, failingSince: null, openUntil: null, openings: 0 });
-    // Waits for the first attempts of all deliveries. Otherwise, moving the time by an hour would make an attempt in
-    // progress count as lost.
+    // Waits for the first attempt of every delivery. Otherwise, an attempt in progress would count as lost when the
+    // test moves the time by an hour.
     await eventually(async () => expect((await settled(id)).filter(({ attempts }) => attempts === 0)).toEqual([]));
     await test.advance(hour);
     await expectAllDelivered(test, 10 + waiting);
 
-    // A success resets the open time: after the next failures, the circuit opens for the shortest time.
+    // A success resets the open time, so after the next failures the circuit opens for the shortest time.
     endpoint.status = 500;
     await test.emitOneByOne(5);
     expect(await test.opening()).toBe(5 * second);
     expect(receiver.received).toHaveLength(10 + 8 + 24 - 1 + 5);
   });
 
-  it('attempts at most 32 of 150 pending deliveries before the circuit of a failing endpoint opens', async () => {
+  it('attempts at most 32 of 150 pending deliveries before the circuit opens', async () => {
     const test = await start({ worker: false });
     await test.emit(150);
     await test.startWorker();
     await eventually(async () => expect((await test.row()).openUntil).not.toBeNull());
     await test.holdOpen(minute);
     const deliveries = await test.settled(test.id);
-    // The worker sends at most 16 deliveries concurrently. Until it records five failures, it starts a new delivery for
-    // each one that ends.
+    // The worker sends at most 16 deliveries concurrently. Until it records five failures, it starts a new delivery
+    // when a delivery ends.
     expect(deliveries.filter(({ attempts }) => attempts > 0).length).toBeLessThanOrEqual(2 * 16);
     expect(await test.requestsAfter(0)).toBe(0);
   });
 
-  it('claims one probe for a half-open circuit, even in three concurrent claims', async () => {
+  it('claims only one probe for a half-open circuit if three claims run concurrently', async () => {
     const test = await start({ worker: false });
     await test.emit(20);
     for (let round = 0; round < 5; round++) {
@@ -75,7 +75,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     }
   });
 
-  it('retries a delivery by the retry schedule, and marks the delivery EXHAUSTED after ten attempts', async () => {
+  it('retries a delivery by the retry schedule and marks it EXHAUSTED after ten attempts', async () => {
     const test = await start();
     const { settled, id, receiver } = test;
     await test.emitOneByOne(1);
@@ -106,20 +106,20 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
 
 describe('paused subscription', () => {
   /**
-   * Checks that the subscription is paused: its events wait, the worker sends one probe per hour, and a success resumes
-   * the deliveries.
+   * Checks that the subscription is paused. While its events wait, the worker sends one probe per hour. A successful
+   * probe resumes the deliveries.
    */
   async function expectPaused(test: Started, pausedReason: string): Promise<void> {
     const { settled, id, endpoint, requestsAfter, health } = test;
     const before = (await settled(id)).length;
     const paused = await test.row();
     expect(paused).toMatchObject({ active: true, pausedReason, pausedAt: paused.lastFailureAt });
-    // `advance` moves both times back by the same duration, so their difference must not change.
+    // `advance` moves `pausedAt` and `createdAt` back by the same duration, so their difference must not change.
     const pausedAfter = Number(paused.pausedAt) - Number(paused.createdAt);
     await test.emit(20);
     expect(await requestsAfter(0)).toBe(0);
     for (let tries = 0; tries < 3; tries++) {
-      // A failed probe doesn't change the pause or its reason.
+      // A failed probe doesn't change the pause or the pause reason.
       endpoint.status = 500;
       expect(await test.opening()).toBe(hour);
       expect(await requestsAfter(hour - minute)).toBe(0);
@@ -137,7 +137,7 @@ describe('paused subscription', () => {
     await expectAllDelivered(test, before + 20);
   }
 
-  it('pauses a subscription after a 410 response, sends hourly probes, and resumes after a success', async () => {
+  it('pauses a subscription after a 410 response until an hourly probe succeeds', async () => {
     const test = await start();
     test.endpoint.status = 410;
     await test.emitOneByOne(1);
@@ -151,12 +151,12 @@ describe('paused subscription', () => {
     expect(await requestsAfter(5 * day - minute)).toBe(1);
     await test.emitOneByOne(1);
     expect(await health(id)).toMatchObject({ pausedAt: null, pausedReason: null });
-    // The second attempt of the second delivery is the failure that pauses the subscription.
+    // The failure of the second attempt of the second delivery pauses the subscription.
     expect(await requestsAfter(minute)).toBe(1);
     await expectPaused(test, 'Every attempt failed for 5 days.');
   });
 
-  it('does not pause a subscription that had a success between its failures', async () => {
+  it('does not pause a subscription that had a success between failures', async () => {
     const test = await start();
     const { endpoint, requestsAfter } = test;
     for (let round = 0; round < 3; round++) {
@@ -178,8 +178,8 @@ describe('recovered receiver', () => {
   const longAgo = '2026-11-20T10:00:00Z';
 
   /**
-   * Creates a subscription whose circuit is open for an hour. Five of its deliveries have failed, and three have no
-   * attempt yet.
+   * Creates a subscription with a circuit that is open for an hour. Five deliveries have failed, and three deliveries
+   * have no attempt yet.
    */
   async function startOpen() {
     const test = await start();
@@ -190,13 +190,13 @@ describe('recovered receiver', () => {
     return { ...test, call, before: test.receiver.received.length };
   }
 
-  it('reports CIRCUIT_OPEN with the time of the next attempt for a failing webhook', async () => {
+  it('reports the health CIRCUIT_OPEN and the time of the next attempt for a failing webhook', async () => {
     const { health, id, row } = await startOpen();
     const nextAttemptAt = (await row()).openUntil?.toISOString();
     expect(await health(id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt, pausedAt: null });
   });
 
-  it('delivers a replay during an open circuit if the endpoint has recovered, and closes the circuit', async () => {
+  it('delivers a replay and closes the circuit if the endpoint has recovered', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });
@@ -205,7 +205,7 @@ describe('recovered receiver', () => {
     expect(await test.health(test.id)).toMatchObject({ health: 'HEALTHY', nextAttemptAt: null });
   });
 
-  it('sends only one delivery of a replay during an open circuit if the endpoint still fails', async () => {
+  it('sends only one replayed delivery while the circuit is open and the endpoint still fails', async () => {
     const test = await startOpen();
     await test.call(`/webhooks/${test.id}/replay`, { since: longAgo });
     await eventually(() => expect(test.receiver.received).toHaveLength(test.before + 1));
@@ -223,7 +223,7 @@ describe('recovered receiver', () => {
     expect(test.receiver.received[test.before]?.headers['x-service-delivery']).toBe(String(last?.id));
   });
 
-  it('sends a test event before all pending deliveries, and closes the circuit after a success', async () => {
+  it('sends a test event before all pending deliveries and closes the circuit after a success', async () => {
     const test = await startOpen();
     test.endpoint.status = 200;
     const { body } = await test.call(`/webhooks/${test.id}/test`);
@@ -232,7 +232,7 @@ describe('recovered receiver', () => {
     await eventually(async () => expect(await test.row()).toMatchObject({ failures: 0, openUntil: null }));
   });
 
-  it('sends nothing for a subscription that a user paused, and reports the pause in the replay response', async () => {
+  it('sends no replays or test events of a subscription that a user has paused', async () => {
     const test = await startOpen();
     await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });

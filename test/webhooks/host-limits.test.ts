@@ -34,7 +34,7 @@ async function receive(respond?: Respond): Promise<Receiver> {
 }
 
 describe('webhook limits per target host', () => {
-  it('limits concurrent deliveries of a workspace per host, across subscriptions and ports', async () => {
+  it("limits a workspace's concurrent deliveries to a host across subscriptions and ports", async () => {
     const held: ServerResponse[] = [];
     let holds = true;
     const hold: Respond = (_, response) => (holds ? held.push(response) : response.end());
@@ -52,7 +52,7 @@ describe('webhook limits per target host', () => {
     await eventually(() => expect(other.received).toHaveLength(1));
     expect(held).toHaveLength(maxConcurrent);
 
-    // Each completed delivery releases one slot of the host limit.
+    // Each completed delivery releases one slot for the host.
     held.shift()?.end();
     await eventually(() => expect(held).toHaveLength(maxConcurrent));
     holds = false;
@@ -63,7 +63,7 @@ describe('webhook limits per target host', () => {
     });
   });
 
-  it('limits the webhook requests per second to a host', async () => {
+  it('limits the number of webhook requests per second to a host', async () => {
     const receiver = await receive();
     const owner = await createWorkspace(sender.api);
     const { id } = await owner.createWebhook({ url: receiver.url });
@@ -71,7 +71,8 @@ describe('webhook limits per target host', () => {
     await sender.startWorker();
     await eventually(() => expect(receiver.received).toHaveLength(2 * maxPerSecond + 1));
     const times = receiver.received.map(({ at }) => at);
-    // The limit spreads the requests over two seconds. The tolerance allows for different latencies.
+    // The rate limit spreads the requests over two seconds. The tolerance of 0.2 seconds allows for different
+    // latencies.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(1800);
     const states = (await sender.settled(id)).map(({ state }) => state);
     expect(states).toEqual(Array(2 * maxPerSecond + 1).fill('DELIVERED'));

@@ -9,7 +9,7 @@ useSender();
 describe('lost worker', () => {
   const lease = 30 * second;
 
-  it('claims the delivery of a lost worker again after its lease, and records a lost attempt', async () => {
+  it("claims a lost worker's delivery again after its lease expires", async () => {
     const test = await start({ worker: false });
     const { settled, id } = test;
     test.endpoint.status = 200;
@@ -18,7 +18,7 @@ describe('lost worker', () => {
     expect(others).toEqual([]);
     expect(claimed).toMatchObject({ attempt: 1, probe: false });
     const row = await test.api.prisma.delivery.findFirstOrThrow();
-    // PostgreSQL computes both values from the same time and rounds them to milliseconds.
+    // PostgreSQL computes `nextAttemptAt` and `claimedAt` from the same time and rounds the values to milliseconds.
     expect(Math.abs(Number(row.nextAttemptAt) - Number(claimed?.claimedAt) - lease)).toBeLessThanOrEqual(1);
     await test.startWorker();
     await test.advance(0);
@@ -35,7 +35,7 @@ describe('lost worker', () => {
     expect(test.receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
   });
 
-  it('sends another probe to an endpoint if the worker that sent the first probe is lost', async () => {
+  it('sends another probe if the worker that claimed the first probe is lost', async () => {
     const test = await start({ worker: false });
     test.endpoint.status = 200;
     await test.emit(3);
@@ -67,7 +67,8 @@ describe('lost worker', () => {
       await settleAs(test, [[status, ...late]]);
       expect(await stored()).toEqual(before);
     }
-    // One batch contains the results of both claims. Only the result of the current claim counts.
+    // The batch contains the results of an expired claim and of the current claim. Only the result of the current claim
+    // counts.
     await settleAs(test, [
       [410, ...late],
       [200, ...current],
@@ -116,7 +117,7 @@ describe('lost dispatch job', () => {
     await age(test);
     await api.boss.supervise();
     expect((await jobs()).filter(({ state }) => state === 'created')).toEqual([]);
-    // The test emits no event and doesn't move the time, so only the sweep of the worker can find the deliveries.
+    // The test emits no event and doesn't move the time, so only the worker's sweep can find the deliveries.
     await test.startWorker();
     await expectAllDelivered(test, 3);
     expect(test.receiver.received).toHaveLength(3);

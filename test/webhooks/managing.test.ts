@@ -15,7 +15,7 @@ import {
 } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/* Tests how changes of a webhook affect the deliveries to its receiver. */
+/* Tests how changes to a webhook affect the deliveries to its receiver. */
 let sender: Sender;
 let owner: Workspace;
 const receivers: Receiver[] = [];
@@ -65,7 +65,7 @@ async function titlesOf({ received }: Receiver, count: number): Promise<string[]
 }
 
 describe('PATCH /webhooks/:id', () => {
-  it('updates the sent fields of a webhook, and leaves the webhook unchanged if all values are the same', async () => {
+  it('updates only the webhook fields in the request', async () => {
     const { id } = await subscribe();
     const [before] = (await owner.call('GET', '/webhooks')).body.data;
     expect(await patched(id, { events: before.events, url: before.url, paused: false, filter: null })).toEqual(before);
@@ -109,7 +109,7 @@ describe('PATCH /webhooks/:id', () => {
     });
     const other = await receive();
     expect(await patched(id, { url: other.url })).toMatchObject({ pausedAt: null, pausedReason: null });
-    // The worker sends the next attempt at the time of the retry schedule.
+    // The worker sends the next attempt at the time in the retry schedule.
     await sender.advance(10_000);
     expect(await titlesOf(other, 1)).toEqual(['waits']);
     expect(receiver.received).toHaveLength(1);
@@ -117,14 +117,14 @@ describe('PATCH /webhooks/:id', () => {
 });
 
 describe('paused webhook', () => {
-  it('keeps the deliveries of a paused webhook pending, and sends them after the webhook resumes', async () => {
+  it('keeps the deliveries of a paused webhook pending until the webhook resumes', async () => {
     const { id, receiver } = await subscribe();
     const paused = await patched(id, { paused: true });
     expect(paused).toMatchObject({ active: true, pausedAt: expect.any(String), pausedReason: 'Paused by its owner.' });
     await owner.createTicket({ title: 'first' });
     const test = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
     expect(test.state).toBe('PENDING');
-    // A circuit would be half-open after this time, but the pause continues.
+    // After 24 hours, an open circuit would be half-open, but the pause continues.
     await sender.advance(24 * 60 * 60 * 1000);
     await sender.advance(0);
     expect((await deliveries(id)).map(({ state, attemptCount }) => [state, attemptCount])).toEqual([
@@ -137,7 +137,7 @@ describe('paused webhook', () => {
     expect(await titlesOf(receiver, 2)).toContain('first');
   });
 
-  it('keeps a webhook paused after the success of an attempt that began before the pause', async () => {
+  it('keeps a webhook paused if an attempt that began before the pause succeeds', async () => {
     let finish = () => {};
     const { id, receiver } = await subscribe({}, (_, response) => {
       finish = () => response.end();
@@ -156,7 +156,7 @@ describe('paused webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('lets a client resume a webhook that was paused automatically, and resets its failure count', async () => {
+  it('resets the failure count when a client resumes an automatically paused webhook', async () => {
     let status = 410;
     const { id, receiver } = await subscribe({}, (request, response) => answer(status)(request, response, []));
     await owner.createTicket({ title: 'waits' });
@@ -175,7 +175,7 @@ describe('secret rotation', () => {
     (word) => `whsec_${btoa(`a secret number ${word}, long`)}`,
   ) as [string, string, string];
 
-  /** Returns the secrets that verify the next delivery with the Standard Webhooks library. */
+  /** Returns the secrets that the Standard Webhooks library accepts for the signatures of the next delivery. */
   async function signers(id: number, { received }: Receiver): Promise<string[]> {
     const before = received.length;
     await owner.call('POST', `/webhooks/${id}/test`);
@@ -194,7 +194,7 @@ describe('secret rotation', () => {
     });
   }
 
-  it('signs with the new and the previous secret for 24 hours, then only with the new secret', async () => {
+  it('signs with the new and the previous secret for 24 hours, and then only with the new secret', async () => {
     const { id, receiver } = await subscribe({ secret: first });
     expect(await signers(id, receiver)).toEqual([first]);
     const response = await patch(id, { secret: second });
@@ -249,7 +249,7 @@ describe('webhook secret with a missing encryption key', () => {
 });
 
 describe('POST /webhooks/:id/test', () => {
-  it('sends an example of the first subscribed event to the tested webhook only, and ignores the filter', async () => {
+  it('sends a test event only to the tested webhook, even if the filter does not match', async () => {
     const { id, receiver } = await subscribe({
       events: ['ticket.updated'],
       filter: { priority: ['LOW'] },
@@ -271,7 +271,7 @@ describe('POST /webhooks/:id/test', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('creates the requested test event even if a concurrent request changes the events of the webhook', async () => {
+  it('creates the requested test event even if a concurrent request changes the webhook events', async () => {
     const { id } = await subscribe({ events: ['ticket.created'] });
     const { prisma } = sender.api;
     const waiting = () => prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
@@ -290,7 +290,7 @@ describe('POST /webhooks/:id/test', () => {
     expect(test?.body.data).toMatchObject({ event: 'ticket.created' });
   });
 
-  it('reports a failed test delivery without the response body from a private network', async () => {
+  it('reports a failed test delivery without the response body of a private network', async () => {
     const { id } = await subscribe({}, answer(500));
     const delivery = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;
     const text = await eventually(async () => {
@@ -303,7 +303,7 @@ describe('POST /webhooks/:id/test', () => {
 });
 
 describe('skipOwn', () => {
-  it('sends no events to a webhook with skipOwn for changes by the key that created the webhook', async () => {
+  it('sends no events for changes by the API key that created a webhook with skipOwn', async () => {
     const { receiver } = await subscribe({ skipOwn: true });
     const everything = await receive();
     await owner.createWebhook({ url: everything.url });
@@ -316,7 +316,7 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
-  it('skips changes by the creating key and its replacement with skipOwn, but not by its predecessor', async () => {
+  it('skips changes by the creating API key and its replacement if skipOwn is true', async () => {
     const { api } = sender;
     owner = await createWorkspace(api);
     const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];
@@ -339,7 +339,7 @@ describe('skipOwn', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
   });
 
-  it('skips the changes of the key that set skipOwn for a webhook created without a key', async () => {
+  it('skips the changes of the API key that set skipOwn if no key created the webhook', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });
     await owner.createTicket({ title: 'delivered' });
@@ -367,14 +367,14 @@ describe('webhook filter', () => {
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
 
-  it('accepts webhook filter values with the maximum length of the field', async () => {
+  it('accepts webhook filter values of the maximum field length', async () => {
     const title = '😀'.repeat(255);
     const { receiver } = await subscribe({ filter: { title: [title, 'short'] } });
     for (const each of [title, 'other', 'short']) await owner.createTicket({ title: each });
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['short', title]);
   });
 
-  it('delivers only events that match all fields of the webhook filter, including null and numbers', async () => {
+  it('delivers only events that match all fields of the webhook filter', async () => {
     owner = await createWorkspace(sender.api);
     const receiver = await receive();
     const filter = { assigneeId: [owner.userId, null], type: ['INCIDENT'] };
@@ -387,7 +387,7 @@ describe('webhook filter', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['me', 'nobody']);
   });
 
-  it('applies the filters of 100 webhooks to a bulk change of 100 large tickets', async () => {
+  it('applies the filters of 100 webhooks to a bulk update of 100 large tickets', async () => {
     const longest = 'x'.repeat(255);
     const { id: one } = await subscribe({ events: ['ticket.updated'], filter: { categoryConfigId: [longest] } });
     const filter = { description: ['a', 'b'], resolution: ['c', null], categoryConfigId: ['d'], priority: ['LOW'] };
@@ -404,7 +404,7 @@ describe('webhook filter', () => {
     expect(await deliveries(one)).toMatchObject([{ eventId: event?.publicId }]);
   }, 60_000);
 
-  it('delivers all events after the filter of a webhook is removed', async () => {
+  it('delivers all events after a client removes the webhook filter', async () => {
     const { id, receiver } = await subscribe({ filter: { priority: ['CRITICAL'] } });
     await owner.createTicket({ title: 'missed' });
     expect(await patched(id, { filter: null })).toMatchObject({ filter: null });
@@ -412,12 +412,12 @@ describe('webhook filter', () => {
     expect(await titlesOf(receiver, 1)).toEqual(['delivered']);
   });
 
-  it('rejects a new webhook filter value that is not in canonical form, but keeps a stored one', async () => {
+  it('rejects a new webhook filter value in non-canonical form, but keeps a stored value', async () => {
     const filter = { purchaseCost: ['1499', '1499.00'] };
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const rejected = errorOf(await owner.call('POST', '/webhooks', body));
     expect(rejected.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'must be written as "1499.00"' }]);
-    // A filter that an earlier release stored without this check doesn't block other changes.
+    // If an earlier release stored an invalid filter, the filter doesn't block other changes of the webhook.
     const made = await owner.call('POST', '/webhooks', { ...body, filter: { purchaseCost: ['1499.00'] } });
     const { id } = made.body.data;
     const before = { purchaseCost: ['1499'] };
@@ -482,7 +482,7 @@ describe('webhook filter', () => {
     }
   });
 
-  it('rejects a change of webhook events if an event lacks a field of the filter', async () => {
+  it('rejects a change to webhook events if an event lacks a filter field', async () => {
     const { id } = await subscribe({ filter: { category: ['NETWORK'] } });
     const rejected = await patch(id, { events: ['ticket.created', 'asset.created'] });
     expect(errorOf(rejected).details).toEqual([

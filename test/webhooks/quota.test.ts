@@ -5,15 +5,15 @@ import { eventually } from '../support/receiver.ts';
 import { start, useSender } from '../support/sending.ts';
 
 /*
- * Tests the limit of pending deliveries per workspace. Workers stop the subscription with the most pending deliveries.
+ * Tests the limit for pending deliveries per workspace. Workers stop the subscription with the most pending deliveries.
  */
 useSender();
 
 const limit = 10;
 
 /**
- * Creates a workspace with two subscriptions. The first gets every event, the second only events of tickets with the
- * priority HIGH.
+ * Creates a workspace with two subscriptions. The first subscription gets every event. The second subscription gets
+ * only events of tickets with the priority HIGH.
  */
 async function startTwo() {
   const test = await start({ worker: false });
@@ -28,7 +28,7 @@ async function startTwo() {
     other,
     warnings,
     read,
-    /** Skips the interval between two checks, and checks the number of pending deliveries like a worker. */
+    /** Checks the number of pending deliveries like a worker, without waiting for the interval between two checks. */
     async count() {
       await test.age(10_000);
       await enforceQuota({ prisma: test.api.databases.system.prisma, logger, maxPendingDeliveries: limit });
@@ -45,7 +45,7 @@ async function startTwo() {
   };
 }
 
-it('stops only the subscription with the most pending deliveries if the workspace reaches its limit', async () => {
+it('stops only the subscription with the most pending deliveries when the workspace reaches the limit', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, warnings, read, id, other, workspace } = await startTwo();
   await emit(7);
   await emitHigh(1);
@@ -62,7 +62,7 @@ it('stops only the subscription with the most pending deliveries if the workspac
   expect([await pendingOf(id), await pendingOf(other)]).toEqual([9, 2]);
 });
 
-it('stops a second subscription only if the number of pending deliveries grows further', async () => {
+it('stops a second subscription only if pending deliveries continue to increase', async () => {
   const { emit, emitHigh, count, stopped, pendingOf, api, id } = await startTwo();
   await emit(9);
   await emitHigh(1);
@@ -84,11 +84,11 @@ it('stops a second subscription only if the number of pending deliveries grows f
   expect(await stopped()).toEqual([true, true]);
 });
 
-it('resumes a stopped subscription when its pending deliveries are below half of the limit', async () => {
+it('resumes a stopped subscription when it has fewer pending deliveries than half of the limit', async () => {
   const { emit, count, stopped, startWorker, stopWorkers, endpoint, api, id, receiver, pendingOf } = await startTwo();
   await emit(limit);
   await count();
-  // A subscription resumes below half of the limit, so exactly half must not resume it.
+  // A subscription resumes only below half of the limit. At exactly half of the limit, it stays stopped.
   const half = {
     subscriptionId: id,
     id: { in: (await api.prisma.delivery.findMany({ take: limit / 2 })).map((row) => row.id) },
@@ -106,7 +106,7 @@ it('resumes a stopped subscription when its pending deliveries are below half of
   expect(await pendingOf(id)).toBe(1);
 });
 
-it('applies the limit of pending deliveries in a running worker, and still accepts test events', async () => {
+it('enforces the limit for pending deliveries in a running worker, but still accepts test events', async () => {
   const test = await start({ worker: false });
   await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
   await test.emit(3);

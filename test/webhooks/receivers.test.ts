@@ -20,7 +20,7 @@ const day = 24 * 60 * 60 * second;
 
 let sender: Sender;
 let folder: string;
-/** The receiver that redirects point to. It must never get a request. */
+/** The receiver that redirects point to. The receiver must never get a request. */
 let canary: Receiver;
 /** A server that accepts connections and never sends a byte. */
 let silent: Server;
@@ -35,14 +35,14 @@ beforeAll(async () => {
   await sender.startWorker();
 });
 afterAll(async () => {
-  // Closes the receivers first, which ends the open connections of the worker.
+  // Closes the receivers first to end the worker's open connections.
   await Promise.all([canary, ...receivers].map((receiver) => receiver.close()));
   await new Promise((resolve) => silent.close(resolve));
   await sender.close();
   rmSync(folder, { recursive: true });
 });
 
-/** Resolves the host names of this test, and all other names with the resolver of the system. */
+/** Resolves the host names of the test. Uses the system resolver for all other names. */
 const lookup: LookupFunction = (hostname, options, callback) => {
   if (hostname === 'unanswered.example.com') return;
   if (hostname.endsWith('.example.com')) return callback(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -52,8 +52,8 @@ const lookup: LookupFunction = (hostname, options, callback) => {
 const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
 
 /**
- * Creates a CA and certificates: a valid one for hooks.example.com, one for another host, an expired one and a
- * self-signed one.
+ * Creates a CA and four certificates: a valid certificate for hooks.example.com, a certificate for another host, an
+ * expired certificate and a self-signed certificate.
  */
 function makeCertificates() {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
@@ -88,10 +88,10 @@ interface Expected {
   status?: number | null;
   error?: RegExp | null;
   answer?: unknown;
-  /** The range of the time until the next attempt, in milliseconds. */
+  /** The minimum and maximum time until the next attempt, in milliseconds. */
   wait?: [number, number];
   pausedReason?: string | null;
-  /** The range of the duration of the attempt, in milliseconds. */
+  /** The minimum and maximum duration of the attempt, in milliseconds. */
   duration?: [number, number];
 }
 
@@ -115,7 +115,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
     duration[1] + 8 * second,
   );
 
-  // The server uses the time at which it records the result for all changes.
+  // All changes have the time when the server recorded the result.
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
   const at = (delivered ? row.lastSuccessAt : row.lastFailureAt) as Date;
   const [attempt] = delivery.history;
@@ -144,7 +144,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
   });
 }
 
-/** Starts a receiver that responds with `respond`, and checks an attempt to the receiver. */
+/** Starts a receiver that responds with `respond`. Checks a delivery attempt to the receiver. */
 async function expectOf(respond: Respond, expected: Expected): Promise<Receiver> {
   const receiver = await startReceiver(respond);
   receivers.push(receiver);
@@ -161,7 +161,7 @@ const answer = (
   return (_, response) => response.writeHead(status, headers).end(body);
 };
 
-/** Responds with raw bytes that an HTTP server wouldn't send, and then closes the connection. */
+/** Responds with raw bytes that an HTTP server wouldn't send. Then closes the connection. */
 const raw = (text: string): Respond => {
   return (_, response) => response.socket?.end(text);
 };
@@ -172,28 +172,28 @@ const drip = (response: { write(piece: string): unknown; once(event: 'close', st
   response.once('close', () => clearInterval(timer));
 };
 
-/** Formats the time after a delay as an HTTP date. */
+/** Returns the current time plus a delay as an HTTP date. */
 const httpDate = (milliseconds: number) => new Date(Date.now() + milliseconds).toUTCString();
 
-// These tests come first because they take as long as all other tests of this file together.
+// The timeout tests come first, because they take as long as all other tests in the file together.
 describe.concurrent('delivery timeouts', () => {
   const whole: [number, number] = [14.5 * second, 18 * second];
   const connecting: [number, number] = [4.5 * second, 8 * second];
 
-  it('fails a delivery attempt after 15 s without a response, and after 5 s without a connection', {
+  it('fails a delivery attempt after 15 s without a response or 5 s without a connection', {
     timeout: 40_000,
   }, async () => {
     const { port } = silent.address() as { port: number };
     const stalls: Respond[] = [
       // The receiver never responds.
       () => undefined,
-      // One receiver sends one byte of the body per second. Another receiver sends one byte of the headers per second.
+      // One receiver sends one body byte per second. Another receiver sends one header byte per second.
       (_, response) => drip(response.writeHead(200)),
       (_, { socket }) => {
         socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
         if (socket) drip(socket);
       },
-      // The receiver stops sending in the middle of the body.
+      // The receiver sends only a part of the body.
       (_, response) => response.writeHead(200).write('x'.repeat(10_000)),
       // The receiver sends informational responses, but no final response.
       (_, response) => {
@@ -214,7 +214,7 @@ describe.concurrent('response status of a receiver', () => {
     await expectOf(answer(status), { delivered: true, status });
   });
 
-  it('treats 200 after an early hint as a success, and ignores the Retry-After of this success', async () => {
+  it('treats 200 after an early hint as a success and ignores Retry-After', async () => {
     await expectOf(
       (_, response) => {
         response.writeEarlyHints({ link: '</style.css>; rel=preload' });
@@ -285,7 +285,7 @@ describe.concurrent('response body of a receiver', () => {
     await expectOf(answer(500, {}, body), { status: 500, answer: kept });
   });
 
-  it('closes the connection early if a receiver sends a response body of a gigabyte', async () => {
+  it('closes the connection early if a receiver sends a one-gigabyte response body', async () => {
     let written = 0;
     let closedAfter = Number.POSITIVE_INFINITY;
     const receiver = await startReceiver((_, response) => {
@@ -307,17 +307,17 @@ describe.concurrent('response body of a receiver', () => {
     const expected = { delivered: true, status: 200, answer: 'x'.repeat(4096) };
     await expectAttempt(receiver.url, { ...expected, duration: [0, 2 * second] });
     await eventually(() => expect(closedAfter).toBeLessThan(2 * second));
-    // The sockets on both sides buffer the bytes beyond 16 KiB.
+    // The sockets of the receiver and the worker buffer the bytes beyond 16 KiB.
     expect(written).toBeLessThan(16 * 1024 ** 2);
   });
 
-  it('ends a delivery attempt after 16 KiB of a response body that has no end', async () => {
+  it('ends a delivery attempt after 16 KiB of an endless response body', async () => {
     const endless: Respond = (_, response) => response.writeHead(200).write('x'.repeat(20_000));
     await expectOf(endless, { delivered: true, status: 200, answer: 'x'.repeat(4096), duration: [0, 2 * second] });
   });
 });
 
-/** Writes `head` to the socket, and then repeats `piece` endlessly. Adds the socket to `connections`. */
+/** Writes `head` to the socket and then writes `piece` repeatedly without end. Adds the socket to `connections`. */
 const flood =
   (head: string, piece: string, connections: Socket[]): Respond =>
   (_, { socket }) => {
@@ -366,12 +366,12 @@ describe.concurrent('endless response', () => {
       const answer = kept instanceof RegExp ? expect.stringMatching(kept) : kept;
       await expectOf(flood(head, piece, connections), { ...expected, answer });
       await eventually(() => expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]), 2 * second);
-      // The sockets on both sides buffer the bytes beyond the limit.
+      // The sockets of the receiver and the worker buffer the bytes beyond the limit.
       expect(connections[0]?.bytesWritten).toBeLessThan(16 * 1024 ** 2);
     },
   );
 
-  it('closes a TLS connection at the size limit if a receiver sends an endless response', async () => {
+  it('closes the TLS connection at the size limit if a receiver sends an endless response', async () => {
     const tls = { key: pem('good.key'), cert: pem('good.crt') };
     const connections: Socket[] = [];
     const receiver = await startReceiver(flood('', '\r\n', connections), { tls });
@@ -383,7 +383,7 @@ describe.concurrent('endless response', () => {
   it.each([
     [5, { delivered: true, status: 200 }],
     [6, { error: /^more than 5 informational responses$/ }],
-  ])('accepts at most 5 informational responses from a receiver: %i before 200', async (count, expected) => {
+  ])('accepts at most 5 informational responses before the final response: test with %i', async (count, expected) => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
     await expectOf(raw(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
   });
@@ -439,7 +439,7 @@ describe.concurrent('connection to a receiver', () => {
   });
 
   it('fails the delivery attempt if the host name does not resolve', async () => {
-    // The error is EAI_AGAIN on machines without a resolver.
+    // The error is EAI_AGAIN on machines without a DNS resolver.
     await expectAttempt('https://nowhere.invalid/hook', { error: /ENOTFOUND|EAI_AGAIN/ });
   });
 });
@@ -466,7 +466,7 @@ describe.concurrent('certificate of a receiver', () => {
     ['self-signed', /self-signed/],
     ['wrong-host', /does not match certificate/],
   ])(
-    'sends no data to a receiver with an invalid certificate (%s), not even on a second connection',
+    'sends no data to a receiver with an invalid certificate (%s), even on a second connection',
     async (certificate, error) => {
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const { receiver, url } = await startTls(certificate, version);

@@ -58,7 +58,7 @@ describe('replayDeliveries', () => {
     );
   });
 
-  it('replays successful deliveries if the filter contains their state or id', async () => {
+  it('replays a successful delivery if the filter contains its state or id', async () => {
     const { context, id, due, rows } = await start(3);
     const delivered = (await rows()).filter(({ state }) => state === 'DELIVERED');
     expect(await replayDeliveries(context, { id: Number(delivered[0]?.id) })).toBe(1);
@@ -67,7 +67,7 @@ describe('replayDeliveries', () => {
     expect((await due()).map((row) => row.id)).toEqual(delivered.map((row) => row.id));
   });
 
-  it('replays no deliveries that a worker is sending or whose subscription is deactivated', async () => {
+  it('replays no deliveries that are in progress or have a deactivated subscription', async () => {
     const { context, id, workspace, due, rows } = await start(1);
     const claim = '00000000-0000-4000-8000-000000000000';
     const inFlight = (await rows()).find(({ state }) => state === 'PENDING');
@@ -78,7 +78,7 @@ describe('replayDeliveries', () => {
     expect(await replayDeliveries(context, { subscription: id })).toBe(0);
   });
 
-  it('stores the time of a replay request by the clock of the database', async () => {
+  it('stores the time of a replay request according to the database clock', async () => {
     const { context, id } = await start(1);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     const replay = await replayWebhook(context, id, { since: '2026-01-01T00:00:00Z' }).finally(() =>
@@ -88,14 +88,14 @@ describe('replayDeliveries', () => {
     expect(Math.abs(Date.parse(requestedAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('commits each batch of a replay separately, and replays 36,000 deliveries', {
+  it('replays 36,000 deliveries and commits each batch separately', {
     timeout: 60_000,
   }, async () => {
     const each = 12_000;
     const { context, id, due, rows } = await start(each);
     const waiting = (await rows()).filter(({ state }) => state !== 'DELIVERED');
     const middle = waiting[waiting.length / 2]?.id;
-    // Makes a later batch fail. The earlier batches stay committed.
+    // Makes a later batch fail. Earlier batches stay committed.
     await execute(
       sender.api.databaseUrl,
       `CREATE FUNCTION fail_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'update failed'; END $$;
@@ -119,7 +119,7 @@ const longAgo = '2026-11-20T10:00:00Z';
 const countUnderWay = () => sender.api.prisma.webhookReplay.count({ where: { finishedAt: null } });
 
 describe('POST /webhooks/:id/replay', () => {
-  /** Runs replays like a worker until all are completed. Returns the number of steps. */
+  /** Runs replays like a worker until all replays are completed. Returns the number of batches. */
   async function workOff(): Promise<number> {
     for (let steps = 0; ; steps++) if ((await replaySome(sender.api.prisma)) === undefined) return steps;
   }
@@ -145,7 +145,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await countUnderWay()).toBe(0);
   });
 
-  it('replays only deliveries that were created since the given time and have one of the given states', async () => {
+  it('replays only deliveries that match the given creation time and states', async () => {
     const { workspace, id, rows, due } = await start(2);
     const [old] = settledAs(await rows(), 'DELIVERED') as Awaited<ReturnType<typeof rows>>;
     const createdAt = new Date(Date.now() - 3_600_000);
@@ -159,7 +159,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect((await due()).map((row) => row.id)).not.toContain(old?.id);
   });
 
-  it('reports the progress of a replay, and reports completed replays for one day', { timeout: 60_000 }, async () => {
+  it('reports the progress of a replay until one day after its completion', { timeout: 60_000 }, async () => {
     const { workspace, context, id } = await start(1500);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const [replay] = await listReplays(context, id, 5);
@@ -184,7 +184,7 @@ describe('POST /webhooks/:id/replay', () => {
     await expect(progress()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('replays no deliveries of a subscription that was deactivated after the replay request', async () => {
+  it('replays no deliveries if the subscription is deactivated after the replay request', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     await workspace.call('DELETE', `/webhooks/${id}`);
@@ -206,7 +206,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('makes pending deliveries due if a replay includes PENDING, except a delivery in progress', async () => {
+  it('makes pending deliveries due if the replay includes PENDING, except deliveries in progress', async () => {
     const { workspace, id, rows, due } = await start(3);
     const before = await rows();
     const claim = '00000000-0000-4000-8000-000000000000';
@@ -249,7 +249,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
-  it('gives each workspace an equal share of replay batches, even if one workspace has many replays', {
+  it('gives each workspace an equal share of replay batches, regardless of the number of replays', {
     timeout: 60_000,
   }, async () => {
     const [many, one] = [await start(2000), await start(2000)];
@@ -263,7 +263,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await many.due()).toHaveLength(2000);
   });
 
-  it('continues with other replays if each batch of one replay fails', async () => {
+  it('continues with other replays if the batches of one replay fail', async () => {
     const [failing, other] = [await start(1), await start(1)];
     for (const { workspace, id } of [failing, other]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -286,7 +286,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await failing.due()).toHaveLength(1);
   });
 
-  it('replays all matching deliveries even if counting stopped at a maximum', async () => {
+  it('replays all matching deliveries even if their number exceeds the counting limit', async () => {
     const { workspace, context, id, due } = await start(5);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'CANCELLED'] });
     await replaySome(sender.api.prisma, { maxCounted: 3 });
@@ -296,7 +296,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(10);
   });
 
-  it('continues the replay of an inactive workspace only after the workspace is active again', async () => {
+  it('does not continue the replay of an inactive workspace until the workspace is active again', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const setActive = (active: boolean) =>
@@ -315,7 +315,7 @@ describe('POST /webhooks/:id/replay', () => {
     const each = 4000;
     const { api } = sender;
     const { workspace, id } = await start(each);
-    // Creates a trigger that marks every replayed delivery as delivered immediately and records its id.
+    // Creates a trigger that immediately marks every replayed delivery as delivered and records its id.
     await execute(
       api.databaseUrl,
       `CREATE TABLE taken (id bigint);
@@ -360,7 +360,7 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
   });
 
-  it('replays a locked delivery after the transaction that holds the lock rolls back', async () => {
+  it('replays a locked delivery after the rollback of the transaction with the lock', async () => {
     const { workspace, id, rows, due } = await start(3);
     const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -404,7 +404,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workspace.call('DELETE', `/webhooks/${id}`);
   });
 
-  it('processes replays in a running worker even without a notification', async () => {
+  it('processes a replay in a running worker even without a notification', async () => {
     const receiver = await startReceiver();
     const { workspace, id } = await start(2);
     await workspace.call('PATCH', `/webhooks/${id}`, { url: receiver.url });

@@ -12,12 +12,12 @@ const day = 24 * hour;
 useSender();
 
 describe('pruning of deliveries', () => {
-  it('prunes deliveries that settled more than 30 days ago, and keeps pending deliveries', async () => {
+  it('prunes deliveries that settled more than 30 days ago, but no pending deliveries', async () => {
     const test = await start({ worker: false });
     const { api, workspace, id } = test;
     const { prisma } = api;
     await test.emit(8);
-    // The last event also has a delivery to a second subscription.
+    // The second subscription also gets a delivery of the last event.
     const { id: second } = await workspace.createWebhook();
     await test.emit(1);
     const deliveries = await prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
@@ -50,18 +50,18 @@ describe('pruning of deliveries', () => {
     await prisma.event.updateMany({ data: { createdAt: longAgo } });
     await prisma.delivery.updateMany({ data: { createdAt: longAgo, nextAttemptAt: longAgo } });
 
-    // With two deliveries per batch, pruning needs several batches.
+    // Pruning needs several batches, because each batch contains two deliveries.
     expect(await pruneSettled(prisma, 2)).toBe(4);
     const kept = deliveries.filter((_, index) => settledAgo[index]?.[2]);
     const left = await prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
     expect(left.map((each) => each.id)).toEqual(kept.map((each) => each.id));
     expect(await prisma.deliveryAttempt.count()).toBe(kept.length);
-    // Pruning keeps an event while a delivery to another subscription is pending.
+    // Pruning keeps an event while a delivery of the event to another subscription is pending.
     const [waiting] = await prisma.delivery.findMany({ where: { subscriptionId: second } });
     const events = await prisma.event.findMany({ orderBy: { id: 'asc' } });
     expect(events.map((event) => event.id)).toEqual([...kept.map(({ eventId }) => eventId), waiting?.eventId]);
 
-    // The worker delivers an event that was pending for longer than the retention time.
+    // The worker delivers a pending event even if the event is older than the retention time.
     test.endpoint.status = 200;
     await test.startWorker();
     await eventually(() => expect(test.receiver.received).toHaveLength(2));
@@ -81,7 +81,7 @@ describe('pruning of deliveries', () => {
     expect(await pruneSettled(api.prisma)).toBe(0);
   });
 
-  it('schedules a job that prunes deliveries, and runs the job in a worker', async () => {
+  it('schedules the job that prunes deliveries and runs the job in a worker', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);
@@ -92,7 +92,7 @@ describe('pruning of deliveries', () => {
     await eventually(async () => expect(await api.prisma.delivery.count()).toBe(0));
   });
 
-  it('emits an error event for a failed job that prunes deliveries', async () => {
+  it('emits an error event if the job that prunes deliveries fails', async () => {
     const test = await start();
     const { api } = test;
     await test.emit(1);

@@ -9,7 +9,7 @@ const day = 24 * hour;
 
 const at = new Date('2026-11-20T10:00:00.000Z');
 
-/** Returns the time from an attempt to its retry in milliseconds. `random` is the random number for the jitter. */
+/** Returns the time between an attempt and the retry, in milliseconds. `random` is the random number for the jitter. */
 const waitAfter = (attempt: number, random: number, retryAfter?: number) =>
   nextWait({ attempt, retryAfter }, () => random);
 
@@ -29,11 +29,11 @@ describe('retry schedule', () => {
     const drawn = Array.from({ length: 200 }, () => nextWait({ attempt }) ?? Number.NaN);
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0.8 * wait);
     expect(Math.max(...drawn)).toBeLessThanOrEqual(1.2 * wait);
-    // The jitter spreads retries of deliveries that failed at the same time.
+    // The jitter spreads the retries of deliveries that failed at the same time.
     expect(new Set(drawn).size).toBeGreaterThan(100);
   });
 
-  it('ignores the attempts of lost workers in the retry schedule', () => {
+  it('ignores lost attempts in the retry schedule', () => {
     const wait = (attempt: number, lost: number) => nextWait({ attempt, lost }, () => 0.5);
     expect([wait(2, 1), wait(12, 10)]).toEqual([5 * second, 5 * minute]);
     expect([wait(19, 10), wait(20, 10)]).toEqual([24 * hour, undefined]);
@@ -49,7 +49,7 @@ describe('retry schedule', () => {
     ['the schedule if its wait is longer', 3, minute, 24 * minute],
     ['the schedule if Retry-After is 0', 1, 0, 4 * second],
     ['at most one day', 9, day, day],
-  ])('combines the retry schedule and Retry-After of a delivery: uses %s', (_, attempt, retryAfter, wait) => {
+  ])('combines the retry schedule with the Retry-After header: uses %s', (_, attempt, retryAfter, wait) => {
     expect(waitAfter(attempt, 0, retryAfter)).toBe(wait);
   });
 });
@@ -91,11 +91,11 @@ describe('parseRetryAfter', () => {
     expect(parseRetryAfter(header, at)).toBe(wait);
   });
 
-  it('parses a Retry-After date in UTC in every time zone', () => {
+  it('parses a Retry-After date as UTC in every time zone', () => {
     const { TZ } = process.env;
     try {
       process.env.TZ = 'America/New_York';
-      // RFC 9110 §5.6.7 requires recipients to accept all three forms, all in UTC.
+      // RFC 9110 §5.6.7 requires recipients to accept all three date formats. All dates are in UTC.
       for (const date of [
         'Fri, 20 Nov 2026 10:01:30 GMT',
         'Friday, 20-Nov-26 10:01:30 GMT',

@@ -24,7 +24,7 @@ afterAll(async () => {
   await sender.close();
 });
 
-/** Hosts in URLs that are addresses of this machine. */
+/** URL hosts that refer to the local machine. */
 const loopback = [
   '127.0.0.1',
   '127.1',
@@ -52,9 +52,10 @@ const loopback = [
   '[0:0:0:0:0:ffff:7f00:0001]',
 ];
 
-/** Addresses that are not public unicast addresses, according to the IANA registries or common use. */
+/** Addresses that, according to the IANA registries or common use, are not public unicast addresses. */
 const special = [
-  // Private networks, carrier-grade NAT, and link-local addresses, including metadata services of cloud providers.
+  // IPv4 addresses: private networks, carrier-grade NAT and link-local, including the metadata services of cloud
+  // providers.
   '10.0.0.1',
   '0xa000001',
   '012.1',
@@ -70,7 +71,7 @@ const special = [
   '2852039166',
   '0251.0376.0251.0376',
   '169.254.170.2',
-  // Protocol assignments, documentation, benchmarks, 6to4 relays, multicast, reserved, broadcast.
+  // IPv4 addresses: protocol assignments, documentation, benchmarks, 6to4 relays, multicast, reserved and broadcast.
   '0.1.2.3',
   '192.0.0.1',
   '192.0.0.192',
@@ -85,7 +86,7 @@ const special = [
   '240.0.0.1',
   '255.255.255.255',
   '0xffffffff',
-  // IPv4 in IPv6: mapped, translated, compatible, NAT64, 6to4, Teredo.
+  // IPv4 addresses in IPv6 addresses: mapped, translated, compatible, NAT64, 6to4 and Teredo.
   '[::ffff:10.0.0.1]',
   '[::ffff:a9fe:a9fe]',
   '[::ffff:0:127.0.0.1]',
@@ -98,8 +99,8 @@ const special = [
   '[2002:a9fe:a9fe::1]',
   '[2001::1]',
   '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
-  // Link-local, site-local, unique local including a metadata service, multicast, discard, documentation, benchmarks,
-  // ORCHID.
+  // IPv6 addresses: link-local, site-local, unique local (including a metadata service), multicast, discard,
+  // documentation, benchmarks and ORCHID.
   '[fe80::1]',
   '[febf::1]',
   '[fec0::1]',
@@ -129,8 +130,8 @@ const names = [
 ];
 
 /**
- * The addresses that the test resolver returns for each name, one entry per lookup. Later lookups return the last
- * entry.
+ * The addresses that the test resolver returns for each host name. Each entry is the result of one lookup. Further
+ * lookups return the last entry.
  */
 const addresses: Record<string, string[][]> = {
   'loopback.example.com': [['127.0.0.1']],
@@ -153,7 +154,7 @@ const addresses: Record<string, string[][]> = {
   'mixed6.example.com': [['::1', '2000::1']],
   'one-of-many.example.com': [['2000::1', '2000::2', '2000::3', '10.0.0.1']],
   'nothing.example.com': [[]],
-  // 2000::/16 is in the public unicast range but unassigned, so the test sends nothing to other machines.
+  // 2000::/16 is in the public unicast range but is unassigned, so the test sends nothing to other machines.
   'rebinding.example.com': [['2000::1'], ['127.0.0.1']],
 };
 const lookedUp: string[] = [];
@@ -169,14 +170,14 @@ const lookup: LookupFunction = (hostname, options, callback) => {
   else callback(null, found[0]?.address ?? '', found[0]?.family);
 };
 
-/** Stores a subscription directly in the database, without the check of its URL. */
+/** Stores a subscription directly in the database, so the server doesn't check the URL. */
 async function store(url: string): Promise<number> {
   const { id } = await sender.workspace.createWebhook();
   await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url } });
   return id;
 }
 
-/** Emits an event to subscriptions and returns the errors of the attempts. */
+/** Emits an event to the subscriptions. Returns the errors of the delivery attempts. */
 async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
   await sender.workspace.createTicket();
   return Promise.all(
@@ -191,7 +192,7 @@ async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
   );
 }
 
-/** Deactivates subscriptions, so that they don't get the next event. */
+/** Deactivates subscriptions, so they don't get the next event. */
 async function remove(ids: number[]): Promise<void> {
   for (const id of ids) await sender.workspace.call('DELETE', `/webhooks/${id}`);
 }
@@ -206,7 +207,7 @@ describe('private webhook target', () => {
   });
 
   it.each(['[fe80::1%25lo]', '[::1%25lo]', '[::1%lo]', '[2000::1%251]', 'localhost%2e', '%6cocalhost'])(
-    'rejects the registration of a webhook to %s, a host with an IPv6 zone or with percent encoding',
+    'rejects the registration of a webhook to %s, which contains an IPv6 zone or percent-encoding',
     async (host) => {
       const url = `https://${host}:${canary.port}/hook`;
       const answer = await sender.workspace.call('POST', '/webhooks', { ...webhook, url });
@@ -214,7 +215,7 @@ describe('private webhook target', () => {
     },
   );
 
-  it('fails the delivery if the stored webhook URL is private or invalid', async () => {
+  it('fails a delivery if the stored webhook URL is private or invalid', async () => {
     const ids: number[] = [];
     for (const host of [...loopback, ...special, ...names])
       ids.push(await store(`https://${host}:${canary.port}/hook`));
@@ -235,7 +236,7 @@ describe('private webhook target', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('fails the delivery if the host name resolves to a private address', async () => {
+  it('fails a delivery if the host name resolves to a private address', async () => {
     const privateNames = Object.keys(addresses).filter((name) => name !== 'rebinding.example.com');
     const ids: number[] = [];
     for (const name of privateNames) ids.push(await store(`https://${name}:${canary.port}/hook`));
@@ -245,10 +246,10 @@ describe('private webhook target', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('checks the address at each lookup, and rejects a name that later resolves to a private address', async () => {
+  it('rejects a host name that resolves to a private address at a later lookup', async () => {
     const host = 'rebinding.example.com';
     const id = await store(`https://${host}:${canary.port}/hook`);
-    // The worker resolves the host name once and connects to the address that it checked.
+    // The worker resolves the host name once, checks the address, and connects to the checked address.
     expect(await emitTo([id])).toEqual([expect.not.stringContaining('public')]);
     expect(lookedUp.filter((name) => name === host)).toHaveLength(1);
 
@@ -346,7 +347,7 @@ it.each([
 describe('WEBHOOK_BLOCKED_NETWORKS', () => {
   const networks = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
 
-  it('blocks addresses in WEBHOOK_BLOCKED_NETWORKS and their NAT64 forms, but not adjacent addresses', () => {
+  it('blocks addresses in WEBHOOK_BLOCKED_NETWORKS and the NAT64 forms of the addresses', () => {
     const policy = createTargetPolicy({ allowPrivate: false, blockedNetworks: networks });
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
     const why = 'has a host that this server blocks for webhooks. Use another host.';
@@ -373,7 +374,7 @@ describe('WEBHOOK_BLOCKED_NETWORKS', () => {
     expect(policy.findBlockReason('10.2.0.1')).toBeUndefined();
   });
 
-  it('blocks connections to WEBHOOK_BLOCKED_NETWORKS, and host names that resolve to these networks', async () => {
+  it('blocks connections to addresses and host names in WEBHOOK_BLOCKED_NETWORKS', async () => {
     const targets = createTargetPolicy({ allowPrivate: true, blockedNetworks: ['127.0.0.0/8'] });
     const attempt = async (url: string, policy = targets) => {
       const agent = createAgent({ targets: policy, lookup });

@@ -12,7 +12,7 @@ const subscriptionsOf = (tenantId: TenantId, count: number): SubscriptionRef[] =
 
 /**
  * Completes `times` deliveries, one at a time, and starts new deliveries in the free slots. Every subscription always
- * has due deliveries. Returns the tenant of each started delivery.
+ * has due deliveries. Returns the tenant id of each started delivery.
  */
 function send(waiting: RoundRobin, times: number): bigint[] {
   const inFlight = new InFlight(limits, { maxConcurrent: 64, maxPerSecond: 1000 });
@@ -40,7 +40,7 @@ describe('round robin of due deliveries', () => {
     expect(tenants.filter((tenantId) => tenantId === 2n).length).toBeGreaterThanOrEqual(15);
   });
 
-  it('rotates the subscriptions of a tenant, and removes subscriptions without due deliveries', () => {
+  it('rotates the subscriptions of a tenant and removes subscriptions without due deliveries', () => {
     const waiting = new RoundRobin();
     const refs = subscriptionsOf(toTenantId(1), 3);
     for (const ref of [...refs, ...refs]) waiting.add(ref);
