@@ -89,7 +89,7 @@ describe('password guessing', () => {
     });
   }, 60_000);
 
-  it('does not count a failed sign-in for the IP address if the password matches one of several accounts', async () => {
+  it('counts no failed attempt for the IP address if the password matches one of several accounts', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
     const elsewhere = await createWorkspace(api);

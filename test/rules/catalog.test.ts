@@ -15,11 +15,11 @@ const advice =
   'The migrations lead to another schema than test/rules/catalog.txt. If you meant to change it, run ' +
   '`npx -y pnpm@12 test catalog -u` and read the difference before you commit it.';
 
-it('creates exactly the tables, functions, policies and rights in catalog.txt with the migrations', async () => {
+it('creates exactly the database objects in catalog.txt when all migrations run', async () => {
   await expect(await describeCatalog(database.url), advice).toMatchFileSnapshot('catalog.txt', advice);
 });
 
-it('creates the tables, columns, keys and indexes of schema.prisma with the migrations', async () => {
+it('creates the tables, columns, keys and indexes of schema.prisma when all migrations run', async () => {
   const migrated = filterPrismaLines(await describeCatalog(database.url));
   await execute(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');

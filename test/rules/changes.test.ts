@@ -101,7 +101,7 @@ describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
   const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
 
-  it('lists each changed row once in the change feed, in the order of the last changes', async () => {
+  it('lists each changed row once in the change feed, sorted by the time of the last change', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
     await expectChanges(path, begin, rows);
@@ -470,7 +470,7 @@ describe('a change feed when PostgreSQL', () => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await expectChanges(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);
-    // Changes the transaction numbers of all changes, as if another server had recorded them.
+    // Shifts the transaction numbers of all changes, as if another server had recorded the changes.
     await sql.query('UPDATE changes SET position = position + $1, horizon = horizon + $1', [by]);
     await sql.query(
       `WITH gone AS (DELETE FROM change_epochs)

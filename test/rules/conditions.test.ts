@@ -179,7 +179,7 @@ describe('the version of a ticket', () => {
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }),
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] }),
       () => workspace.createComment(id),
-      // Simulates a server of an earlier release. That release doesn't support ticket versions.
+      // Simulates a server of an earlier release without support for ticket versions.
       () => api.prisma.$executeRaw`UPDATE tickets SET title = 'VPN drops' WHERE id = ${id}`,
     ];
     for (const make of changes) {

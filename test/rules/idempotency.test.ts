@@ -357,7 +357,7 @@ describe('expiry after 24 hours', () => {
     expect((await post(other, key)).text).toBe(second.text);
   });
 
-  it('deletes stored responses that are older than 24 hours in batches', async () => {
+  it('deletes stored responses in batches after 24 hours', async () => {
     await pruneIdempotencyKeys(api.prisma);
     const prefix = unique();
     const own = await createWorkspace(api);

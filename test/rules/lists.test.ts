@@ -110,7 +110,8 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
 }
 
 /**
- * Returns the column filters of a list. Each filter has a query value with one existing value and one with two values.
+ * Returns the column filters of a list. For each filter, returns a query value with one existing value and a query
+ * value with two existing values.
  */
 async function getFilters({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
   const { body } = await workspace.call('GET', `${path}?perPage=100`);
@@ -192,7 +193,7 @@ it.each([
   ['/tickets/:id/comments', 'ticket_id'],
   ['/tickets/:id/activity', 'resource_id'],
   ['/assets/:id/activity', 'resource_id'],
-])('uses an index on the parent resource for GET %s', async (path, column) => {
+])('uses an index on the id of the parent resource for GET %s', async (path, column) => {
   await expectIndexed(path.replace(':id', await getNewestId(path)), [column]);
 });
 

@@ -59,7 +59,7 @@ it('prepares a statement again after its removal from the prepared statements of
   expect(sent[0]?.[0]).toBe('parse');
 });
 
-it('causes no error when pg closes an unknown prepared statement', async () => {
+it('lets pg close an unknown prepared statement without an error', async () => {
   const wire = wireOf(client.connection);
   wire.stream.cork();
   wire.close({ type: 'S', name: 'never_prepared' });
@@ -67,7 +67,7 @@ it('causes no error when pg closes an unknown prepared statement', async () => {
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
 
-it('returns pg rows as objects by column name or as arrays by position', async () => {
+it('returns pg rows as objects or as arrays', async () => {
   const { fields } = await client.query('SELECT 1 AS one, true AS two');
   for (const [rowMode, row] of [
     [undefined, { one: 1, two: true }],

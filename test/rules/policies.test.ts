@@ -244,7 +244,7 @@ describe('the roles', () => {
 });
 
 describe('security definer functions', () => {
-  it("doesn't let PUBLIC execute SECURITY DEFINER functions, and sets a constant search_path for them", async () => {
+  it('defines SECURITY DEFINER functions with a constant search_path and without PUBLIC access', async () => {
     const functions = await rows<{ name: string; everybody: boolean; path: string | null }>(`
       SELECT oid::regprocedure::text AS name, has_function_privilege('public', oid, 'EXECUTE') AS everybody,
         (SELECT setting FROM unnest(proconfig) AS setting WHERE setting LIKE 'search_path=%') AS path

@@ -148,7 +148,7 @@ async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   }
 }
 
-it('does not increase prepared statements or memory during 2,000 further requests', async () => {
+it('does not use more prepared statements or memory after 2,000 further requests', async () => {
   await send(0, 1000);
   const before = await measureMemory();
   await send(1000, 3000);

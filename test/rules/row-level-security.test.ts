@@ -86,7 +86,7 @@ describe('without the condition of a raw statement', () => {
       expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
   });
 
-  it('returns only rows of the tenant that the raw SQL statement sets', async () => {
+  it('returns only rows of one tenant if a raw SQL statement sets the tenant', async () => {
     const everyone = tenantQuery(
       'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
     );

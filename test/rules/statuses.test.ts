@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('uses only specified statuses, statuses of conditional requests and 503 for error codes', () => {
+it('maps error codes only to specified statuses, statuses of conditional requests and 503', () => {
   const others = Object.entries(errors).filter(
     ([, { status }]) => !specified.includes(status) && !(status in conditionalStatuses),
   );

@@ -365,7 +365,7 @@ it('counts unread bytes of a CSV export until the client reads the bytes or disc
   await own.close();
 }, 60_000);
 
-it('returns 429 while a client does not read many concurrent large responses', async () => {
+it('returns 429 if a client does not read the large responses to its concurrent requests', async () => {
   const env = { DATABASE_POOL_SIZE: '8', TENANT_CONCURRENCY_SHARE: '0.25', TENANT_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);

@@ -95,7 +95,7 @@ describe('claimDue', () => {
     for (const test of [open, inactive, gone]) expect(await test.claim()).toEqual([]);
   });
 
-  it("claims a probe of a half-open circuit, and keeps the circuit open until the probe's lease ends", async () => {
+  it("claims only one probe for a half-open circuit until the probe's lease ends", async () => {
     const [closed, halfOpen, idle] = [await subscribe(2), await subscribe(2), await subscribe(0)];
     for (const test of [halfOpen, idle]) await test.change(openFor('-1 minute'));
     const [before, idleBefore] = [await halfOpen.row(), await idle.row()];

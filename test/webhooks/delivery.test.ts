@@ -138,7 +138,7 @@ it('delivers to healthy receivers while other receivers hang or respond slowly',
       const owner = await createWorkspace(api);
       await owner.createWebhook({ url: bad.url });
       for (let i = 0; i < 40; i++) await owner.createTicket();
-      // A failing receiver must also not delay other subscriptions of its tenant.
+      // A failing receiver must not delay other subscriptions of the same tenant.
       await owner.createWebhook({ url: healthy.url });
       others.push(owner);
     }

@@ -6,7 +6,7 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
 
 /*
  * Tests that a new subscription gets all later changes. If a request waits for a lock while the subscription is
- * created, the subscription also gets the change of this request.
+ * created, the subscription also gets the change of the request.
  */
 let api: Api;
 let lock: pg.Client;
@@ -47,7 +47,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('delivers tickets to a subscription created while they waited for the ticket sequence', async () => {
+it('delivers tickets that waited for the ticket sequence to a subscription created during the wait', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
@@ -58,7 +58,7 @@ it('delivers tickets to a subscription created while they waited for the ticket 
   expect(events).toEqual(['ticket.created', 'ticket.created']);
 });
 
-it('delivers a change to a subscription created while it waited for a ticket lock', async () => {
+it('delivers a change that waited for a ticket lock to a subscription created during the wait', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
@@ -70,7 +70,7 @@ it('delivers a change to a subscription created while it waited for a ticket loc
 /** Selects the counter row of a tenant. Every ticket change locks this row after it writes the ticket. */
 const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
 
-it('delivers a ticket to a subscription created while it waited for a counter lock', async () => {
+it('delivers a ticket that waited for a counter lock to a subscription created during the wait', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
@@ -79,7 +79,7 @@ it('delivers a ticket to a subscription created while it waited for a counter lo
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('delivers a change to a subscription created while it waited for a counter lock', async () => {
+it('delivers a change that waited for a counter lock to a subscription created during the wait', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [

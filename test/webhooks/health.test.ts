@@ -232,7 +232,7 @@ describe('recovered receiver', () => {
     await eventually(async () => expect(await test.row()).toMatchObject({ failures: 0, openUntil: null }));
   });
 
-  it('sends no replays or test events of a subscription that a user has paused', async () => {
+  it('sends no replays or test events to the endpoint of a subscription that a user paused', async () => {
     const test = await startOpen();
     await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
     const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });

@@ -117,7 +117,7 @@ describe('lost dispatch job', () => {
     await age(test);
     await api.boss.supervise();
     expect((await jobs()).filter(({ state }) => state === 'created')).toEqual([]);
-    // The test emits no event and doesn't move the time, so only the worker's sweep can find the deliveries.
+    // The test emits no event and doesn't advance the time, so only the worker's sweep can find the deliveries.
     await test.startWorker();
     await expectAllDelivered(test, 3);
     expect(test.receiver.received).toHaveLength(3);

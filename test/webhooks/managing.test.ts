@@ -240,7 +240,7 @@ describe('webhook secret with a missing encryption key', () => {
     expect(receiver.received[0]?.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it("rejects the reactivation of a webhook whose secret can't be decrypted", async () => {
+  it("rejects the reactivation of a webhook if the server can't decrypt its secret", async () => {
     const { id } = await subscribe();
     await owner.call('DELETE', `/webhooks/${id}`);
     await lose(id);
@@ -417,7 +417,7 @@ describe('webhook filter', () => {
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const rejected = errorOf(await owner.call('POST', '/webhooks', body));
     expect(rejected.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'must be written as "1499.00"' }]);
-    // If an earlier release stored an invalid filter, the filter doesn't block other changes of the webhook.
+    // If an earlier release stored an invalid filter, the filter doesn't block other changes to the webhook.
     const made = await owner.call('POST', '/webhooks', { ...body, filter: { purchaseCost: ['1499.00'] } });
     const { id } = made.body.data;
     const before = { purchaseCost: ['1499'] };

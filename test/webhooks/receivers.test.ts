@@ -383,7 +383,7 @@ describe.concurrent('endless response', () => {
   it.each([
     [5, { delivered: true, status: 200 }],
     [6, { error: /^more than 5 informational responses$/ }],
-  ])('accepts at most 5 informational responses before the final response: test with %i', async (count, expected) => {
+  ])('accepts at most 5 informational responses before a final response: %i responses', async (count, expected) => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
     await expectOf(raw(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
   });

@@ -296,7 +296,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(10);
   });
 
-  it('does not continue the replay of an inactive workspace until the workspace is active again', async () => {
+  it('stops the replay of an inactive workspace until the workspace is active again', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const setActive = (active: boolean) =>
@@ -360,7 +360,7 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
   });
 
-  it('replays a locked delivery after the rollback of the transaction with the lock', async () => {
+  it('replays a locked delivery after the locking transaction rolls back', async () => {
     const { workspace, id, rows, due } = await start(3);
     const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
