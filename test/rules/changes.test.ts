@@ -194,16 +194,19 @@ describe('a change feed during an open transaction', () => {
     };
   }
 
-  it.each(['COMMIT', 'ROLLBACK'] as const)('lists newer changes only after the %s of an open transaction', async (how) => {
-    const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
-    await expectChanges('/tickets/changes', undefined, [first.id, second.id]);
-    const { cursor } = await walk('/tickets/changes');
-    const end = await openTransaction(first.id);
-    await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Changed early' });
-    expect((await walk('/tickets/changes', cursor)).ids).toEqual([]);
-    await end(how);
-    await expectChanges('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
-  });
+  it.each(['COMMIT', 'ROLLBACK'] as const)(
+    'lists newer changes only after the %s of an open transaction',
+    async (how) => {
+      const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
+      await expectChanges('/tickets/changes', undefined, [first.id, second.id]);
+      const { cursor } = await walk('/tickets/changes');
+      const end = await openTransaction(first.id);
+      await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Changed early' });
+      expect((await walk('/tickets/changes', cursor)).ids).toEqual([]);
+      await end(how);
+      await expectChanges('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
+    },
+  );
 
   it('returns the changes of a transaction that was still open at the time of `since`', async () => {
     const late = await workspace.createTicket();

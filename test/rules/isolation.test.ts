@@ -186,28 +186,31 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
 });
 
 describe("a webhook filter with the other tenant's ids", () => {
-  it.each(['POST', 'PATCH'])('delivers nothing to a webhook if the filter in a %s request contains ids of another tenant', async (method) => {
-    const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
-    for (const [field, resource] of Object.entries(fields)) {
-      const known = await mine.createWebhook();
-      const ids: number[] = [];
-      const answer = await expectSameResponse(their[resource], async (id) => {
-        const filter = { [field]: [id] };
-        const { status, body } = await (method === 'POST'
-          ? mine.call('POST', '/webhooks', { ...webhook, filter })
-          : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
-        ids.push(body.data.id);
-        expect(body.data.filter).toEqual(filter);
-        return { status, text: '', headers: {}, body: undefined };
-      });
-      expect(answer.status).toBe(method === 'POST' ? 201 : 200);
-      await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
-      for (const id of new Set(ids)) {
-        expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
-        await mine.call('DELETE', `/webhooks/${id}`);
+  it.each(['POST', 'PATCH'])(
+    'delivers nothing to a webhook if the filter in a %s request contains ids of another tenant',
+    async (method) => {
+      const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
+      for (const [field, resource] of Object.entries(fields)) {
+        const known = await mine.createWebhook();
+        const ids: number[] = [];
+        const answer = await expectSameResponse(their[resource], async (id) => {
+          const filter = { [field]: [id] };
+          const { status, body } = await (method === 'POST'
+            ? mine.call('POST', '/webhooks', { ...webhook, filter })
+            : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
+          ids.push(body.data.id);
+          expect(body.data.filter).toEqual(filter);
+          return { status, text: '', headers: {}, body: undefined };
+        });
+        expect(answer.status).toBe(method === 'POST' ? 201 : 200);
+        await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
+        for (const id of new Set(ids)) {
+          expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
+          await mine.call('DELETE', `/webhooks/${id}`);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => route.method === 'POST'))(

@@ -146,40 +146,37 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
   it.each([
     ['is killed and restarted', () => redis.kill(), () => redis.start()],
     ['hangs and resumes', async () => redis.silence(), async () => redis.wake()],
-  ])(
-    'serves requests while Redis %s, and then shares the rate limits again',
-    async (_, stopRedis, restoreRedis) => {
-      const apis = [await startShared(), await startShared()] as const;
-      const [first, second] = apis;
-      const workspace = await createWorkspace(first);
-      const states = () => apis.map(({ app }) => app.rateLimitStore.state);
-      expect(states()).toEqual(['redis', 'redis']);
+  ])('serves requests while Redis %s, and then shares the rate limits again', async (_, stopRedis, restoreRedis) => {
+    const apis = [await startShared(), await startShared()] as const;
+    const [first, second] = apis;
+    const workspace = await createWorkspace(first);
+    const states = () => apis.map(({ app }) => app.rateLimitStore.state);
+    expect(states()).toEqual(['redis', 'redis']);
 
-      const running = load([...apis], workspace.key);
-      await sleep(500);
-      await stopRedis();
-      await expect.poll(states, { timeout: 3000 }).toEqual(['redis unreachable', 'redis unreachable']);
-      // Requests don't wait for Redis while the servers treat it as unavailable.
-      const began = performance.now();
-      for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
-      expect(performance.now() - began).toBeLessThan(20 * 200);
-      await sleep(1000);
-      await restoreRedis();
-      await expect.poll(states, { timeout: 5000, interval: 20 }).toEqual(['redis', 'redis']);
-      await running.stop();
+    const running = load([...apis], workspace.key);
+    await sleep(500);
+    await stopRedis();
+    await expect.poll(states, { timeout: 3000 }).toEqual(['redis unreachable', 'redis unreachable']);
+    // Requests don't wait for Redis while the servers treat it as unavailable.
+    const began = performance.now();
+    for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
+    expect(performance.now() - began).toBeLessThan(20 * 200);
+    await sleep(1000);
+    await restoreRedis();
+    await expect.poll(states, { timeout: 5000, interval: 20 }).toEqual(['redis', 'redis']);
+    await running.stop();
 
-      expect([...running.statuses.keys()]).toEqual([200]);
-      expect(running.statuses.get(200)).toBeGreaterThan(100);
-      for (const { lines } of apis) expect(lines.map(({ msg }) => msg)).toEqual([away, back]);
+    expect([...running.statuses.keys()]).toEqual([200]);
+    expect(running.statuses.get(200)).toBeGreaterThan(100);
+    for (const { lines } of apis) expect(lines.map(({ msg }) => msg)).toEqual([away, back]);
 
-      const key = await workspace.createKey();
-      const left = async (api: Api) => {
-        const { headers } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
-        return Number(headers['x-ratelimit-remaining']);
-      };
-      expect([await left(first), await left(second), await left(first)]).toEqual([999_999, 999_998, 999_997]);
-    },
-  );
+    const key = await workspace.createKey();
+    const left = async (api: Api) => {
+      const { headers } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
+      return Number(headers['x-ratelimit-remaining']);
+    };
+    expect([await left(first), await left(second), await left(first)]).toEqual([999_999, 999_998, 999_997]);
+  });
 
   it('does not log the Redis password if Redis rejects the password', async () => {
     const console = vi.spyOn(globalThis.console, 'warn');

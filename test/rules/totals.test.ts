@@ -166,13 +166,16 @@ describe('writes that would make the totals wrong', () => {
     expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
   });
 
-  it.each(['type', 'status', 'priority', 'category'])('rejects an unknown ticket %s in the database', async (column) => {
-    const refused = execute(
-      api.databaseUrl,
-      `UPDATE tickets SET ${column} = 'open' WHERE tenant_id = ${workspace.tenantId}`,
-    );
-    await expect(refused).rejects.toThrow('tickets_values_check');
-  });
+  it.each(['type', 'status', 'priority', 'category'])(
+    'rejects an unknown ticket %s in the database',
+    async (column) => {
+      const refused = execute(
+        api.databaseUrl,
+        `UPDATE tickets SET ${column} = 'open' WHERE tenant_id = ${workspace.tenantId}`,
+      );
+      await expect(refused).rejects.toThrow('tickets_values_check');
+    },
+  );
 });
 
 /** Returns every combination of one choice per name. */
