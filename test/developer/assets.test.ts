@@ -61,7 +61,7 @@ describe('/developer/assets', () => {
     expect(late.text).toContain('value="Late"');
   });
 
-  it('parses one custom field per line in the asset form and reports the line number of an error', async () => {
+  it('reports the line number of an invalid custom field in the asset form', async () => {
     const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
     const at = `/developer/assets/${id}`;
     const { text } = await admin.get(at);

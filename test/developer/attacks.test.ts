@@ -296,7 +296,7 @@ describe('forms', () => {
     expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
-  it('reads an uploaded file only if the form accepts files and the user has a permitted role', async () => {
+  it('reads an uploaded file only for an upload form and a permitted user', async () => {
     const token = await admin.tokenOf(account);
     const body = `${part('_csrf', token)}${part('name', 'a'.repeat(2 ** 20)).repeat(8)}--x--\r\n`;
     for (const type of ['multipart/form-data; boundary=x', 'Multipart/Form-Data; boundary=x']) {
@@ -360,7 +360,7 @@ describe('addresses', () => {
     expect(status, text).toBe(expected);
   });
 
-  it('shows a link to the last page of a list if the page number is too high', async () => {
+  it('links to the last page of a list if the page number is too high', async () => {
     const { text } = await admin.get('/developer/audit?page=1000000');
     expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
   });

@@ -100,7 +100,7 @@ describe('live search', () => {
   const search = () => page.getByRole('searchbox', { name: 'Search' });
   const found = () => page.locator('#found[aria-live=polite]');
 
-  it('explains why a live search has no results if the text is invalid or the session has ended', async () => {
+  it('shows an error in the live search if the text is invalid or the session has ended', async () => {
     const { name } = await mine.createAsset({ name: 'Lamp' });
     await enter();
     await page.goto(`${origin}/developer/assets`);

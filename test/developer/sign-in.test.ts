@@ -242,7 +242,7 @@ describe('sign-in', () => {
 });
 
 describe('accounts with the same email address', () => {
-  it('counts a sign-in toward the email address limit if the password matches only one of several accounts', async () => {
+  it('counts a sign-in toward the email address limit if only one of several accounts matches', async () => {
     const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
     await joined(victim);
     const email = await emailOf(victim);
@@ -293,7 +293,7 @@ describe('sessions', () => {
     ]);
   });
 
-  it("ends all sessions of a user and deletes the user's credentials when a new invitation link is used", async () => {
+  it('ends all sessions and deletes all credentials of a user who uses an invitation link', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');

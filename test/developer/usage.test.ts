@@ -124,7 +124,7 @@ describe('/developer/usage', () => {
     expect(wordsOf(hour.text)).toContain('No requests in this time range');
   });
 
-  it('shows users with the role AGENT only their own usage, and returns 404 for other API keys', async () => {
+  it('shows users with the role AGENT only the usage of their own API keys', async () => {
     const theirs = await createWorkspace(api);
     const foreign = Number(theirs.context.keyId);
     const agent = await signIn(api, { ...mine, userId: agentId });

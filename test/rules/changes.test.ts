@@ -101,7 +101,7 @@ describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
   const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
 
-  it('lists each changed row once in the change feed, sorted by the time of the last change', async () => {
+  it('lists each changed row once in the change feed, sorted by time of last change', async () => {
     const begin = (await walk(path)).cursor;
     const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
     await expectChanges(path, begin, rows);
@@ -445,7 +445,7 @@ describe('a change feed when PostgreSQL', () => {
     await expectChanges(path, given, [after.id]);
   });
 
-  it('lists every change after a database restore if a client reads the feed before the first write', async () => {
+  it('lists every change after a database restore, even if a client reads before the first write', async () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const lost = readCursor(followed(), (await walk(path)).cursor);

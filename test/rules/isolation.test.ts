@@ -163,7 +163,7 @@ function rowIds(item: unknown) {
 const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => ({ ...bulk, field })));
 
 describe.each(bulkFields)("$title with the other tenant's id as $field.name of an item", ({ endpoint, field }) => {
-  it("returns the same error for a bulk item with another tenant's id as for an unknown id", async () => {
+  it("returns the same error for a bulk item with an unknown or another tenant's id", async () => {
     const sample = async () => {
       const { body = {} } = await endpoint.sample(mine);
       return (body.tickets as object[])[0] ?? {};
@@ -187,7 +187,7 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
 
 describe("a webhook filter with the other tenant's ids", () => {
   it.each(['POST', 'PATCH'])(
-    'delivers nothing to a webhook if the filter in a %s request contains ids of another tenant',
+    "delivers nothing if a %s request sets a webhook filter with another tenant's ids",
     async (method) => {
       const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
       for (const [field, resource] of Object.entries(fields)) {

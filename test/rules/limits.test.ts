@@ -87,7 +87,7 @@ describe('rate limits', () => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('counts requests toward the rate limit even if the scope is missing or the content is invalid', async () => {
+  it('counts requests with a missing scope or invalid content toward the rate limit', async () => {
     const workspace = await createWorkspace(groupTight);
     const key = await workspace.createKey({ scopes: ['users:read'] });
     const get = (path: string) => groupTight.call({ method: 'GET', path, key });
@@ -146,7 +146,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('reports the rate limit that resets later if the group limit and the global limit are used up', async () => {
+  it('reports the rate limit that resets later if both rate limits are used up', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '2', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
     const workspace = await createWorkspace(api);
@@ -213,7 +213,7 @@ describe('failed authentication', () => {
     expect((await callFrom(same, workspace.key)).status).toBe(200);
   });
 
-  it('does not block an API key that was valid in the last hour, even after its removal from the cache', async () => {
+  it('does not block a recently valid API key, even after its removal from the cache', async () => {
     const workspace = await createWorkspace(api);
     const address = '203.0.113.9';
     expect((await callFrom(address, workspace.key)).status).toBe(200);

@@ -73,7 +73,7 @@ describe('circuit breaker', () => {
     expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
   });
 
-  it("sets a new open time after a failed probe, even if the probe's lease has not expired", () => {
+  it("sets a new open time after a failed probe, even before the probe's lease expires", () => {
     const held = { ...failing(5), openUntil: at(30 * second) };
     const now = at(8 * second);
     expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });

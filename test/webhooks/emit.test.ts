@@ -88,7 +88,7 @@ it('delivers a change that waited for a counter lock to a subscription created d
   expect(events).toEqual(['ticket.updated']);
 });
 
-it('sets increasing timestamps in the events of a ticket or task, even if a clock was ahead', async () => {
+it('sets increasing timestamps in the events of a resource, even if a clock was ahead', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createWebhook({ events: ['ticket.updated', 'task.updated'] });
   const { id } = await workspace.createTicket();
