@@ -259,7 +259,7 @@ describe('accounts with the same email address', () => {
 });
 
 describe('sessions', () => {
-  it('ends a session after a sign-out, from another session, or when the user is deactivated', async () => {
+  it('ends a session if the user signs out, ends the session remotely, or is deactivated', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const first = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const stolen = openBrowser(api);

@@ -146,7 +146,7 @@ describe('rate limits', () => {
     await api.close();
   });
 
-  it('reports the rate limit that resets later if both rate limits are used up', async () => {
+  it('reports the rate limit that resets later if the group and global limits are used up', async () => {
     let clock = 5_000_000;
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '2', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
     const workspace = await createWorkspace(api);

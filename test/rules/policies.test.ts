@@ -137,7 +137,7 @@ describe('row-level security', () => {
     });
   });
 
-  it('prevents the request role from inserting rows for another tenant or moving rows to another tenant', async () => {
+  it('prevents the request role from inserting or moving rows into another tenant', async () => {
     for (const { name, owner } of tables) {
       const [given] = await rows(
         `SELECT to_jsonb(t) AS row FROM ${name} t WHERE ${owner} = ${theirs.tenantId} LIMIT 1`,

@@ -131,7 +131,7 @@ describe('without the condition of a raw statement', () => {
   }
 });
 
-it('returns only rows of the current tenant from each of 200 concurrent queries', async () => {
+it('returns only rows of the current tenant for each of 200 concurrent queries', async () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
   const seen = await Promise.all(

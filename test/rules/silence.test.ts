@@ -102,7 +102,7 @@ it("never reports a working listener if PostgreSQL notifications don't arrive", 
   watchdog.close();
 });
 
-it('reports only once that PostgreSQL notifications have stopped and once that they have resumed', async () => {
+it('reports only one loss and one recovery of PostgreSQL notifications', async () => {
   let swallows = false;
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
   const watchdog = new ConnectionWatchdog();

@@ -62,7 +62,7 @@ function toResult(delivery: ClaimedDelivery, status: number, retryAfter?: number
 }
 
 describe('claimDue', () => {
-  it('claims the longest due deliveries, up to the number of free slots of each subscription', async () => {
+  it("claims the deliveries that have been due the longest, within each subscription's free slots", async () => {
     const [first, second] = [await subscribe(3), await subscribe(3)];
     const claimed = await claimDue(api.prisma, [
       { ...first.ref, slots: 2 },
