@@ -23,7 +23,7 @@ beforeAll(async () => {
   await client.connect();
   await fill(await createWorkspace(api));
   await fill(workspace);
-  await client.query('ANALYZE');
+  await client.query('VACUUM ANALYZE');
   await client.query('SET ROLE itsm_request');
   // With these settings, PostgreSQL chooses the same plans for a few thousand rows as for a million rows.
   await client.query('SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off');
