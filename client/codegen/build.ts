@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /**
- * Maximum sizes in bytes of the client without its webhook module, after bundling, minification and gzip: of the code
- * that all endpoints share, and of each endpoint.
+ * The maximum size of the bundled, minified and gzipped client in bytes: the shared code, and the code for each
+ * endpoint. The bundle doesn't contain the webhook module.
  */
 const maxCoreBytes = 7700;
 const maxEndpointBytes = 60;
@@ -36,7 +36,7 @@ process.stdout.write(
 );
 if (core > maxCoreBytes || !(perEndpoint <= maxEndpointBytes)) process.exitCode = 1;
 
-/** Returns the size of the client in bytes if `generated.js` has the given content. */
+/** Bundles the client with the given content of `generated.js`. Returns the gzipped size in bytes. */
 async function measureBundle(generatedSource: string): Promise<number> {
   const { outputFiles } = await build({
     entryPoints: [join(dist, 'index.js')],

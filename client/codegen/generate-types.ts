@@ -7,18 +7,18 @@ import { factsOf } from './hover-texts.ts';
 export const lineWidth = 120;
 
 /**
- * Whether a generated type is for requests or for responses. Request types have read-only arrays, response types have
- * open enums.
+ * Whether a generated type is for requests or for responses. Request types have read-only arrays. Enums in response
+ * types include unknown values.
  */
 type Side = 'request' | 'response';
 
 /** Converts schemas to TypeScript types. Declares the type of each named schema once. */
 export class Types {
   readonly declarations = new Map<string, string>();
-  /** The names of the declared types that the signatures of methods use. */
+  /** The names of the declared types that method signatures use. */
   readonly ofMethods = new Set<string>();
 
-  /** Returns the TypeScript type expression of a schema. */
+  /** Returns the TypeScript type of a schema as source code. */
   print(schema: z.ZodType, side: Side): string {
     const existing = openEnum.get(schema);
     if (existing !== undefined) return this.print(existing, 'request');
@@ -29,7 +29,7 @@ export class Types {
     return named instanceof z.ZodEnum || named instanceof z.ZodTemplateLiteral ? `Open<${id}>` : id;
   }
 
-  /** Declares the type of the body of an event, and returns the name of the type. */
+  /** Declares the type of an event body, and returns the type name. */
   addEvent(type: EventType): string {
     const name = `${type.split('.').map(capitalize).join('')}Event`;
     this.declare(name, deliveryBody(type), { side: 'response', description: events[type].when });
@@ -54,8 +54,8 @@ export class Types {
       const fields = `{\n${this.#fields(Object.fromEntries(rest), side).join('\n')}\n}`;
       const { catchall } = schema.def;
       if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
-        // This declaration is an intersection, because an index signature in an interface must allow the types of all
-        // fields.
+        // An index signature in an interface must allow the types of all fields, so the declared type is an
+        // intersection.
         return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
       }
       if (choice.length === 0) return `export interface ${name} ${fields}`;
@@ -94,7 +94,7 @@ export class Types {
       case 'array':
         return printArray(print(def.element), side);
       case 'record':
-        // Clients read these maps and send them back, so requests and responses need the same type.
+        // Clients send received maps back to the API, so maps need the same type in requests and responses.
         return `Record<string, ${this.print(def.valueType as z.ZodType, 'request')}>`;
       case 'union':
         return union(def.options.map(print));
@@ -110,11 +110,11 @@ export class Types {
   }
 
   /**
-   * Returns the type that a caller may pass for a path or query parameter: a value or its text. A filter also accepts
-   * an array.
+   * Returns the type of a path or query parameter. A caller can pass the value or its text. For a filter, a caller can
+   * also pass an array.
    */
   #fromText(schema: z.ZodType): string {
-    // The schema is the array of items in a bulk request, for which the client accepts only an array.
+    // The items of a bulk request must be an array. The client doesn't accept a single item.
     if (schema instanceof z.ZodArray && schema.element instanceof z.ZodCatch) return this.print(schema, 'request');
     if (schema instanceof z.ZodArray) {
       const element = this.print(schema.element as z.ZodType, 'request');
@@ -135,19 +135,19 @@ export class Types {
   }
 
   #field(name: string, schema: z.ZodType, side: Side): string {
-    // Preprocessing always accepts undefined, so the schema after the preprocessing determines whether a field is
-    // optional.
+    // A zod preprocessing step accepts undefined for every field. Only the schema after this step shows whether the
+    // field is optional.
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
-    // An unnamed object is printed inside the field, so its own fields need more indentation.
+    // The type of an unnamed object is printed inline, so its fields need additional indentation.
     const type = this.print(schema, side).replaceAll('\n', '\n  ');
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
   }
 }
 
 /**
- * Returns the schema if it has a name, or else the named schema from which it is derived. Returns undefined if no
- * schema has a name.
+ * Returns the schema itself if it has a name. Otherwise, returns the nearest named schema from which it is derived, or
+ * undefined.
  */
 function findNamed(schema: z.ZodType): z.ZodType | undefined {
   if (schema.meta()?.id !== undefined) return schema;

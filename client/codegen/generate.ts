@@ -1,5 +1,5 @@
-// This project has its own generator, because @hey-api/openapi-ts 0.95 generates 7,688 lines for this contract, without
-// paging, retries or idempotency keys.
+// This project has its own client generator. For the same contract, @hey-api/openapi-ts 0.95 generates 7,688 lines
+// without paging, retries or idempotency keys.
 
 import { readFileSync } from 'node:fs';
 import {
@@ -25,7 +25,7 @@ import { literal } from '../../contract/src/openapi/literal.ts';
 import { tags } from '../../contract/src/openapi/prose.ts';
 import { capitalize, comment, lineWidth, Types, union } from './generate-types.ts';
 
-/** An endpoint, with the data from which its client method is generated. */
+/** An endpoint, with the data that the generator needs for its client method. */
 interface Operation extends Call {
   resource: string;
   name: string;
@@ -33,8 +33,9 @@ interface Operation extends Call {
 }
 
 /**
- * Generates two files of the client from the contract, so that the published client doesn't need the contract. One file
- * contains the types and the route table, and imports nothing. The other file contains the methods.
+ * Generates two client files from the contract, because the published client doesn't depend on the contract package.
+ * `generated.ts` contains the types and the route table, and imports nothing. `generated-resources.ts` contains the
+ * method signatures.
  */
 export function clientSources(): Record<string, string> {
   const types = new Types();
@@ -121,8 +122,8 @@ export type AtLeastOne<Fields> = {
 }[keyof Fields];`;
 
 /**
- * The type of unknown events in the result of `unwrap`. If its `type` were a `string`, TypeScript couldn't narrow an
- * event to a known event.
+ * The type that `unwrap` returns for unknown events. Its field `type` is a literal, because TypeScript can't narrow a
+ * union by a field of the type `string`.
  */
 const otherEvents = `/** An event from a newer server. */
 export interface UnknownEvent {
@@ -149,7 +150,7 @@ function operationOf(resource: string, name: string, route: Endpoint): Operation
 }
 
 /**
- * Returns the name of a method argument: `id` for the id of the resource itself, `projectId` for `/projects/:id/tasks`.
+ * Returns the name of a method argument, for example `id` for `/tickets/:id` and `projectId` for `/projects/:id/tasks`.
  */
 function argumentName(resource: string, path: string, param: string): string {
   const owner = new RegExp(`/(\\w+)s/:${param}/`).exec(path)?.[1];
@@ -208,12 +209,12 @@ function methodOf(operation: Operation, types: Types): string {
   return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
 }
 
-/** The sentences in the hover text of bulk methods that describe how the client splits the items. */
+/** Sentences for the hover text of bulk methods. They describe how the client splits the items into requests. */
 const bulkWords =
   `The client accepts any number of items and sends up to ${bulkItems} items per request. ` +
   'It returns a result for each item, and throws an error only if no item got a result.';
 
-/** Returns the lines of a method's hover text that describe its rate limit. */
+/** Returns the lines that describe the rate limit in the hover text of a method. */
 function limitOf({ route, kind }: Operation): string[] {
   const { group } = route.metadata;
   if (group === null) return [];
@@ -231,8 +232,8 @@ function exampleOf(operation: Operation): string {
 }
 
 /**
- * Generates the table with the route of each method. The table has a short format, because it is the largest part of
- * the client.
+ * Generates the table of the client's routes. The table has a compact format, because it is the largest part of the
+ * client.
  */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {

@@ -1,9 +1,6 @@
 import * as z from 'zod';
 
-/**
- * Returns the hover text of a field or parameter: the description in the contract, and then the limits and the default
- * value of the schema.
- */
+/** Returns the hover text of a field or parameter: its description, its limits and its default value. */
 export function factsOf(schema: z.ZodType): string {
   const { description = '' } = outermost(schema, 'description') ?? {};
   const { default: value } = outermost(schema, 'default') ?? { default: defaultOf(schema) };
@@ -17,7 +14,10 @@ export function factsOf(schema: z.ZodType): string {
 
 type Words = { description?: unknown; default?: unknown };
 
-/** Returns the metadata that contains the property `word`: of the schema, or else of the outermost schema inside it. */
+/**
+ * Returns the metadata that contains the property `word`. Searches the schema first, and then the schemas inside it,
+ * from the outermost to the innermost.
+ */
 function outermost(schema: z.ZodType, word: keyof Words): Words | undefined {
   const meta = schema.meta() as Words | undefined;
   if (meta?.[word] !== undefined) return meta;
@@ -30,7 +30,7 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
   return 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
 }
 
-/** Returns the schema inside `optional`, `nullable`, `default` and preprocessing. */
+/** Removes the `optional`, `nullable`, `default` and preprocessing wrappers from a schema. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const inner = innerOf(schema);
   return inner === undefined ? schema : unwrap(inner);
@@ -73,13 +73,16 @@ function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | 
   return undefined;
 }
 
-/** Returns the bound of a number, or undefined if it is only the safe integer limit that Zod sets by default. */
+/**
+ * Returns the bound of a number. Returns undefined if the bound is missing, or if it is Zod's default limit for safe
+ * integers.
+ */
 function finite(bound: number | null): number | undefined {
   return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
 function range(min: number | undefined, max: number | undefined, of: string): string {
-  // The text omits a lone minimum of 1, such as for ids and page numbers, because developers expect it.
+  // Omits a minimum of 1 if there is no maximum, because developers expect ids and page numbers to start at 1.
   if (max === undefined) return min === undefined || min <= 1 ? '' : `At least ${min} ${of}`.trim();
   return `${min === undefined || min === 0 ? 'At most' : `${min} to`} ${max} ${of}`.trim();
 }

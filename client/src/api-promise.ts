@@ -1,18 +1,18 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** A response of the API with its data, status, headers and rate limits. */
+/** An API response with its data, status, headers and rate limits. */
 export interface ApiResponse<Data> {
-  /** The data to which the call resolves without `withResponse()`. */
+  /** The data. Without `withResponse()`, the call resolves to this data. */
   data: Data;
-  /** The HTTP status. It is 304 if the resource is unchanged since `ifNoneMatch`. */
+  /** The HTTP status. The status is 304 if the resource has not changed since the response in `ifNoneMatch`. */
   status: number;
   /** The response headers. In a browser, only the headers that the server exposes with CORS. */
   headers: Headers;
-  /** The ETag of a single resource, for `ifMatch`. Undefined for lists. */
+  /** The ETag of the resource. You can pass it as `ifMatch`. Undefined for lists. */
   etag: string | undefined;
   /**
-   * The request id. Include it when you report a problem to the operator of the server. Undefined if a browser page may
-   * not read the header.
+   * The request id. Include it when you report a problem to the server's operator. Undefined in a browser if the server
+   * doesn't expose the `x-request-id` header with CORS.
    */
   requestId: string | undefined;
   /** The rate limits of the API key. The global limit is first. Empty for ping. */
@@ -31,7 +31,7 @@ export class ApiPromise<Data> implements Promise<Data> {
   }
 
   /**
-   * Returns a promise of the data together with the status and headers of the response.
+   * Returns a promise that resolves to the data, the status and the headers of the response.
    *
    * @example
    * const { data, status, requestId, rateLimits } = await client.tickets.get(1042).withResponse();
@@ -41,16 +41,16 @@ export class ApiPromise<Data> implements Promise<Data> {
     return this.#response;
   }
 
-  /** Attaches callbacks for the data and for an error, like `Promise.prototype.then`. */
+  /** Attaches callbacks for the data and for the error, like `Promise.prototype.then`. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
     this.withResponse()
       .then(({ data }) => data)
       .then(onFulfilled, onRejected);
 
-  /** Attaches a callback for an error, which is usually an `ItsmError`. */
+  /** Attaches a callback that runs if the call fails, usually with an `ItsmError`. */
   readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
 
-  /** Attaches a callback that runs after success and after an error. */
+  /** Attaches a callback that runs when the call succeeds or fails. */
   readonly finally: Promise<Data>['finally'] = (onFinally) => this.then().finally(onFinally);
 }

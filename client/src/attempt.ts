@@ -5,7 +5,7 @@ import type { ClientOptions, PostOptions } from './options.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { aborted, maxDelayMs } from './wait.ts';
 
-/** A request of the client to the API. */
+/** A request that the client sends to the API. */
 export interface Request {
   method: string;
   path: string;
@@ -14,8 +14,8 @@ export interface Request {
   scope?: string | undefined;
   query?: object | undefined;
   /**
-   * The body as JSON text. The client serializes the body when the call starts, so that later changes of the passed
-   * object have no effect.
+   * The body as JSON text. The client serializes the body when the call starts, so later changes to the passed object
+   * have no effect.
    */
   body?: string | undefined;
   options?: PostOptions | undefined;
@@ -27,7 +27,7 @@ export function checkOptions(options: ClientOptions): ClientOptions {
   return { ...options, baseUrl: checkBaseUrl(options.baseUrl), apiKey: checkApiKey(options.apiKey) };
 }
 
-/** Rejects options that are NaN, such as a parsed environment variable that isn't set. @throws TypeError */
+/** Rejects options that are NaN, for example because an environment variable isn't set. @throws TypeError */
 export function checkNumbers(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     if (Number.isNaN(value)) throw new TypeError(`${name} is NaN. Pass a number.`);
@@ -37,12 +37,12 @@ export function checkNumbers(options: object): void {
 /** Sends a request once, without retries. @throws ItsmError if the request fails; TypeError for an invalid parameter */
 export type Attempt = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
-/** Creates the function that sends a request with `fetch`. No other function of the client accesses the network. */
+/** Creates the function that sends a request with `fetch`. No other client code accesses the network. */
 export function createAttempt(client: ClientOptions): Attempt {
   const { baseUrl, apiKey } = client;
   const ownHeaders = createHeaders(client);
 
-  /** Removes the API key from a text, because messages of proxies and of a custom `fetch` may contain the key. */
+  /** Replaces the API key in a text. Messages from a proxy or from a custom `fetch` may contain the key. */
   const hideKey = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]'));
 
   return async function attempt<Envelope>(request: Request): Promise<ApiResponse<Envelope>> {
@@ -57,7 +57,7 @@ export function createAttempt(client: ClientOptions): Attempt {
       const requestId = response.headers.get('x-request-id') ?? undefined;
       return { data: envelope as Envelope, status, headers: response.headers, etag, requestId, rateLimits };
     }
-    // The error page of a proxy may repeat the headers of the request, which contain the API key.
+    // An error response from a proxy may repeat the request headers, which contain the API key.
     const headers = new Headers(
       Array.from(response.headers, ([name, value]): [string, string] => [name, hideKey(value)]),
     );
@@ -141,7 +141,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** Serializes the query of a URL. Repeats a parameter for each value of an array. */
+/** Serializes the query of a URL. If a value is an array, repeats the parameter for each element. */
 function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query ?? {})) {
@@ -160,7 +160,7 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    // `null` is valid JSON, but the callers expect undefined if there is no envelope.
+    // `null` is valid JSON, but callers expect undefined instead of null.
     return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;
@@ -177,8 +177,8 @@ function describeUnexpected(request: string, { status, headers, type }: Response
 }
 
 /**
- * Copies the name, message, code and causes of an error without the API key. An error of a custom `fetch` may contain
- * the request in other properties.
+ * Copies only the name, message, code and causes of an error, and removes the API key from them. Other properties of an
+ * error from a custom `fetch` may contain the request.
  */
 function copyError(error: unknown, hideKey: (text: string) => string): Error {
   const { name, message, code, cause }: NodeError = error instanceof Error ? error : new Error(String(error));
@@ -187,7 +187,8 @@ function copyError(error: unknown, hideKey: (text: string) => string): Error {
 }
 
 /**
- * Returns the reason of a network error from its causes, because the message of Node's `fetch` is only "fetch failed".
+ * Returns the message of the innermost cause of a network error. The message of Node's `fetch` itself is only "fetch
+ * failed".
  */
 function getReason({ cause, message, code }: NodeError): string {
   return cause instanceof Error ? getReason(cause) : message || code || 'unknown';

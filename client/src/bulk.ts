@@ -7,23 +7,23 @@ import { randomKey } from './send.ts';
 export interface BulkDone<Item, Row> {
   /** Whether the item succeeded. */
   ok: true;
-  /** The index of the item in the input. */
+  /** The index of the item in the input array. */
   index: number;
-  /** The item as passed to the call. */
+  /** The item that you passed to the call. */
   item: Item;
-  /** The resource after the request. */
+  /** The created or updated resource. */
   data: Row;
 }
 
-/** The result of a bulk item that failed, or whose outcome is unknown. */
+/** The result of a bulk item that failed or has an unknown outcome. */
 export interface BulkFailed<Item> {
   /** Whether the item succeeded. */
   ok: false;
-  /** The index of the item in the input. */
+  /** The index of the item in the input array. */
   index: number;
-  /** The item as passed to the call. */
+  /** The item that you passed to the call. */
   item: Item;
-  /** The error of this item, or of the request that contained it. */
+  /** The error of the item, or of the request that contained the item. */
   error: ItsmError;
 }
 
@@ -31,14 +31,14 @@ export interface BulkFailed<Item> {
 export interface BulkResult<Item, Row> {
   /** The result of each item, in the order of the input. */
   results: (BulkDone<Item, Row> | BulkFailed<Item>)[];
-  /** The rows of the items that succeeded. */
+  /** The created or updated resources of the items that succeeded. */
   done: Row[];
-  /** The items that failed. Empty if all succeeded. */
+  /** The items that failed. Empty if all items succeeded. */
   failed: BulkFailed<Item>[];
 }
 
 /**
- * The result of one item in a bulk response of the API.
+ * The API's result for one item of a bulk request.
  *
  * @internal
  */
@@ -48,7 +48,7 @@ export type BulkAnswer<Row> =
 
 /** The items of a bulk call that the client sends in one request. */
 interface Chunk<Item> {
-  /** The position in the input of the first item of the chunk. */
+  /** The index of the chunk's first item in the input array. */
   from: number;
   items: Item[];
 }
@@ -61,7 +61,7 @@ interface Chunk<Item> {
 export interface BulkRequest<Item, Row> {
   method: string;
   path: string;
-  /** The URL of the server. The client puts it before the documentation path of an error. */
+  /** The server URL, which the client prepends to the documentation path of an error. */
   baseUrl: string;
   send(items: Item[], idempotencyKey: string): Promise<BulkAnswer<Row>[]>;
 }
@@ -82,7 +82,10 @@ export async function sendBulk<Item extends object, Row>(
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
   let hasResponse = false;
-  /** The first error that the items didn't cause, such as a lost connection. After this error, requests stop. */
+  /**
+   * The first error that no item caused, such as a lost connection. After this error, the client stops sending
+   * requests.
+   */
   let fatalError: ItsmError | undefined;
   let firstRejection: ItsmError | undefined;
 
@@ -96,7 +99,7 @@ export async function sendBulk<Item extends object, Row>(
 
     for (const offset of chunk.items.keys()) {
       const index = chunk.from + offset;
-      // The cast is safe: the contract guarantees one result for each item of the request.
+      // The cast is safe, because the contract guarantees one result for each item of the request.
       const response = responses instanceof Error ? responses : (responses[offset] as BulkAnswer<Row>);
       const result = toResult(response, request);
       results[index] = { index, item: input[index] as Item, ...result };
@@ -114,7 +117,7 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  // With a concurrency of 0 or NaN, no worker would start, and the call would succeed without sending any item.
+  // A concurrency of 0 or NaN would start no worker, and the call would succeed without sending the items.
   await Promise.all(chunks.slice(0, Math.max(1, concurrency || 1)).map(work));
 
   const error = firstRejection ?? fatalError;
@@ -127,8 +130,8 @@ export async function sendBulk<Item extends object, Row>(
 }
 
 /**
- * Copies the items into chunks, one for each request. A chunk has as many items as a request allows. An item with the
- * same id as an earlier item of the chunk starts a new chunk, because the API rejects duplicate ids.
+ * Copies the items into chunks, one for each request. A chunk has as many items as a request allows. If an item's id is
+ * already in the chunk, the item starts a new chunk, because the API rejects duplicate ids.
  */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];

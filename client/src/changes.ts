@@ -6,17 +6,17 @@ import { sleep } from './wait.ts';
 
 /** A page of the change feed. */
 export interface ChangesPage<Row> {
-  /** The current version of each changed row, in the order of the last change. */
+  /** The current version of each changed row, ordered by the time of the last change. */
   data: Row[];
   /** The cursor after this page, and whether more changes are available. */
   meta: ChangesMeta;
 }
 
-/** The query of a change feed: the start of the feed, and whether the client waits for future changes. */
+/** The query of a change feed. It defines where the feed starts, and whether the client waits for future changes. */
 export interface FollowQuery extends ChangesQuery {
-  /** Whether the iteration continues with future changes, until you leave the loop or abort the `signal`. */
+  /** Whether the iteration waits for future changes until you leave the loop or abort the `signal`. */
   follow?: boolean | undefined;
-  /** With `follow`, the time between two requests for new changes, in milliseconds. Default: 10,000. */
+  /** If `follow` is true, the time in milliseconds between two requests for new changes. Default: 10,000. */
   pollMs?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export type ReadChanges<Row> = (query: ChangesQuery) => Promise<ApiResponse<Chan
 
 /**
  * A change feed. Await the feed to fetch one page, or iterate over it to fetch all changes so far. With `follow`, the
- * iteration continues with future changes. The client sends no request before you await or iterate.
+ * iteration continues with future changes. The client sends no request before you await the feed or iterate over it.
  *
  * @example
  * const changes = client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
@@ -54,8 +54,8 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
   }
 
   /**
-   * The cursor after the last page whose rows you have all processed. To continue without gaps later, store the cursor
-   * and pass it to `changes({ cursor })`.
+   * The cursor after the last page that your loop has completed. To continue later, store this cursor and
+   * pass it to `changes({ cursor })`.
    */
   get cursor(): string | undefined {
     return this.#cursor;
@@ -67,8 +67,8 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
   }
 
   /**
-   * Iterates over the pages of the change feed. `meta.nextCursor` is the cursor after the page. With `follow`, the
-   * client retries during an outage.
+   * Iterates over the pages of the change feed. `meta.nextCursor` is the cursor of the next page. With `follow`, the
+   * client keeps retrying during an outage.
    *
    * @example
    * for await (const { data, meta } of client.tickets.changes({ cursor, follow: true }).pages()) {

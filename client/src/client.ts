@@ -10,7 +10,7 @@ import { type PacedLimit, RateLimitQueue } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
 /**
- * The client for the API of one workspace.
+ * A client for the API of one workspace.
  *
  * @example
  * const client = new ItsmClient({ baseUrl: 'https://acme.example.com', apiKey });
@@ -40,21 +40,21 @@ export class ItsmClient implements generated.Resources {
     Object.assign(this, Object.fromEntries(resources));
   }
 
-  /** Returns the rate limits of the key that responses have reported, with the number of waiting calls. */
+  /** Returns the rate limits that earlier responses reported, and the number of calls that wait for each limit. */
   get rateLimits(): PacedLimit[] {
     return this.#pacing.limits;
   }
 }
 
-/** The function and the URL that the methods use to send requests. */
+/** The function that sends requests, and the server URL. */
 interface Api {
   send: Send;
   baseUrl: string;
 }
 
 /**
- * Creates the methods of a resource from the route table. The generator writes the route table and the TypeScript
- * interface of the methods from the same contract.
+ * Creates the methods of a resource from the route table. The route table and the TypeScript interface of the methods
+ * are generated from the same contract.
  */
 function resource(api: Api, routes: Record<string, string>) {
   return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
@@ -69,14 +69,14 @@ function method({ send, baseUrl }: Api, definition: string) {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: takes ? options : input };
-    // The function is async, so that an invalid path rejects the promise instead of throwing an error.
+    // The function is async, so an error about an invalid path rejects the returned promise.
     const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
       send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
 
     if (takes === 'query')
       return new ApiList(
         (query) => sendTo<never>({ query }),
-        // Copies the query, so that later changes of the object don't affect the next pages.
+        // Copies the query, so later changes to the passed object don't affect the next pages.
         input && JSON.parse(JSON.stringify(input)),
         () => fill(path, ids),
       );

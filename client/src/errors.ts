@@ -1,13 +1,16 @@
 import type { ErrorCode, ErrorDetail, Open, Scope } from './generated.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** The same symbol in every copy of this package, so that copies recognize each other's errors. */
+/**
+ * `Symbol.for` returns the same symbol in every copy of this package, so each copy recognizes the errors of other
+ * copies.
+ */
 const brand = Symbol.for('@itsm-api/client/error');
 
-/** The end of the remedy for errors without a response. */
+/** The last sentence of the remedy for errors without a response. */
 const checkBeforeRetry = 'A write may have taken effect: check before you retry it.';
 
-/** The properties from which an `ItsmError` is created. */
+/** The properties of a new `ItsmError`. */
 export interface Failure {
   code: string;
   method: string;
@@ -25,11 +28,11 @@ export interface Failure {
 }
 
 /**
- * The error with which calls reject. For invalid arguments, a call rejects with a `TypeError` instead. Each code has
- * its own class. An error with an unknown code from a newer server is a plain `ItsmError`.
+ * The error of a failed call. If an argument is invalid, the call rejects with a `TypeError` instead. Each error code
+ * has its own subclass. An error with an unknown code from a newer server has the class `ItsmError`.
  */
 export class ItsmError extends Error {
-  /** An error code of the API, or a code of the client itself, such as `TIMEOUT`. */
+  /** The error code of the API, or a code that the client defines, such as `TIMEOUT`. */
   declare readonly code: string;
   /** The HTTP method of the request. */
   declare readonly method: string;
@@ -39,21 +42,21 @@ export class ItsmError extends Error {
   declare readonly status: number | undefined;
   /** The headers of the response. Undefined if there was no response. */
   declare readonly headers: Headers | undefined;
-  /** The request id. Include it when you report a problem to the operator of the server. */
+  /** The request id. Include it when you report a problem to the server's operator. */
   declare readonly requestId: string | undefined;
-  /** Seconds to wait before a retry. Undefined if the response contains no delay. */
+  /** The number of seconds to wait before a retry. Undefined if the response doesn't specify it. */
   declare readonly retryAfterSeconds: number | undefined;
-  /** The invalid fields and parameters. Empty if the error concerns no field or parameter. */
+  /** The invalid fields and parameters. Empty if all fields and parameters are valid. */
   declare readonly details: ErrorDetail[];
-  /** The URL of the documentation page of the code. Undefined if the API sent no response. */
+  /** The URL of the page that explains the error code. Undefined if the API sent no response. */
   declare readonly docs: string | undefined;
-  /** The action to take. Undefined if the message already describes it. */
+  /** How to correct the error. Undefined if the message already describes the correction. */
   declare readonly remedy: string | undefined;
-  /** The rate limits of the key. Empty if the response doesn't contain them. */
+  /** The rate limits of the API key. Empty if the response doesn't contain them. */
   declare readonly rateLimits: RateLimit[];
-  /** The page at which the iteration of a list failed. Pass it to `list({ page })` to continue. */
+  /** The page at which an iteration over a list failed. To continue, pass this page to `list({ page })`. */
   declare page: number | undefined;
-  /** The cursor at which the iteration of changes failed. Pass it to `changes({ cursor })` to continue. */
+  /** The cursor at which an iteration over changes failed. To continue, pass this cursor to `changes({ cursor })`. */
   declare cursor: string | undefined;
 
   constructor(message: string, failure: Failure) {
@@ -64,15 +67,15 @@ export class ItsmError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Returns all properties except the headers, for logs: `JSON.stringify(error)`. */
+  /** Returns all properties of the error except the headers. `JSON.stringify(error)` calls this method. */
   toJSON(): Record<string, unknown> {
     const { name, message, headers: _, cause, ...rest } = this;
     return { name, message, ...rest, cause: serializeCause(cause) };
   }
 
   static {
-    // Stack traces read the name of the class from the prototype. This code sets the name, because minifiers rename
-    // classes.
+    // Stack traces contain the `name` of the prototype. An explicit name stays the same if a minifier renames the
+    // class.
     ItsmError.prototype.name = 'ItsmError';
   }
 }
@@ -82,7 +85,7 @@ export class ValidationError extends ItsmError {
   declare readonly code: 'VALIDATION_ERROR';
 }
 
-/** The body of the request is not valid JSON, or is missing. */
+/** The body of the request is missing, or it is not valid JSON. */
 export class InvalidJsonError extends ItsmError {
   declare readonly code: 'INVALID_JSON';
 }
@@ -92,7 +95,7 @@ export class UnsupportedMediaTypeError extends ItsmError {
   declare readonly code: 'UNSUPPORTED_MEDIA_TYPE';
 }
 
-/** The request exceeds a size limit: of the body, of the headers, or of the depth or number of values in the JSON. */
+/** The body or the headers of the request are too large, or the JSON has too many values or levels. */
 export class PayloadTooLargeError extends ItsmError {
   declare readonly code: 'PAYLOAD_TOO_LARGE';
 }
@@ -122,7 +125,7 @@ export class InvalidApiKeyError extends ItsmError {
 /** The API key lacks the required scope. */
 export class InsufficientScopeError extends ItsmError {
   declare readonly code: 'INSUFFICIENT_SCOPE';
-  /** The scope that the key needs. */
+  /** The scope that the API key needs. */
   declare readonly requiredScope: Open<Scope>;
 }
 
@@ -136,18 +139,18 @@ export class IdempotencyKeyReusedError extends ItsmError {
   declare readonly code: 'IDEMPOTENCY_KEY_REUSED';
 }
 
-/** The server is still processing a request with this idempotency key, and retries did not help. */
+/** The server is still processing an earlier request with the same idempotency key, even after the client's retries. */
 export class IdempotencyInProgressError extends ItsmError {
   declare readonly code: 'IDEMPOTENCY_IN_PROGRESS';
   declare readonly retryAfterSeconds: number;
 }
 
-/** The ETag of the resource no longer matches `ifMatch`. No changes were made. */
+/** The ETag of the resource no longer matches `ifMatch`. The server made no changes. */
 export class PreconditionFailedError extends ItsmError {
   declare readonly code: 'PRECONDITION_FAILED';
 }
 
-/** The call exceeds a rate limit or a concurrency limit, and retries did not help. */
+/** A rate limit or concurrency limit doesn't allow the call within `maxWaitMs`. */
 export class RateLimitError extends ItsmError {
   declare readonly code: 'RATE_LIMIT_EXCEEDED';
   declare readonly retryAfterSeconds: number;
@@ -158,7 +161,7 @@ export class InternalError extends ItsmError {
   declare readonly code: 'INTERNAL_ERROR';
 }
 
-/** The server is starting, and did not become ready within `maxWaitMs`. It did not process the request. */
+/** The server is starting, and did not become ready within `maxWaitMs`. The server did not process the request. */
 export class ServiceUnavailableError extends ItsmError {
   declare readonly code: 'SERVICE_UNAVAILABLE';
   declare readonly retryAfterSeconds: number;
@@ -169,12 +172,12 @@ export class ConnectionError extends ItsmError {
   declare readonly code: 'CONNECTION_FAILED';
 }
 
-/** There was no complete response within `timeoutMs`. A write may have taken effect. */
+/** The client received no complete response within `timeoutMs`. A write may have taken effect. */
 export class TimeoutError extends ItsmError {
   declare readonly code: 'TIMEOUT';
 }
 
-/** Your `signal` aborted the call. `cause` is the reason of the signal. A write may have taken effect. */
+/** Your `signal` aborted the call. `cause` is the abort reason. A write may have taken effect. */
 export class AbortError extends ItsmError {
   declare readonly code: 'ABORTED';
 }
@@ -210,8 +213,8 @@ const classes = {
 for (const [code, Class] of Object.entries(classes)) Class.prototype.name = toClassName(code);
 
 /**
- * Returns the class name of an error code, such as `NotFoundError` for `NOT_FOUND`. The name omits the
- * endings `_ERROR`, `_EXCEEDED`, `_FAILED` and `ED`.
+ * Returns the class name of an error code, such as `NotFoundError` for `NOT_FOUND`. Omits the ending `_ERROR`, and
+ * shortens `RATE_LIMIT_EXCEEDED`, `CONNECTION_FAILED` and `ABORTED`.
  */
 function toClassName(code: string): string {
   const words = code.replace(/_ERROR$|(?<=^(RATE_LIMIT|CONNECTION|ABORT)).+/, '').toLowerCase();
@@ -221,7 +224,7 @@ function toClassName(code: string): string {
 /** The error class of each error code. */
 export type ErrorClasses = typeof classes;
 
-/** Creates an error of the class for its code. For an unknown code, creates a plain `ItsmError`. */
+/** Creates an error with the class for the given code. If the code is unknown, the class is `ItsmError`. */
 export function createError(message: string, failure: Failure): ItsmError {
   const Class: typeof ItsmError = Object.hasOwn(classes, failure.code)
     ? classes[failure.code as keyof typeof classes]
@@ -230,8 +233,8 @@ export function createError(message: string, failure: Failure): ItsmError {
 }
 
 /**
- * Returns true if an error is an `ItsmError` and, if you pass a code, has this code. Unlike `instanceof`, this function
- * also recognizes errors from another copy of this package.
+ * Returns true if an error is an `ItsmError`. If you pass a code, the error must also have this code. Unlike
+ * `instanceof`, this function also recognizes errors from another copy of this package.
  *
  * @example
  * try {
@@ -251,17 +254,15 @@ export function isItsmError(error: unknown, code?: string): boolean {
   return code === undefined || (error as { code?: unknown }).code === code;
 }
 
-/**
- * Returns an `ItsmError` as a value, for use in `catch`. Rethrows other errors, because the caller caused them.
- */
+/** Returns the error if it is an `ItsmError`. Rethrows other errors, because the caller caused them. */
 export function asOutcome(error: unknown): ItsmError {
   if (isItsmError(error)) return error;
   throw error;
 }
 
 /**
- * Returns true if a later retry may succeed. Checks the code of rate limit errors, because the client also creates such
- * errors without a response, and these have no status.
+ * Returns true if a later retry may succeed. The client creates some rate limit errors itself. These errors have no
+ * HTTP status, so the function also checks the error code.
  */
 export function isTransient({ code, status = 0 }: ItsmError): boolean {
   return (
@@ -269,7 +270,7 @@ export function isTransient({ code, status = 0 }: ItsmError): boolean {
   );
 }
 
-/** Remedies by code, for errors whose message doesn't contain a remedy. */
+/** Maps error codes to remedies. Other errors describe the remedy in their message. */
 const remedies = new Map([
   ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
   ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or use createMany.'],
@@ -278,7 +279,7 @@ const remedies = new Map([
   ['UNEXPECTED_ANSWER', 'Pass the URL of the workspace as baseUrl.'],
 ]);
 
-/** Converts the cause of an error, and its nested causes, to an object that JSON can represent. */
+/** Converts an error's cause and all nested causes to objects that JSON can represent. */
 function serializeCause(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
   return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: serializeCause(cause.cause) });

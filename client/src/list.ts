@@ -3,16 +3,16 @@ import { checkNumbers } from './attempt.ts';
 import { createError, isItsmError } from './errors.ts';
 import type { PageMeta } from './generated.ts';
 
-/** Rows per page during an iteration, unless the query sets `perPage`. The API allows at most 100 rows per page. */
+/** The number of rows per page in an iteration, if the query doesn't set `perPage`. The API allows at most 100. */
 const iterationPerPage = 100;
 
 /** One page of a list. */
 export interface Page<Row> {
   /** The rows of the page. */
   data: Row[];
-  /** The number of the page, and the total number of rows. */
+  /** The page number, and the total number of rows. */
   meta: PageMeta;
-  /** Whether the list has a page after this one. */
+  /** Whether the list has a next page. */
   hasNext: boolean;
   /** Fetches the next page. Resolves to undefined after the last page. */
   next(): Promise<Page<Row> | undefined>;
@@ -20,11 +20,11 @@ export interface Page<Row> {
 
 /** A row of a list. */
 export interface Identified {
-  /** The id of the row, unique within its resource. */
+  /** The id of the row, which is unique among all rows of the same type. */
   id: number;
 }
 
-/** Options of the method `toArray` of a list. */
+/** The options of `ApiList.toArray`. */
 export interface ArrayOptions {
   /** Maximum number of rows. Default: all rows. */
   limit?: number | undefined;
@@ -46,8 +46,8 @@ interface PageQuery {
 export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]; meta: PageMeta }>>;
 
 /**
- * A list. Await the list to fetch one page, or iterate over it to fetch all rows from that page on. The client sends no
- * request before you await or iterate.
+ * A list. To fetch the requested page, await the list. To fetch the requested page and all later pages, iterate over
+ * the list. The client sends no request before you await the list or iterate over it.
  *
  * @example
  * const page = await client.tickets.list({ status: 'OPEN' });
@@ -71,16 +71,17 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * Iterates over all rows from the requested page on. Returns each row only once. If the list has more rows than the
-   * API returns (`meta.totalCountCapped`), the iteration throws a `QueryTooBroadError` after the last available row.
+   * Iterates over all rows, starting at the requested page. Returns each row only once. If the list has more rows than
+   * the API returns (`meta.totalCountCapped`), the iteration throws a `QueryTooBroadError` after the last available
+   * row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 
   /**
-   * Iterates over all pages from the requested page on. A page has 100 rows unless `perPage` is set. If new rows move
-   * an already returned row to the next page, the client doesn't return this row again.
+   * Iterates over all pages, starting at the requested page. By default, a page has 100 rows. If new rows move a row to
+   * a later page, the client returns this row only once.
    *
    * @example
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);
@@ -95,7 +96,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       });
       more = data.hasNext;
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
-      // Without this error, a program couldn't detect that the list is incomplete.
+      // If the iteration ended without an error, a program couldn't detect that the list is incomplete.
       if (!more && data.meta.totalCountCapped) {
         throw createError('There may be more rows. Narrow the filters.', {
           code: 'QUERY_TOO_BROAD',
@@ -107,7 +108,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
   }
 
   /**
-   * Fetches the rows of the list into one array, up to `limit` rows.
+   * Fetches the rows of the list, and returns them as an array. Stops after `limit` rows.
    *
    * @example
    * const newest = await client.tickets.list({ status: 'OPEN' }).toArray({ limit: 500 });

@@ -8,24 +8,24 @@ export interface ClientOptions {
    * includes the key in logs or errors.
    */
   apiKey?: string | undefined;
-  /** Timeout of one attempt in milliseconds, including reading the response. Default: 30,000. */
+  /** Timeout of one attempt in milliseconds, including the time to read the response. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * Maximum retries of a failed request. Default: 2. With 0, the client doesn't retry. Waiting for a rate limit is not
-   * a retry.
+   * Maximum number of retries of a failed request. Default: 2. With 0, the client doesn't retry. A wait for a rate
+   * limit doesn't count as a retry.
    */
   maxRetries?: number | undefined;
   /**
-   * Maximum time in milliseconds that a call waits for the rate limits, or for a concurrent request with the same
-   * `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the call immediately, and the call
-   * rejects if it would have to wait.
+   * Maximum time in milliseconds that a call waits for a rate limit, a starting server, or an earlier request with the
+   * same `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the call immediately. If the call
+   * would have to wait, it rejects.
    */
   maxWaitMs?: number | undefined;
   /** The function that the client calls instead of the global `fetch`, for example for a proxy or in tests. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /**
-   * The logger of the client. The client logs responses with `debug`, and retries and waits with `warn`. Pass `console`
-   * or any object with these two methods.
+   * The logger of the client. The client logs responses with `debug`, and retries and waits with `warn`. Pass
+   * `console`, or any object with these two methods.
    */
   logger?: Logger | undefined;
   /**
@@ -42,15 +42,15 @@ export interface Logger {
   warn(message: string): void;
 }
 
-/** Options of every call. */
+/** The options that every call accepts. */
 export interface CallOptions {
-  /** Aborts the call, even while the call waits for a rate limit or a retry. The call rejects with an `AbortError`. */
+  /** The signal that aborts the call, even during a wait. An aborted call rejects with an `AbortError`. */
   signal?: AbortSignal | undefined;
-  /** Timeout of each attempt in milliseconds. Overrides `timeoutMs` of the client. */
+  /** Timeout of each attempt in milliseconds. Overrides the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
-  /** Maximum retries of this call. Overrides `maxRetries` of the client. */
+  /** Maximum number of retries of the call. Overrides the client's `maxRetries`. */
   maxRetries?: number | undefined;
-  /** Maximum time in milliseconds that this call waits. Overrides `maxWaitMs` of the client. */
+  /** Maximum time in milliseconds that the call waits. Overrides the client's `maxWaitMs`. */
   maxWaitMs?: number | undefined;
   /** Additional request headers, such as `x-request-id`. */
   headers?: Record<string, string> | undefined;
@@ -59,13 +59,13 @@ export interface CallOptions {
 /** Options of a single request. */
 export interface RequestOptions extends CallOptions {
   /**
-   * Updates the resource only if its ETag still equals this `etag` of a response. Otherwise, the call rejects with a
-   * `PreconditionFailedError`.
+   * The `etag` of an earlier response. If the resource has a different ETag now, the server doesn't change the
+   * resource, and the call rejects with a `PreconditionFailedError`.
    */
   ifMatch?: string | undefined;
   /**
-   * An earlier response to the same call. If the resource is unchanged, the call resolves to the data of that response
-   * with the status 304, and the server doesn't send the data again.
+   * An earlier response to the same call. If the resource is unchanged, the server responds with 304 and doesn't send
+   * the data again. The call then resolves to the data of the earlier response.
    */
   ifNoneMatch?: ApiResponse<unknown> | undefined;
 }
@@ -73,20 +73,20 @@ export interface RequestOptions extends CallOptions {
 /** Options of a call that sends a POST request. */
 export interface PostOptions extends RequestOptions {
   /**
-   * Makes the call idempotent: calls with the same key within 24 hours create the resource once. Use a text of at most
-   * 255 ASCII characters, and use each text for one resource only. By default, the client generates a key for the call
-   * and its retries. Your own key prevents duplicates even if your program restarts.
+   * Makes the call idempotent. Calls with the same key within 24 hours create the resource only once. Use at most 255
+   * ASCII characters, and a different key for each resource. By default, the client generates a key for the call and
+   * its retries. Your own key prevents duplicates even if your program restarts.
    */
   idempotencyKey?: string | undefined;
 }
 
 /** Options of a bulk call. */
 export interface BulkOptions extends CallOptions {
-  /** The client calls this function with the progress after each request. */
+  /** After each request, the client calls this function with the progress. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
-   * Maximum concurrent requests. Default: 1, which processes the items in order. Higher values are faster if the rate
-   * limits of the key allow it.
+   * Maximum number of concurrent requests. Default: 1, which processes the items in order. Higher values are faster if
+   * the rate limits allow more requests.
    */
   concurrency?: number | undefined;
 }
@@ -94,9 +94,9 @@ export interface BulkOptions extends CallOptions {
 /** Options of a bulk call that creates resources. */
 export interface BulkPostOptions extends BulkOptions {
   /**
-   * Makes the whole call idempotent: if your program was interrupted, run it again with the same items within 24 hours.
-   * Items that were already created return their earlier results. At most 230 ASCII characters. By default, the client
-   * generates a key for this call.
+   * Makes the whole call idempotent. If your program was interrupted, run it again with the same items and the same key
+   * within 24 hours. For items that already exist, the call returns the earlier results. Use at most 230 ASCII
+   * characters. By default, the client generates a key for each call.
    */
   idempotencyKey?: string | undefined;
 }
@@ -107,6 +107,6 @@ export interface BulkProgress {
   done: number;
   /** Number of items that failed. */
   failed: number;
-  /** Number of all items, including pending items. */
+  /** Total number of items, including pending items. */
   total: number;
 }

@@ -4,7 +4,7 @@ import type { RateLimit } from './rate-limits.ts';
 import { aborted, backoffMs, maxDelayMs } from './wait.ts';
 import { type Window, Windows } from './windows.ts';
 
-/** A rate limit of the API key as reported by responses, with the number of calls that wait for it. */
+/** A rate limit of the API key, with the number of calls that wait for it. */
 export interface PacedLimit extends RateLimit {
   /** Number of calls of this client that wait for the rate limit. */
   waiting: number;
@@ -16,14 +16,16 @@ export interface Call {
   path: string;
   /** The rate limit group of the endpoint, or undefined if the endpoint has no rate limit. */
   group?: string | undefined;
-  /** Sequence number of the call among all calls of the client. A retry keeps the number of its call. */
+  /**
+   * The sequence number of the call among all calls of the client. A retry has the same number as the first attempt.
+   */
   order: number;
-  /** The time until which the call may wait, by `performance.now()`. */
+  /** The latest time at which the call may start, in milliseconds of `performance.now()`. */
   deadline: number;
   signal: AbortSignal | undefined;
 }
 
-/** The data about rate limits from a response or an error. */
+/** The rate limit data of a response or an error. */
 export interface Outcome {
   status?: number | undefined;
   rateLimits: RateLimit[];
@@ -32,17 +34,17 @@ export interface Outcome {
 
 /** The waiting and pending calls of a rate limit group. */
 interface GroupQueue {
-  /** The names of the rate limit windows that count requests of this group. */
+  /** The names of the rate limit windows that count the requests of the group. */
   names: string[];
   /** The waiting calls, sorted by their sequence number. */
   waiting: (Pick<Call, 'order'> & { start: () => void })[];
   pending: number;
   /**
-   * Maximum number of pending requests. Starts at `initialConcurrency`, and increases by one with each response. After
-   * a 429, starts again.
+   * Maximum number of pending requests. Starts at `initialConcurrency`, and increases by one with each response. A 429
+   * resets it to `initialConcurrency`.
    */
   concurrency: number;
-  /** The time at which the pause after a 429 ends, by `performance.now()`. */
+  /** The time at which the pause after a 429 ends, in milliseconds of `performance.now()`. */
   pausedUntil: number;
   /** Number of consecutive 429 responses. */
   rejections: number;
@@ -50,22 +52,22 @@ interface GroupQueue {
   isReported: boolean;
 }
 
-/** Maximum concurrent requests of a rate limit group until the first responses report its limits. */
+/** Maximum number of concurrent requests of a rate limit group at the start and after a 429. */
 const initialConcurrency = 2;
 
-/** Maximum concurrent requests of a rate limit group, even if its limits allow more. */
+/** Maximum number of concurrent requests of a rate limit group, even if the rate limits allow more. */
 const maxConcurrency = 50;
 
-/** The start time of a call that must wait for the response to another call. */
+/** The start time of a call that can't start before the client receives another response. */
 const afterNextResponse = Number.POSITIVE_INFINITY;
 
 /**
- * Sends calls within the rate limits. Each endpoint group has a queue for the calls that must wait
+ * Sends calls within the rate limits. Each rate limit group has a queue of waiting calls
  * (docs/decisions/client-library.md).
  *
- * Pending requests use at most half of the remaining quota of a window, because other clients may use the same key. The
- * remaining quota in each response already accounts for the requests of these clients. So clients that share a key can
- * use up the quota without a 429.
+ * Pending requests use at most half of the remaining quota, because other clients may use the same API key. Each
+ * response reports the quota that remains for all these clients. Clients that share an API key can therefore use up the
+ * quota without a 429.
  */
 export class RateLimitQueue {
   readonly #windows = new Windows();
@@ -101,9 +103,9 @@ export class RateLimitQueue {
   }
 
   /**
-   * Waits until the rate limits allow a call and earlier calls have started. Then sends the call, and updates the
-   * limits from the result.
-   * @throws RateLimitError if the deadline passes first; AbortError
+   * Waits until the rate limits allow the call and earlier calls have started. Then sends the call, and updates the
+   * rate limits from the result.
+   * @throws RateLimitError if the call can't start before its deadline; AbortError if its signal aborts
    */
   async run<Result extends Outcome>(call: Call, send: () => Promise<Result>): Promise<Result> {
     const queue = this.#getQueue(call);
@@ -138,7 +140,7 @@ export class RateLimitQueue {
     return queue;
   }
 
-  /** Counts a request as pending. Returns the rate limit windows to which it belongs. */
+  /** Counts a request as pending. Returns the rate limit windows that count the request. */
   #markPending(queue: GroupQueue): Window[] {
     const windows = this.#windows.now(queue.names, performance.now());
     for (const each of [queue, ...windows]) each.pending += 1;
@@ -204,7 +206,10 @@ export class RateLimitQueue {
     for (const queue of this.#queues.values()) queue.isReported &&= queue.waiting.length > 0;
   }
 
-  /** Returns the time at which the next request of a rate limit group may start. A time in the past means now. */
+  /**
+   * Returns the time at which the next request of a rate limit group may start. If the time is in the past, the request
+   * may start now.
+   */
   #getStartTime(queue: GroupQueue): number {
     if (queue.pending >= queue.concurrency) return afterNextResponse;
     const windows = this.#windows.now(queue.names, performance.now());
@@ -217,8 +222,8 @@ export class RateLimitQueue {
   }
 
   /**
-   * Logs that calls wait. Doesn't log it again until the queue has been empty. Returns the time at which the next call
-   * may start.
+   * Logs a warning when calls start to wait. Logs the next warning only after the queue has been empty. Returns the
+   * time at which the next call may start.
    */
   #reportWaiting(queue: GroupQueue, now: number): number {
     const startTime = this.#getStartTime(queue);
@@ -230,7 +235,7 @@ export class RateLimitQueue {
     return startTime;
   }
 
-  /** Returns a description of the windows without remaining quota, for messages. */
+  /** Describes the windows that have no remaining quota, for log and error messages. */
   #describe({ names }: GroupQueue): string {
     const used = this.#windows.now(names, performance.now()).filter(({ remaining }) => remaining === 0);
     return used.map(({ name, limit, windowSeconds }) => ` "${name}" of ${limit} in ${windowSeconds} s`).join(' and');
@@ -253,7 +258,10 @@ export class RateLimitQueue {
   }
 }
 
-/** Raises the concurrency of a rate limit group after a response. After a 429, resets it and pauses the group. */
+/**
+ * Increases the maximum concurrency of a rate limit group after a response. After a 429, resets the maximum and pauses
+ * the group.
+ */
 function adapt(queue: GroupQueue, { status, retryAfterSeconds = 0 }: Outcome): void {
   if (status !== 429) {
     queue.rejections = 0;

@@ -1,10 +1,10 @@
-/** A rate limit of the API key, with its values at the time of a response. */
+/** A rate limit of the API key, as reported by a response. */
 export interface RateLimit {
-  /** `global`, or the name of the group of endpoints to which the limit applies. */
+  /** `global`, or the name of an endpoint group. */
   name: string;
-  /** Maximum requests per window. */
+  /** Maximum number of requests per window. */
   limit: number;
-  /** Number of requests that are still allowed in this window. */
+  /** Number of requests left in the window. */
   remaining: number;
   /** Seconds until the window ends. */
   resetSeconds: number;
@@ -13,8 +13,8 @@ export interface RateLimit {
 }
 
 /**
- * Parses the response headers `RateLimit-Policy` and `RateLimit`. Returns an empty array if a browser page may not read
- * these headers.
+ * Parses the response headers `RateLimit-Policy` and `RateLimit`. Returns an empty array if the response lacks these
+ * headers, or if a browser hides them.
  */
 export function readRateLimits(headers: Headers): RateLimit[] {
   const current = readItems(headers.get('ratelimit'));
@@ -24,7 +24,7 @@ export function readRateLimits(headers: Headers): RateLimit[] {
   });
 }
 
-/** Parses a header such as `"global";q=60;w=60, "tickets";q=30;w=60` into a map from names to parameters. */
+/** Parses a header such as `"global";q=60;w=60, "tickets";q=30;w=60` into a map from rate limit names to parameters. */
 function readItems(header: string | null): Map<string, Record<string, number>> {
   const items = (header ?? '').matchAll(/"([^"]*)"((?:;\w+=\d+)*)/g);
   return new Map(

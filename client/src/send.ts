@@ -32,25 +32,27 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
 
       const retryAfterMs = (outcome.retryAfterSeconds ?? 0) * 1000;
       const wait = Math.max(retryAfterMs, backoffMs(retries));
-      // After these errors, a retry is safe for any method: the server didn't process the request, or it is still
-      // processing an earlier attempt with the same idempotency key.
+      // After a 429 or SERVICE_UNAVAILABLE, a retry is always safe, because the server didn't process the request.
+      // After IDEMPOTENCY_IN_PROGRESS, the idempotency key prevents a duplicate.
       if (outcome.status === 429 || /^(IDEMPOTENCY_IN_PROGRESS|SERVICE_UNAVAILABLE)$/.test(outcome.code)) {
         if (retryAfterMs >= call.deadline - performance.now()) throw outcome;
       } else {
-        // GET requests change nothing, and the idempotency key deduplicates a POST. Other writes may already have taken
-        // effect, so the client doesn't retry them.
+        // A repeated GET changes nothing, and the idempotency key prevents duplicates of a POST. The client doesn't
+        // retry other writes, because they may already have taken effect.
         const isRepeatable = /GET|POST/.test(method) && isTransient(outcome);
         if (!isRepeatable || retries >= maxRetries || retryAfterMs > maxWaitMs) throw outcome;
         retries += 1;
         client.logger?.warn(`${summary}; retrying in ${(wait / 1000).toFixed(1)} s`);
       }
-      // After a 429, the rate limit queue waits before the next attempt, so no sleep is needed here.
+      // After a 429, the rate limit queue waits before the next attempt, so the loop doesn't need to sleep.
       if (outcome.status !== 429) await sleep(wait, signal, request);
     }
   };
 }
 
-/** Returns a random idempotency key. Doesn't use `crypto.randomUUID`, which browsers provide only on HTTPS pages. */
+/**
+ * Returns a random idempotency key. Doesn't use `crypto.randomUUID`, because browsers provide it only on HTTPS pages.
+ */
 export function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -3,7 +3,7 @@ import { createError, type ItsmError } from './errors.ts';
 /** Maximum delay of a JavaScript timer in milliseconds: about 25 days. */
 export const maxDelayMs = 2 ** 31 - 1;
 
-/** The method and path of the request, for the error message. */
+/** The method and path of the request, for the `AbortError`. */
 interface Named {
   method: string;
   path: string;
@@ -29,8 +29,8 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Name
 }
 
 /**
- * Returns the delay before a retry in milliseconds: 500, doubled for each earlier retry, and at most 8,000. Subtracts a
- * random part of up to half of the delay, so that clients don't retry at the same time.
+ * Returns the delay before a retry in milliseconds. The delay starts at 500, doubles with each retry, and is at most
+ * 8,000. A random reduction of up to half prevents clients from retrying at the same time.
  * @param times the number of earlier retries
  */
 export function backoffMs(times: number): number {

@@ -9,21 +9,21 @@ export type HeadersLike =
 
 export interface UnwrapOptions {
   /**
-   * Maximum difference in seconds between the signed timestamp and the current time. Applies to timestamps in the past
-   * and in the future. Default: 300.
+   * Maximum difference in seconds between the signed timestamp and the current time, in the past or in the future.
+   * Default: 300.
    */
   toleranceSeconds?: number | undefined;
-  /** The time with which `unwrap` compares the signed timestamp. Default: the current time of the receiver. */
+  /** The time that `unwrap` compares with the signed timestamp. Default: the receiver's current time. */
   now?: Date | undefined;
   /**
-   * Whether a delivery must have a signed timestamp. Default: true. With false, `unwrap` also accepts deliveries that
-   * have only `X-Service-Signature`, for receivers behind a proxy that removes the `webhook-` headers. This signature
-   * has no timestamp, so attackers can replay such deliveries.
+   * Whether a delivery must have a signed timestamp. Default: true. Set it to false if a proxy removes the `webhook-`
+   * headers. Then `unwrap` also accepts deliveries that have only `X-Service-Signature`. This header has no timestamp,
+   * so attackers can replay such deliveries.
    */
   requireTimestamp?: boolean | undefined;
 }
 
-/** The reason for which `unwrap` rejects a delivery. */
+/** The reason why `unwrap` rejects a delivery. */
 export type WebhookErrorCode =
   /** The request has no signature. It is not a delivery, or a proxy removed the headers. */
   | 'SIGNATURE_MISSING'
@@ -32,8 +32,8 @@ export type WebhookErrorCode =
   /** The request has only `X-Service-Signature`, which has no timestamp. See `requireTimestamp`. */
   | 'TIMESTAMP_MISSING'
   /**
-   * The signature is valid, but its timestamp is too old or too far in the future. An attacker replayed the delivery,
-   * or a clock is wrong.
+   * The signature is valid, but its timestamp is too old or too far in the future. Either an attacker replayed the
+   * delivery, or a clock is wrong.
    */
   | 'TIMESTAMP_OUT_OF_RANGE'
   /** The signature is valid, but the body is not an event. */
@@ -50,8 +50,8 @@ export class WebhookError extends Error {
   }
 
   static {
-    // Stack traces read the name of the class from the prototype. This code sets the name, because minifiers rename
-    // classes.
+    // Stack traces contain the `name` of the prototype. An explicit name stays the same if a minifier renames the
+    // class.
     Object.defineProperty(WebhookError.prototype, 'name', {
       value: 'WebhookError',
       configurable: true,
@@ -60,7 +60,10 @@ export class WebhookError extends Error {
   }
 }
 
-/** The same symbol in every copy of this package, so that copies recognize each other's errors. */
+/**
+ * `Symbol.for` returns the same symbol in every copy of this package, so each copy recognizes the errors of other
+ * copies.
+ */
 const brand = Symbol.for('@itsm-api/client/webhook-error');
 
 /**
@@ -74,9 +77,9 @@ export function isWebhookError(error: unknown): error is WebhookError {
 /**
  * Verifies a delivery and returns its event. Rejects with a `WebhookError` if the verification fails.
  *
- * `unwrap` verifies the standard signature (`webhook-signature`) and its timestamp. It accepts `X-Service-Signature`,
- * which has no timestamp, only with `requireTimestamp: false`. Deliveries arrive at least once, so store the `id` of
- * each processed event and skip duplicates.
+ * `unwrap` verifies the standard signature (`webhook-signature`) and its timestamp. With `requireTimestamp: false`, it
+ * also accepts `X-Service-Signature`, which has no timestamp. The server may deliver an event more than once, so store
+ * the `id` of each processed event and skip duplicates.
  *
  * An event that this version of the client doesn't know has the type `unknown`.
  *
@@ -123,7 +126,10 @@ export async function unwrap(
   return parseEvent(body);
 }
 
-/** An event to sign. `signTestEvent` generates an absent `id` or `timestamp`, and sets an absent `actor` to null. */
+/**
+ * An event for `signTestEvent`. If `id` or `timestamp` is absent, the function generates it. If `actor` is absent, the
+ * function sets it to null.
+ */
 export type TestEvent = KnownEvent extends infer Event
   ? Event extends KnownEvent
     ? Omit<Event, 'id' | 'timestamp' | 'actor'> & { id?: string; timestamp?: string; actor?: KnownEvent['actor'] }
@@ -131,7 +137,7 @@ export type TestEvent = KnownEvent extends infer Event
   : never;
 
 /**
- * Creates a signed delivery like those of the server, for tests of a receiver.
+ * Creates a signed delivery to test a receiver. The delivery has the same format as a delivery from the server.
  *
  * @example
  * const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket }, secret);
@@ -193,8 +199,8 @@ async function sign(bytes: Bytes, content: Bytes): Promise<Bytes> {
 }
 
 /**
- * Returns the secret as bytes. For a secret with the prefix `whsec_`, also returns its decoded bytes, because the
- * server signs with both.
+ * Returns the keys of a secret. The first key is the secret as bytes. If the secret starts with `whsec_`, the second
+ * key is the decoded secret. The server signs with both keys.
  */
 function standardKeys(secret: string): Bytes[] {
   const decoded = secret.startsWith('whsec_') ? fromBase64(secret.slice('whsec_'.length)) : undefined;
@@ -216,7 +222,7 @@ function parseEvent(bytes: Bytes): WebhookEvent {
     if (eventTypes.includes(type)) return body;
     if (typeof type === 'string') return { id, type: 'unknown', timestamp, body: { ...body } };
   } catch {
-    // Invalid JSON results in the error below.
+    // For invalid JSON, the function throws BODY_INVALID.
   }
   throw new WebhookError('BODY_INVALID', 'The signature is valid, but the body is not an event in JSON.');
 }

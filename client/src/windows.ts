@@ -1,26 +1,26 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** A rate limit window, as reported by responses. All times are in milliseconds of `performance.now()`. */
+/** A rate limit window and its possible end times, in milliseconds of `performance.now()`. */
 export interface Window extends RateLimit {
-  /** Number of pending requests that the client sent in this window. */
+  /** Number of pending requests that the client sent in the window. */
   pending: number;
   /** The window ends between `endsAfter` and `endsBefore`. Both are 0 until a response reports the end. */
   endsAfter: number;
   endsBefore: number;
-  /** Random time that this client waits after the end of the window. */
+  /** Random time in milliseconds that the client waits after the end of the window. */
   lateBy: number;
 }
 
-/** Assumed remaining quota of a new window until a response reports the actual quota. */
+/** The remaining quota that the client assumes for a new window until a response reports the actual quota. */
 const assumedRemaining = 4;
 
 /**
- * Maximum random delay after the end of a window, as a fraction of the window length. The delay lets clients that share
- * a key resume at different times.
+ * Maximum random delay after the end of a window, as a fraction of the window length. Because of this delay, clients
+ * that share an API key resume at different times.
  */
 const maxDelayShare = 0.02;
 
-/** The windows of a key, parsed from the `RateLimit` headers of responses. */
+/** The rate limit windows of an API key, parsed from the `RateLimit` headers of responses. */
 export class Windows {
   readonly #byName = new Map<string, Window>();
 
@@ -28,7 +28,7 @@ export class Windows {
     return [...this.#byName.values()];
   }
 
-  /** Returns the known windows with the given names. Replaces each window that has ended with a new window. */
+  /** Returns the known windows with the given names. If a window has ended, replaces it with a new window. */
   now(names: readonly string[], now: number): Window[] {
     return names.flatMap((name) => {
       const window = this.#byName.get(name);
@@ -42,8 +42,8 @@ export class Windows {
   }
 
   /**
-   * Updates the windows from a response.
-   * @param sentIn the windows in which the request was sent; the method ignores reports about windows that have ended
+   * Updates the windows from a response. Ignores reports about windows that have ended.
+   * @param sentIn the current windows at the time when the client sent the request
    */
   learn(reported: readonly RateLimit[], sentIn: readonly Window[], sentAt: number, now: number): void {
     for (const limit of reported) {
@@ -58,8 +58,8 @@ export class Windows {
 }
 
 /**
- * Merges a reported window into the current window. If their possible end times overlap, both are the same window, and
- * the lower number of remaining requests is newer.
+ * Merges a reported window into the current window. If their possible end times overlap, they are the same window. The
+ * lower remaining quota is then the newer value.
  */
 function mergeReport(current: Window, reported: RateLimit, sentAt: number, now: number): void {
   const end = computeEnd(reported, sentAt, now);
@@ -73,8 +73,8 @@ function mergeReport(current: Window, reported: RateLimit, sentAt: number, now: 
 }
 
 /**
- * Returns the earliest and the latest time at which the window can end. The server computed `resetSeconds`, rounded up,
- * at some time between `sentAt` and `now`.
+ * Returns the earliest and the latest possible end of the window. The server computed `resetSeconds` between `sentAt`
+ * and `now`, and rounded it up.
  */
 function computeEnd({ resetSeconds, windowSeconds }: RateLimit, sentAt: number, now: number) {
   return {
