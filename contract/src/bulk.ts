@@ -5,7 +5,7 @@ import { docsOf, ErrorCode, ErrorDetails, ErrorDocs, ErrorMessage } from './erro
 /** The maximum number of items in a bulk request. */
 export const bulkItems = 100;
 
-/** An invalid item in the parsed body of a bulk request. The other items of the request can still succeed. */
+/** An invalid item in the parsed body of a bulk request. Valid items of the same request can still succeed. */
 export class InvalidItem {
   readonly input: unknown;
   readonly issues: readonly z.core.$ZodIssue[];
@@ -17,7 +17,7 @@ export class InvalidItem {
 }
 
 /**
- * Returns the schema of the array of items in a bulk request. The array has 1 to 100 items, and each item is validated
+ * Returns the schema of the item array in a bulk request. The array has 1 to 100 items, and each item is validated
  * independently (docs/decisions/tickets.md). If two items have the same id, the whole request is invalid.
  */
 export function bulk<Item extends z.ZodType>(item: Item) {
@@ -31,7 +31,8 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .meta({
       description: 'The items. The server processes them in this order. Each item succeeds or fails independently.',
     });
-  // One item above the limit is enough to reject the request. Without this cut, zod would validate every item.
+  // Keeps only one item above the limit, which is enough to reject the request. Otherwise, zod would validate every
+  // item.
   const truncate = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
   return z.preprocess(truncate, items) as unknown as Items;
 }
@@ -60,7 +61,7 @@ function rejectRepeatedIds(items: readonly ({ id?: unknown } | InvalidItem)[], c
   }
 }
 
-/** Returns the schema of the `status` of an item in a bulk response. */
+/** Returns the schema of an item's `status` in a bulk response. */
 export function itemStatus<Status extends number>(statuses: readonly Status[]) {
   return z.literal([...statuses]).meta({ description: 'The HTTP status that a request for this item would return.' });
 }
@@ -95,7 +96,9 @@ export const BulkRefusal = z
   });
 export type BulkRefusal = z.output<typeof BulkRefusal>;
 
-/** Returns the schema of a bulk response, with one result for each item of the request in the same order. */
+/**
+ * Returns the schema of a bulk response. The response has one result for each item of the request, in the same order.
+ */
 export function bulkResults<Result extends z.ZodType>(result: Result) {
   return z.object({
     success,

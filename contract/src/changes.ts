@@ -40,7 +40,10 @@ export const ChangesMeta = z
   });
 export type ChangesMeta = z.output<typeof ChangesMeta>;
 
-/** Returns the change feed endpoint of a resource. `path` is the path of the list of this resource. */
+/**
+ * Returns the change feed endpoint of a resource.
+ * @param path the path of the resource's list, such as `/tickets`
+ */
 export function changesOf<const Path extends string, Row extends z.ZodType>(
   path: Path,
   row: Row,

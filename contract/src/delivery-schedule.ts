@@ -11,16 +11,18 @@ export const deliverySchedule = {
   /** Timeout of a delivery attempt, including the time to connect. */
   attemptTimeout: 15 * second,
   connectTimeout: 5 * second,
-  /** Delays after the first, second, … failed attempt. After the last delay, the server makes one final attempt. */
+  /** Delays between the attempts of a delivery. After the last delay, the server makes one final attempt. */
   waits: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
   /**
    * Maximum random deviation from a delay, as a fraction of the delay. Jitter spreads the retries of deliveries that
    * failed at the same time.
    */
   jitter: 0.2,
-  /** Maximum delay that the server accepts from `Retry-After`. */
+  /** Maximum delay that the server accepts from a receiver's `Retry-After` header. */
   maxRetryAfter: 24 * hour,
-  /** Maximum deliveries per minute to a subscription until its URL first responds with 2xx. */
+  /**
+   * Maximum number of deliveries per minute to a new subscription. The limit ends when its URL first responds with 2xx.
+   */
   maxTrialsPerMinute: 10,
   /**
    * The circuit breaker of a subscription opens after `failures` consecutive failures. While the circuit is open, the
@@ -29,8 +31,8 @@ export const deliverySchedule = {
    */
   breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
   /**
-   * The server pauses a subscription if every attempt fails for this time. It also pauses a subscription when the
-   * receiver responds with 410.
+   * The server pauses a subscription when all attempts have failed for this time, or when the receiver responds with
+   * 410.
    */
   pauseAfter: 5 * day,
   /** Interval between the trial deliveries of a paused subscription. */
@@ -39,7 +41,7 @@ export const deliverySchedule = {
 
 const units = { day, hour, minute, second };
 
-/** Formats a duration in the largest unit that divides it, such as `5 minutes`. */
+/** Formats a duration in the largest unit that gives a whole number, such as `5 minutes`. */
 export function inWords(milliseconds: number): string {
   const [unit, length] = Object.entries(units).find(([, each]) => milliseconds % each === 0) ?? ['millisecond', 1];
   const count = milliseconds / length;

@@ -7,14 +7,15 @@ import type { Scope } from './scopes.ts';
 
 /**
  * The metadata that every endpoint declares in addition to its path and schemas. With the scope `any`, the endpoint
- * accepts every valid API key. If scope and group are `null`, the endpoint needs no key.
+ * accepts every valid API key. If `scope` and `group` are null, the endpoint requires no API key.
  */
 export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
   | { scope: null; group: null; agent?: never };
 
 /**
- * Describes the MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no tool.
+ * Describes the MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no MCP
+ * tool.
  */
 export interface AgentTool {
   /** The name of the tool: a verb and a noun, such as `list_tickets`. */
@@ -23,7 +24,7 @@ export interface AgentTool {
    * When to use the tool. Write one or two short sentences, because every agent loads this text in every conversation.
    */
   when: string;
-  /** The fields of each row that the tool returns for a list or a bulk request. */
+  /** The row fields that the tool returns for a list or a bulk request. */
   short?: readonly string[];
 }
 
@@ -35,8 +36,8 @@ export function meta(metadata: EndpointMeta): EndpointMeta {
 }
 
 /**
- * Declares the endpoints of one resource. The keys of `routes` become client methods and operation ids. Adds the
- * `Idempotency-Key` header to every POST (docs/decisions/idempotency.md).
+ * Declares the endpoints of one resource. The keys of `routes` become the names of client methods, and part of the
+ * operation ids. Adds the `Idempotency-Key` header to every POST endpoint (docs/decisions/idempotency.md).
  */
 export function endpoints<const T extends Record<string, Endpoint>>(routes: T): T {
   const withHeaders = ([name, route]: [string, Endpoint]) => [
@@ -46,7 +47,10 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
   return Object.fromEntries(Object.entries(routes).map(withHeaders)) as T;
 }
 
-/** The query of an endpoint without query parameters. The schema rejects every parameter and names it in the error. */
+/**
+ * The query schema of an endpoint without query parameters. The schema rejects every parameter, and the error names the
+ * parameter.
+ */
 export const NoQuery = z.strictObject({});
 
 /** The body schema of a POST endpoint that accepts no body. */
@@ -69,14 +73,14 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
 }
 
 /**
- * The bodies that require at least one of several fields. JSON Schema can express this rule only as a choice between
- * unnamed schemas, so the generator of the client reads this registry instead.
+ * The schemas of bodies that require at least one of several fields. JSON Schema can express this rule only with
+ * unnamed schemas, so the client generator reads this registry instead.
  */
 export const atLeastOne = z.registry<{ of: string[] }>();
 
 /**
- * Maps the schema of a text field in responses to the narrower schema of the same text in requests. The client uses the
- * narrower type in responses, so that programs can send the text back.
+ * Maps the response schema of a text field to its narrower request schema. The client uses the narrower type for
+ * responses also, because programs send received texts back to the API.
  */
 export const openEnum = new WeakMap<z.ZodType, z.ZodType>();
 
@@ -98,8 +102,7 @@ export const PerPage = z
   .meta({ description: 'The number of items per page.', default: 20, example: 20 });
 
 /**
- * Returns the query schema of a list endpoint: `page`, `perPage` and the filters of the list
- * (docs/decisions/pagination.md).
+ * Returns the query schema of a list endpoint: `page`, `perPage` and the given filters (docs/decisions/pagination.md).
  */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   return z.strictObject({
@@ -109,12 +112,12 @@ export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   });
 }
 
-/** The page number and the page size in the query of a list. */
+/** The page number and the page size in a list query. */
 export type PageQuery = { page: number; perPage: number };
 
 /**
  * Returns the schema of a list filter. The filter accepts several values, as repeated parameters or separated by
- * commas, and matches any of them.
+ * commas. A row matches if it has one of these values.
  */
 export function filter<Value extends z.ZodType>(value: Value) {
   type Input = z.input<Value> | readonly z.input<Value>[];
@@ -129,7 +132,7 @@ export function filter<Value extends z.ZodType>(value: Value) {
     .optional();
 }
 
-/** Returns the schema of a list filter by id. An id that doesn't exist in the workspace matches no row. */
+/** Returns the schema of a list filter that accepts ids. An id that doesn't exist in the workspace matches no row. */
 export const idFilter = () => filter(integerFromText(Id));
 
 /**
@@ -189,12 +192,12 @@ export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean
   return data instanceof z.ZodObject && 'updatedAt' in data.shape;
 }
 
-/** Returns true if an endpoint changes a resource with an `ETag`, and therefore accepts `If-Match`. */
+/** Returns true if an endpoint accepts `If-Match`, because it changes a resource with an `ETag`. */
 export function acceptsIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
 }
 
-/** Returns true if an endpoint reads a resource with an `ETag`, and therefore accepts `If-None-Match`. */
+/** Returns true if an endpoint accepts `If-None-Match`, because it reads a resource with an `ETag`. */
 export function acceptsIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return route.method === 'GET' && isVersioned(route);
 }

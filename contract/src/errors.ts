@@ -114,12 +114,15 @@ export const ErrorCode = z.enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[
   example: 'VALIDATION_ERROR',
 });
 
-/** The path of the documentation page of all error codes. The anchor is the code: `/docs/errors#NOT_FOUND`. */
+/**
+ * The path of the page that documents all error codes. The anchor of an error code is the code itself:
+ * `/docs/errors#NOT_FOUND`.
+ */
 export const errorDocsPath = '/docs/errors';
 
 /**
- * Returns the URL of the documentation of an error code.
- * @param publicUrl the origin of the server; without it, the result is only a path
+ * Returns the URL of the documentation for an error code.
+ * @param publicUrl the server's origin; if it is empty, the result is only a path
  */
 export function docsOf(code: ErrorCode, publicUrl = ''): string {
   return `${publicUrl.replace(/\/$/, '')}${errorDocsPath}#${code}`;
@@ -178,7 +181,6 @@ export const ErrorEnvelope = z
       })
       .meta({ description: 'The error.' }),
   })
-  // The schema has no example, because tools that mock the API would return it instead of the examples of the
-  // responses.
+  // The schema has no example, because API mocking tools would return it instead of the response examples.
   .meta({ id: 'ErrorEnvelope', description: 'The body of every error response.' });
 export type ErrorEnvelope = z.output<typeof ErrorEnvelope>;

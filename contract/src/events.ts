@@ -5,8 +5,9 @@ import { Task, TaskChanges } from './resources/tasks.ts';
 import { Ticket, TicketChanges } from './resources/tickets.ts';
 
 /**
- * Defines the four public events (spec §6): when each occurs, the key and schema of its payload, and the schema of its
- * changes. The outbox, the subscriptions, the OpenAPI document and the client read this table.
+ * Defines the four public events (spec §6). Each entry says when the event occurs, and has the key of the payload, the
+ * schema of the payload, and the schema of the changes. The outbox, the subscriptions, the OpenAPI document and the
+ * client read this table.
  */
 export const events = {
   'ticket.created': { when: 'A ticket is created.', key: 'ticket', payload: Ticket, changes: undefined },
@@ -21,10 +22,10 @@ export const EventType = z
   .enum(Object.keys(events) as [EventType, ...EventType[]])
   .meta({ id: 'EventType', description: 'The type of an event.' });
 
-/** The resource that an event of this type contains. */
+/** The resource that an event contains, by event type. */
 export type EventPayload<Type extends EventType> = z.output<(typeof events)[Type]['payload']>;
 
-/** Returns the schema of the body of a webhook delivery (docs/decisions/webhook-deliveries.md). */
+/** Returns the schema of a webhook delivery body (docs/decisions/webhook-deliveries.md). */
 export function deliveryBody(type: EventType) {
   const { key, payload, changes } = events[type];
   return z.object({

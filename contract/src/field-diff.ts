@@ -6,7 +6,7 @@ const after = { description: 'The value after the change.' };
 /** The value of one field before and after a change. */
 const Change = z.object({ from: z.unknown().meta(before), to: z.unknown().meta(after) });
 
-/** The changed fields of a resource of any type, by field name. */
+/** The changed fields of any resource, by field name. */
 export const Changes = z.record(z.string(), Change).meta({
   id: 'Changes',
   description: 'The changed fields, by name.',
@@ -19,8 +19,8 @@ type Changeable<Shape extends z.ZodRawShape> = {
 };
 
 /**
- * Returns the schema of the changes of a resource: the value of each changed field before and after the update. The
- * schema accepts unknown fields, because later releases can add fields.
+ * Returns the schema of a resource's changes: the value of each changed field before and after the update. The schema
+ * accepts unknown fields, because later releases can add fields.
  * @param fields the fields that can change
  */
 export function fieldDiff<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Options of a zod refinement that runs even if a field of the object or array is invalid. By default, zod skips such a
- * refinement, so the response wouldn't list all errors of a body. The refinement doesn't run on a value of the wrong
- * type.
+ * Options of a zod refinement. With these options, the refinement runs even if a field is invalid, so the response
+ * lists all errors of a body. The refinement doesn't run on a value of the wrong type.
  */
 export const validateAll = {
   when: ({ issues }: z.core.ParsePayload) => {
@@ -33,14 +32,15 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 }
 
 /**
- * Returns the schema of a request text with `min` to `max` characters. Rejects unpaired surrogates, which PostgreSQL
- * can't store, and control characters except tab, line feed and carriage return (docs/decisions/api-conventions.md).
+ * Returns the schema of a text with `min` to `max` characters in a request. The schema rejects unpaired surrogates,
+ * which PostgreSQL can't store. It also rejects control characters except tab, line feed and carriage return
+ * (docs/decisions/api-conventions.md).
  */
 export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
-/** Returns a schema like `text` that first removes leading and trailing white space. */
+/** Returns the same schema as `text`, which also removes leading and trailing white space first. */
 export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
@@ -53,8 +53,8 @@ function isClean(value: string): boolean {
 }
 
 /**
- * Returns the response schema of a text field. The schema has only the length limits of the request schema, because the
- * server must also return rows that earlier releases stored under looser rules.
+ * Returns the response schema of a text field. The schema has only the length limits of the request schema, because
+ * earlier releases stored texts under looser rules.
  */
 export function responseText(given: z.ZodString): z.ZodString {
   const schema = z
@@ -78,7 +78,7 @@ export function longText(what: string) {
     .refine(isClean, unclean)
     .max(maxBytes, { abort: true })
     .refine(
-      // A UTF-16 code unit takes at most three bytes, so short text needs no encoding.
+      // A UTF-16 code unit takes at most three bytes in UTF-8, so the check encodes only long texts.
       (value) => value.length * 3 <= maxBytes || utf8.encode(value).length <= maxBytes,
       `must be at most ${maxBytes} bytes in UTF-8`,
     )
@@ -98,7 +98,7 @@ export const CalendarDate = z.iso
   .refine((date) => date >= '0001-01-01', 'must not be before 0001-01-01')
   .meta({ example: '2026-11-20' });
 
-/** A timestamp in responses: UTC with milliseconds. */
+/** A timestamp in a response, in UTC with milliseconds. */
 export const Timestamp = z.iso
   .datetime({ precision: 3, error: 'must be a timestamp in UTC with milliseconds, such as 2026-11-20T10:00:00.000Z' })
   .meta({ example: '2026-11-20T10:00:00.000Z' });
@@ -123,8 +123,8 @@ const exampleMoment = { example: '2026-11-20T10:00:00Z' };
 export const TimestampInput = anyMoment.overwrite((moment) => new Date(moment).toISOString()).meta(exampleMoment);
 
 /**
- * A lower or upper bound of a time filter. Stored timestamps are whole milliseconds. If the bound has a fraction of a
- * millisecond, the schema rounds it up, because a row from the start of that millisecond is before the bound.
+ * A lower or upper bound of a time filter. Stored timestamps have whole milliseconds. If the bound is more precise, the
+ * schema rounds it up, because a row with the rounded-down time is before the bound.
  */
 export const TimestampBound = anyMoment
   .overwrite((moment) => {
@@ -151,7 +151,7 @@ const FieldNumber = z
 const scalarTypes = 'must be a string, number, boolean or null';
 const fieldTypes = `${scalarTypes}, or an array of these`;
 
-/** Returns the schema of the value of a custom field. */
+/** Returns the schema of a custom field value. */
 function fieldValue(text: z.ZodString, number: z.ZodNumber) {
   const scalars = [text, number, z.boolean(), z.null()] as const;
   const scalar = z.union(scalars).meta({
@@ -178,8 +178,8 @@ function faultOf(value: unknown, types: string): string | undefined {
 }
 
 /**
- * A value of a custom field. Validation stops at the first error. A union alone would try every type for each of
- * thousands of array elements, and collect every error.
+ * A value of a custom field. Validation stops at the first error. A plain union would try every type for every array
+ * element, and could collect thousands of errors.
  */
 const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
   const isList = Array.isArray(value);
@@ -213,7 +213,7 @@ const customFieldsMeta = {
 export const CustomFields = withinLimits(GivenMap).meta(customFieldsMeta);
 export type CustomFields = z.output<typeof CustomFields>;
 
-/** The custom fields in an update. The limits of `CustomFields` apply to the merged result. */
+/** The custom fields in an update. The merged result must be within the limits of `CustomFields`. */
 export const CustomFieldsPatch = GivenMap.meta({
   id: 'CustomFieldsPatch',
   description:
@@ -232,7 +232,10 @@ export const MergedCustomFields = withinLimits(StoredMap, {
   bytes: `${limitErrors.bytes} after the update. Remove or shorten values.`,
 });
 
-/** The custom fields in a response. The schema doesn't validate stored values by the current rules for requests. */
+/**
+ * The custom fields in a response. The schema is looser than the request schema, because stored values may be older
+ * than the current rules.
+ */
 export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 
 /** The priority of a ticket, project or task (spec §2). */

@@ -1,12 +1,15 @@
 import * as z from 'zod';
 
-/** The request header with the idempotency key, in lower case, as Node.js returns it. */
+/** The name of the request header for the idempotency key. Node.js converts header names to lower case. */
 export const idempotencyKeyHeader = 'idempotency-key';
 
-/** The response header that marks the stored response to an earlier request with the same idempotency key. */
+/**
+ * The name of the response header that marks a stored response. If a request repeats an idempotency key, the server
+ * returns the stored response.
+ */
 export const replayedHeader = 'idempotent-replayed';
 
-/** How long the server stores the response of an idempotency key, in hours. */
+/** How long the server stores the response for an idempotency key, in hours. */
 export const idempotencyHours = 24;
 
 const error = 'must be 1 to 255 printable ASCII characters';

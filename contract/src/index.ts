@@ -13,7 +13,7 @@ import { tickets } from './resources/tickets.ts';
 import { users } from './resources/users.ts';
 import { webhooks } from './resources/webhooks.ts';
 
-/** The prefix of every path of the API. It contains the version (spec §9). */
+/** The prefix of every API path, which contains the API version (spec §9). */
 export const pathPrefix = '/api/public/v1';
 
 /**

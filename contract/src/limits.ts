@@ -1,11 +1,9 @@
-/**
- * The groups of endpoints. Each group has its own rate limit (spec §8, docs/decisions/rate-and-concurrency-limits.md).
- */
+/** The endpoint groups. Each group has its own rate limit (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
 export const groups = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
 export type Group = (typeof groups)[number];
 
-/** Requests per API key and window (spec §8). The settings of the server can override these defaults. */
+/** The default rate limits of an API key (spec §8). The server's settings can override them. */
 export const rateLimits = { global: 60, group: 30, windowSeconds: 60 } as const;
 
 /** Size limits of every request (docs/decisions/api-conventions.md). */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Returns the message of a validation error for which the schema defines no message. Each message continues a sentence
- * that starts with the name of the field: "title is required", "perPage must be at most 100".
+ * Returns the message of a validation error, if the schema doesn't define one. The field name and the message form a
+ * sentence: "title is required", "perPage must be at most 100".
  */
 const describe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {

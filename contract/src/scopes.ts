@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The scopes of API keys (spec §5.5). No endpoint of v1 requires `kb:read`, but a key can have it. */
+/** The scopes of API keys (spec §5.5). No endpoint of v1 requires `kb:read`, but an API key can have this scope. */
 export const scopes = {
   'tickets:read': 'List and read tickets',
   'tickets:write': 'Create and update tickets',

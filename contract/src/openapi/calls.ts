@@ -4,9 +4,12 @@ import type { Endpoint } from '../endpoint.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 
-/** The description of the client method of an endpoint. */
+/** Describes the client method of an endpoint. */
 export interface Call {
-  /** The schema of the returned resource. For a bulk request, the schema of a successful item. */
+  /**
+   * The schema of the returned resource. For a bulk request, the schema of the resource that each successful item
+   * returns.
+   */
   row: z.ZodType;
   /**
    * The content of `data` in the response: one row, a page of rows, changed rows, or one result per item of a bulk
@@ -14,7 +17,8 @@ export interface Call {
    */
   kind: 'one' | 'list' | 'changes' | 'answers';
   /**
-   * The body field of a bulk request that contains the items, and the schema of one item. Undefined for other requests.
+   * For a bulk request, the name of the body field that contains the items, and the schema of one item. Otherwise,
+   * undefined.
    */
   items: [field: string, item: z.ZodType] | undefined;
   params: [name: string, schema: z.ZodType][];
@@ -39,13 +43,16 @@ export function callOf(route: Endpoint): Call {
   };
 }
 
-/** Returns the schema of the resource in the result of a successful bulk item. */
+/** Returns the schema of the resource that a successful bulk item returns. */
 function getResultRow(result: z.ZodType): z.ZodType {
   const [done] = (result as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
   return done.shape.data;
 }
 
-/** Returns the name of the only field of a bulk body, and the schema of one item without its `catch` wrapper. */
+/**
+ * Returns the name of the body field that contains the bulk items, and the schema of one item without its `catch`
+ * wrapper.
+ */
 function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   const [[field, items] = []] = Object.entries(
     body.shape as Record<string, z.ZodPipe<z.ZodType, z.ZodArray<z.ZodCatch>>>,
@@ -54,19 +61,17 @@ function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   return [field, items.out.element.def.innerType as z.ZodType];
 }
 
-/** A sample call of a client method, with the example values of the contract. */
+/** A sample call of a client method, with example values from the contract. */
 export interface ExampleCall {
   /** The source code of the call, such as `client.tickets.get(38)`. */
   source: string;
-  /**
-   * The name of the variable for the result of the call. For lists and change feeds, it is the variable for one row.
-   */
+  /** The name of the variable for the result of the call. For lists and change feeds, the variable contains one row. */
   variable: string;
   /** Whether a program iterates over the result with `for await`. */
   isWalked: boolean;
 }
 
-/** Returns a sample call of an endpoint. @param width the maximum number of characters of a value in one line */
+/** Returns a sample call of an endpoint. @param width the maximum length of a value in one line, in characters */
 export function exampleCall(
   { resource, name, route }: { resource: string; name: string; route: Endpoint },
   width?: number,
@@ -85,16 +90,14 @@ export function exampleCall(
   };
 }
 
-/**
- * Returns the example of the request body of an endpoint. Returns undefined if the endpoint has no body or no example.
- */
+/** Returns the example request body of an endpoint, or undefined if the endpoint has none. */
 export function exampleBody(route: Endpoint): unknown {
   return callOf(route).body?.meta()?.example;
 }
 
 /**
- * Returns an example query of an endpoint: `since` for a change feed, or else the first enum filter with its first
- * value. Returns undefined if the endpoint has no enum filter.
+ * Returns an example query of an endpoint. For a change feed, the query contains `since`. For other endpoints, it
+ * contains the first enum filter with its first value. Returns undefined if the endpoint has no enum filter.
  */
 export function exampleQuery(route: Endpoint): Record<string, string> | undefined {
   if (callOf(route).kind === 'changes') return { since: '2026-11-20T10:00:00Z' };
@@ -109,7 +112,7 @@ export function exampleQuery(route: Endpoint): Record<string, string> | undefine
   return undefined;
 }
 
-/** Returns the schema inside `optional`, `nullable` and `default`. */
+/** Removes the `optional`, `nullable` and `default` wrappers from a schema. */
 function withoutWrappers(schema: z.ZodType): z.ZodType {
   const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
   return inner === undefined ? schema : withoutWrappers(inner);

@@ -7,7 +7,7 @@ export const errorCodes = Object.keys(errors) as ErrorCode[];
 
 type ErrorExample = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
 
-/** Example messages and details of the errors, by error code. */
+/** Example messages and details, by error code. */
 const examplesByCode: Record<ErrorCode, ErrorExample> = {
   VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
   INVALID_JSON: { message: 'The body is empty. Send a JSON object.' },
@@ -71,7 +71,7 @@ export const errorExamples: Record<string, Example> = Object.fromEntries(
   }),
 );
 
-/** Returns the OpenAPI content of an error response that can have these codes. */
+/** Returns the OpenAPI content of an error response that can have the given error codes. */
 export function errorContent(codes: readonly ErrorCode[]): Content {
   const examples = codes.map((code): [string, Reference] => [code, { $ref: `#/components/examples/${code}` }]);
   return {

@@ -74,9 +74,9 @@ export const headers: Record<string, Header> = {
 };
 
 interface Kind {
-  /** Whether the endpoint requires an API key. The responses of such endpoints can contain the rate limit headers. */
+  /** Whether the endpoint requires an API key. If it does, its responses can contain rate limit headers. */
   keyed: boolean;
-  /** Whether the response can be the stored response to an earlier request with the same idempotency key. */
+  /** Whether the server can return a stored response for a repeated idempotency key. */
   replayable?: boolean;
   /** Whether a successful response has an ETag. */
   versioned?: boolean;

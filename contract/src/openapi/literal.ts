@@ -1,8 +1,8 @@
-/** The syntax of a language for literal values. */
+/** How a language writes literal values. */
 interface Syntax {
   text(value: string): string;
   name(name: string): string;
-  /** The character after the last element of an object or array that spans several lines. */
+  /** The character after the last element of a multi-line object or array. */
   last: ',' | '';
 }
 
@@ -15,8 +15,8 @@ const typeScript: Syntax = {
 const json: Syntax = { text: (value) => JSON.stringify(value), name: (name) => JSON.stringify(name), last: '' };
 
 /**
- * Formats a value as TypeScript source code. Puts a value that fits in `width` characters on one line. Otherwise, puts
- * each field or element on its own line.
+ * Formats a value as TypeScript source code. A value of at most `width` characters is on one line. In a longer value,
+ * each field or element is on its own line.
  */
 export function literal(value: unknown, width = 100): string {
   return written(value, width, typeScript);

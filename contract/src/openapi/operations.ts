@@ -36,8 +36,8 @@ export type DraftedOperation = Pick<Operation, 'operationId' | 'summary' | 'tags
 };
 
 /**
- * Returns the operation with the data that ts-rest doesn't add: errors, headers, scope and descriptions. Replaces each
- * parameter with a reference to a component.
+ * Adds errors, headers, the scope and descriptions to an operation, because ts-rest doesn't generate them. Replaces
+ * each parameter with a reference to a component.
  */
 export function completed(
   drafted: DraftedOperation,

@@ -53,7 +53,7 @@ function named(
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
-    // The API reference page would send the example by default, so only paging parameters have an example.
+    // The API reference page sends the example of a parameter by default, so only paging parameters have examples.
     const { examples, ...withoutExamples } = schema;
     const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
     return [key + capitalize(name), { name, in: where, required: false, description, schema: shown }];
@@ -84,7 +84,7 @@ function condition(name: string, description: string): Parameter {
   return { name, in: 'header', required: false, description, schema: { type: 'string' }, example: '"7-mi7d2ls0"' };
 }
 
-/** Adds the conditional headers that an endpoint accepts to the components and returns references to them. */
+/** Adds the conditional headers of an endpoint to the components. Returns references to these headers. */
 export function conditionsOf(route: Endpoint, parameters: Record<string, Parameter>): Reference[] {
   const names = [
     ...(acceptsIfMatch(route) ? (['If-Match'] as const) : []),
@@ -107,7 +107,7 @@ export function exampleIdOf(path: string, parameter: string): number {
   return (metaOf(resource).example as { id: number }).id;
 }
 
-/** Returns the resource of a path parameter: `Ticket` for `:id` in `/tickets/:id`. */
+/** Returns the resource that a path parameter identifies, such as `Ticket` for `:id` in `/tickets/:id`. */
 function ownerOf(path: string, parameter: string): string {
   const parts = path.split('/');
   return singular(parts[parts.indexOf(`:${parameter}`) - 1] ?? '');

@@ -9,7 +9,7 @@ import { ticketTransitions } from '../resources/tickets.ts';
 import { type Scope, scopes } from '../scopes.ts';
 import { errorCodes } from './error-examples.ts';
 
-/** The path of the changelog page of the API. The page contains docs/changelog.md. */
+/** The path of the API's changelog page, which shows docs/changelog.md. */
 export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
@@ -122,13 +122,13 @@ export const tags: Record<string, string> = {
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };
 
-/** The allowed status transitions of the resources that restrict them. */
+/** The allowed status transitions, for each resource that restricts its transitions. */
 const transitions: Record<string, Readonly<Record<string, readonly string[]>>> = {
   tickets: ticketTransitions,
   assets: Object.fromEntries(AssetStatus.options.map((from) => [from, assetTransitions(from)])),
 };
 
-/** Returns true if a client can request a forbidden status transition at an endpoint. */
+/** Returns true if an endpoint can reject the status transition in a request. */
 export function hasForbiddenMoves(resource: string, { method }: Endpoint, fields: readonly string[]): boolean {
   return method === 'PATCH' && fields.includes('status') && resource in transitions;
 }

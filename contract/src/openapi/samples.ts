@@ -5,15 +5,15 @@ import { jsonLiteral } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 import type { CodeSample } from './types.ts';
 
-/** The name of the npm package of the client. The samples import it. */
+/** The npm package of the client, which the samples import. */
 const clientPackage = '@itsm-api/client';
 
-/** The maximum number of characters of a value in one line. Longer lines don't fit on the reference page. */
+/** The maximum length of a value in one line, in characters. Longer lines don't fit on the reference page. */
 const width = 48;
 
 /**
- * Returns two code samples that call an operation with its example values: one with the client, and one with curl. Both
- * samples read the server URL and the API key from `ITSM_URL` and `ITSM_KEY`, as in the guides.
+ * Returns two code samples for an operation: one with the client, and one with curl. The samples read the server URL
+ * and the API key from the environment variables `ITSM_URL` and `ITSM_KEY`.
  */
 export function codeSamples(resource: string, name: string, route: Endpoint): CodeSample[] {
   return [
@@ -48,7 +48,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   const parts = [
     `curl ${isImplied ? '' : `-X ${route.method} `}"$ITSM_URL${pathPrefix}${path}${query && `?${query}`}"`,
     ...(route.metadata.scope === null ? [] : ['-H "Authorization: Bearer $ITSM_KEY"']),
-    // Each run of this command generates a new idempotency key. A program must reuse the key when it retries.
+    // Each run of the command uses a new idempotency key. To retry a request, a program must reuse the key.
     ...(route.method === 'POST' ? [`-H "Idempotency-Key: ${resource}-${name}-$(date +%s)"`] : []),
     ...(body === undefined
       ? []
@@ -57,7 +57,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   return parts.join(' \\\n  ');
 }
 
-/** Quotes text as one word of a shell command. */
+/** Quotes a text as a single shell argument. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@ import { ErrorEnvelope } from '../errors.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Content, Schema } from './types.ts';
 
-/** A schema of an endpoint and the position where it is used, as ts-rest passes them. */
+/** The data that ts-rest passes to the transformer: a schema, its endpoint, and where the endpoint uses the schema. */
 interface SchemaContext {
   schema: unknown;
   type: 'path' | 'query' | 'header' | 'body' | 'response';
@@ -16,7 +16,7 @@ type Described = Schema & { mediaExamples?: Content['application/json']['example
 
 /**
  * Returns the JSON Schema of a body, query, path, header or response. Returns null if the schema doesn't describe an
- * object, and for errors, because `completed` describes the error responses.
+ * object. Also returns null for error responses, because `completed` describes them.
  */
 export function describeSchema({ schema, type, appRoute }: SchemaContext, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
@@ -55,7 +55,7 @@ function changeOf(route: Endpoint): object {
   return 'body' in route && route.body instanceof z.ZodObject ? (metaOf(route.body).example as object) : {};
 }
 
-/** Returns the changed fields that the response also contains. For example, a response doesn't contain a secret. */
+/** Removes the changed fields that the response doesn't contain, such as the signing secret. */
 function visible(change: object, responseExample: object): object {
   return Object.fromEntries(Object.entries(change).filter(([field]) => field in responseExample));
 }

@@ -8,7 +8,10 @@ type Io = 'input' | 'output';
 
 const componentsBelow = '#/components/schemas/';
 
-/** Returns the JSON Schema of a zod schema. Schemas with an id become components, to which the result refers. */
+/**
+ * Converts a zod schema to JSON Schema. Schemas with an id become components, and the result contains references to
+ * them.
+ */
 export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
@@ -41,14 +44,14 @@ export function metaOf(schema: z.ZodType): { id: string; description: string; ex
   return { id, description, example };
 }
 
-/** Removes details of zod's JSON Schema that don't help readers, and converts the schema to OpenAPI 3.1. */
+/** Converts a JSON Schema from zod to OpenAPI 3.1. Removes details that don't help readers. */
 function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
-  // Newer servers can add fields to responses. The schema doesn't describe the type of added fields: the types of the
-  // known fields would contradict it, and client generators would create types that don't compile.
+  // Newer servers can add fields to responses. A type for added fields would contradict the types of the known fields,
+  // and client generators would create types that don't compile.
   if (io === 'output' && (schema.properties ?? schema.$ref) !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
-    // A reference with its own description needs no example, because the named schema has an example.
+    // A reference needs no example, because the named schema already has one.
     if (schema.$ref === undefined) schema.examples = [schema.example];
     delete schema.example;
   }
@@ -57,7 +60,7 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   if (schema.format !== undefined) delete schema.pattern;
 }
 
-/** Changes references to point to the components, and converts choices between an unnamed schema and null. */
+/** Rewrites references to point to the components. Converts a choice between a schema and null to a nullable schema. */
 function tidy(value: unknown, schemas: Schemas): Schema {
   return mapSchema(value, (schema) => {
     if (typeof schema.$ref === 'string') schema.$ref = schema.$ref.replace('#/$defs/', componentsBelow);
@@ -65,7 +68,7 @@ function tidy(value: unknown, schemas: Schemas): Schema {
   }) as Schema;
 }
 
-/** Merges nested `anyOf` choices into one choice. */
+/** Merges nested `anyOf` lists into one list. */
 function flattened(schema: Schema): Schema {
   if (!Array.isArray(schema.anyOf)) return schema;
   const choices = schema.anyOf.flatMap((each: Schema) => {
@@ -75,8 +78,8 @@ function flattened(schema: Schema): Schema {
 }
 
 /**
- * Returns the nullable form of a schema: a component `Nullable<Name>` for a named schema, or else a type list that
- * includes null.
+ * Returns the nullable form of a schema. For a named schema, the result is the component `Nullable<Name>`. For other
+ * schemas, it is a type list that includes null.
  */
 function nullable(schema: Schema, schemas: Schemas): Schema {
   const { anyOf, ...rest } = schema;
@@ -90,7 +93,7 @@ function nullable(schema: Schema, schemas: Schemas): Schema {
   return typeof inline.type === 'string' ? { ...inline, ...rest, type: [inline.type, 'null'] } : schema;
 }
 
-/** Returns a copy of a JSON value. Replaces every object with the result of `change`, innermost objects first. */
+/** Copies a JSON value. Replaces every object with the result of `change`, starting with the innermost objects. */
 export function mapSchema(value: unknown, change: (object: Schema) => unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => mapSchema(each, change));
   if (typeof value !== 'object' || value === null) return value;

@@ -20,7 +20,7 @@ export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   return { ...converted, components: usedBy(converted.paths, converted.components) };
 }
 
-/** Wraps a reference with a description in `allOf`, because OpenAPI 3.0 ignores all fields next to `$ref`. */
+/** If a reference has other fields, wraps it in `allOf`, because OpenAPI 3.0 ignores all fields next to `$ref`. */
 function downgradeReference({ $ref, ...words }: Schema): Schema {
   if (typeof $ref !== 'string') return words;
   return Object.keys(words).length === 0 ? { $ref } : { ...words, allOf: [{ $ref }] };
@@ -58,7 +58,7 @@ function withNull(schema: Schema): Schema {
   return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Makes the first schema of a choice nullable, because `nullable` in OpenAPI 3.0 needs a `type` in the same schema. */
+/** Makes the first schema of an `anyOf` nullable. In OpenAPI 3.0, `nullable` needs a `type` in the same schema. */
 function firstNullable([first, ...others]: Schema[]): Schema[] {
   return [{ ...first, nullable: true }, ...others];
 }

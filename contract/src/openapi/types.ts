@@ -1,7 +1,8 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 
 /*
- * The types of OpenAPI 3.1 objects. In these types, optional fields that our document always contains are mandatory.
+ * The types of OpenAPI 3.1 objects. A field that OpenAPI declares as optional is mandatory if our document always
+ * contains it.
  */
 
 type With<Base, Fields> = Omit<Base, keyof Fields> & Fields;
@@ -31,7 +32,7 @@ export type Operation = With<
     responses: Record<string, Response | Reference>;
     /** The scope that the API key needs. Absent if the operation requires no API key or no specific scope. */
     'x-required-scope'?: string;
-    /** Code samples that call the operation. Absent for webhooks, because the server sends these requests. */
+    /** Code samples that call the operation. Absent for webhooks, because the server sends webhook requests. */
     'x-codeSamples'?: CodeSample[];
   }
 >;

@@ -4,7 +4,7 @@ import { scheduleForReceivers } from './schedule-text.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
-/** A test vector: a signed delivery for tests of receivers. No subscription uses its secret. */
+/** A signed delivery for testing receivers. No subscription uses its secret. */
 const vector = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'evt_5d41402abc4b2a76b9719d911017c592',
@@ -80,7 +80,7 @@ function header(name: string, description: string, example: string): Parameter {
   return { name, in: 'header', required: true, description, schema: { type: 'string' }, example };
 }
 
-/** Returns the OpenAPI webhooks: one operation for the delivery of each of the four events. */
+/** Returns the OpenAPI webhooks. Each of the four event types has one operation. */
 export function describeWebhooks(schemas: Schemas): Record<string, { post: Operation }> {
   const types = Object.keys(events) as EventType[];
   return Object.fromEntries(types.map((type) => [type, { post: deliveryOf(type, schemas) }]));

@@ -10,7 +10,9 @@ export const ActivityAction = z.enum(['CREATED', 'UPDATED', 'COMMENTED']).meta({
 });
 export type ActivityAction = z.output<typeof ActivityAction>;
 
-/** The maximum length of a recorded text, in UTF-16 code units. The server cuts longer text and appends `…`. */
+/**
+ * The maximum length of a text in an activity entry, in UTF-16 code units. The server cuts longer text and appends `…`.
+ */
 export const activityTextLength = 1000;
 
 /** Returns the schema of an activity entry for one type of resource. */
@@ -43,7 +45,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
     });
 }
 
-/** The name of a resource with its article, the schema of the changes, and an example of the changes. */
+/** The resource name with its article, the schema of the changes, and example changes. */
 interface Kind<Fields> {
   resource: string;
   changes: Fields;

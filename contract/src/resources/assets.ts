@@ -42,8 +42,8 @@ export const AssetStatus = z
 export type AssetStatus = z.output<typeof AssetStatus>;
 
 /**
- * Returns the statuses to which an asset can change: all statuses except the current one, or none if the asset is
- * DISPOSED (docs/decisions/data-model.md).
+ * Returns the statuses to which an asset can change. A DISPOSED asset can't change its status. Other assets can change
+ * to every other status (docs/decisions/data-model.md).
  */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
@@ -132,7 +132,7 @@ export const AssetChanges = fieldDiff(Asset.omit({ id: true, assetTag: true, cre
 });
 export type AssetChanges = z.output<typeof AssetChanges>;
 
-/** The body that creates an asset. The command line validates imported assets with the same schema. */
+/** The request body that creates an asset. The command line uses the same schema to validate imported assets. */
 export const NewAsset = z
   .strictObject({
     name: Name,

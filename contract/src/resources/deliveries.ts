@@ -75,7 +75,7 @@ export const DeliveryAttempt = z
   });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
-/** The maximum number of attempts that the API returns for a delivery. It omits older attempts. */
+/** The maximum number of attempts that the API returns for a delivery. The API omits older attempts. */
 export const maxShownAttempts = 100;
 
 export const DeliveryDetail = z

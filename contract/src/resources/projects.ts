@@ -63,8 +63,8 @@ export const NewProject = z.strictObject({
 export type NewProject = z.output<typeof NewProject>;
 
 /**
- * Changes to a project, except to its key. The command line and the developer area use this schema. v1 has no
- * endpoint that changes projects.
+ * Changes to a project. The project key can't change. The command line and the developer area use this schema. v1 has
+ * no endpoint that changes projects.
  */
 export const ProjectPatch = z.strictObject({
   name: Name.optional(),

@@ -82,9 +82,7 @@ const TicketNumber = z
   });
 export type TicketNumber = z.output<typeof TicketNumber>;
 
-/**
- * Converts digits in a path or query to a number. Returns other values unchanged, so that the schema validates them.
- */
+/** Converts a ticket id from text to a number. Returns other values unchanged, because the schema validates them. */
 function numberFromText<Value extends number | string>(value: Value): Value | number {
   return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
 }
@@ -300,7 +298,7 @@ export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).
 });
 export type TicketPatches = z.output<typeof TicketPatches>;
 
-/** Returns the schema of the result of a successful item in a bulk response for tickets. */
+/** Returns the schema of a successful item's result in a bulk response for tickets. */
 function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
   const { example } = z.globalRegistry.get(Ticket) ?? {};
   return z

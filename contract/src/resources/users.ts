@@ -69,7 +69,9 @@ export const NewUser = z.strictObject({
 });
 export type NewUser = z.output<typeof NewUser>;
 
-/** Changes to a user. The command line and the developer area use this schema. v1 has no endpoint for it. */
+/**
+ * Changes to a user. The command line and the developer area use this schema. v1 has no endpoint that changes users.
+ */
 export const UserPatch = NewUser.partial();
 export type UserPatch = z.output<typeof UserPatch>;
 

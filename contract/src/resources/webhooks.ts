@@ -17,10 +17,7 @@ const SkipOwn = z.boolean().meta({
     'or by a key that replaced it through rotation.',
 });
 
-/**
- * The maximum size of a subscription's filter: the number of fields, of values per field, and of characters per text
- * value.
- */
+/** The limits of a subscription's filter: the number of fields, values per field, and characters per text value. */
 export const filterLimits = { fields: 10, values: 100, text: 255 } as const;
 
 const FilterValue = z
@@ -61,7 +58,7 @@ export type WebhookHealth = z.output<typeof WebhookHealth>;
 /** The maximum number of active subscriptions in a workspace (docs/decisions/webhook-subscriptions.md). */
 export const maxActiveWebhooks = 100;
 
-/** The default maximum number of pending deliveries in a workspace. A setting of the server can override it. */
+/** The default maximum number of pending deliveries in a workspace. A server setting can override this default. */
 export const maxPendingDeliveries = 1_000_000;
 
 export const Webhook = z
@@ -163,7 +160,7 @@ export const NewWebhook = z
   });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/** How long the previous signing secret stays valid after a new one is set, in hours. */
+/** How long the previous signing secret stays valid after a rotation, in hours. */
 export const secretOverlapHours = 24;
 
 export const WebhookPatch = patch({
@@ -193,7 +190,7 @@ export type WebhookPatch = z.output<typeof WebhookPatch>;
 export const WebhookReplay = z
   .strictObject({
     since: TimestampInput.refine(
-      // Accepts times up to a minute in the future, because the clock of the client may be ahead.
+      // Accepts times up to a minute in the future, because the client's clock may be ahead.
       (moment) => Date.parse(moment) <= Date.now() + 60_000,
       'must not be in the future',
     ).meta({
@@ -217,7 +214,7 @@ export const WebhookReplay = z
   });
 export type WebhookReplay = z.output<typeof WebhookReplay>;
 
-/** The maximum number of replays of a subscription that can be in progress at the same time. */
+/** The maximum number of concurrent replays of a subscription. */
 export const maxReplays = 10;
 
 /** The maximum number of deliveries that the server counts to estimate the size of a replay. */
