@@ -2,8 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
 
 /**
- * Syncs all tickets to a file until you press Ctrl-C. The file also contains the cursor of the change feed, from which
- * the next run continues.
+ * Syncs all tickets to a file until you press Ctrl-C. The file also contains the cursor of the change feed. The next
+ * run continues from this cursor.
  *
  *     ITSM_KEY=itsm_… node examples/follow-tickets.ts tickets.json
  */
@@ -30,7 +30,7 @@ try {
   for await (const { data, meta } of client.tickets.changes(query, { signal: end.signal }).pages()) {
     for (const ticket of data) copy.tickets[ticket.id] = ticket;
     copy.cursor = meta.nextCursor;
-    // Writes a temporary file and then renames it, so that the file with the tickets is always complete.
+    // Writes a temporary file and then renames it, so the file with the tickets is always complete.
     await writeFile(`${file}.part`, JSON.stringify(copy));
     await rename(`${file}.part`, file);
     if (data.length > 0)

@@ -30,7 +30,7 @@ async function* lines(tickets: AsyncIterable<Ticket>): AsyncGenerator<string> {
 }
 
 try {
-  // Writes a temporary file and then renames it, so that the exported file is always complete.
+  // Writes a temporary file and then renames it, so the exported file is always complete.
   await pipeline(Readable.from(lines(client.tickets.list())), createWriteStream(`${file}.part`));
   await rename(`${file}.part`, file);
   console.log(`Exported ${count} tickets to ${file}.`);

@@ -15,8 +15,8 @@ const { PORT = '4000', WEBHOOK_SECRET, WEBHOOK_SECRET_OLD } = process.env;
 const secrets = [WEBHOOK_SECRET, WEBHOOK_SECRET_OLD].filter((secret): secret is string => Boolean(secret));
 
 /**
- * The ids of processed events. The receiver skips these events, because the server delivers each event at least once.
- * In production, store the ids in your database.
+ * The ids of processed events. The receiver skips an event if its id is in this set, because the server may deliver an
+ * event more than once. In production, store the ids in your database.
  */
 const handled = new Set<string>();
 

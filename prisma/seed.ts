@@ -43,8 +43,8 @@ export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
 }
 
 /**
- * Creates a demo workspace in a database with other workspaces.
- * @param addOlder adds older tickets, with creation times before `to`; runs before the demo tickets are added
+ * Creates a demo workspace in a database that already contains other workspaces.
+ * @param addOlder adds tickets that were created before `to`. It runs before the demo tickets are added.
  * @throws ApiError VALIDATION_ERROR if another workspace has the same name
  */
 export async function seedAnother(
@@ -137,7 +137,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // Maps the ticket numbers that `tickets` uses to ids. These numbers start at 1, even if `addOlder` has added
+    // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` has already added
     // tickets.
     ids.set(formatTicketNumber(type, number - numbered[type]), id);
     await tx.ticketWatcher.createMany({
@@ -199,7 +199,7 @@ function moment(inDays: number, hoursLater = 0): Date {
   return new Date(Date.now() + inDays * 86_400_000 + hoursLater * 3_600_000);
 }
 
-/** Returns midnight in UTC of the day that is `inDays` days after today. Negative values return earlier days. */
+/** Returns midnight in UTC of the day `inDays` days from today. If `inDays` is negative, the day is in the past. */
 function day(inDays: number): Date {
   return new Date(moment(inDays).toISOString().slice(0, 10));
 }
@@ -209,9 +209,9 @@ function unchangedSince(daysAgo: number) {
 }
 
 const tenantName = 'Acme Corporation';
-/** The age of the demo workspace in days. Only the tickets of `addOlder` are older. */
+/** The age of the demo workspace in days. Only the tickets that `addOlder` adds are older. */
 const daysSinceStart = 120;
-/** The number of hours from the resolution of a ticket until it is closed. */
+/** The number of hours between the resolution of a ticket and its closing. */
 const hoursUntilClosed = 72;
 const warrantyDays = 3 * 365;
 
@@ -254,12 +254,15 @@ type TicketFacts = [
   status: TicketStatus,
   requester: Person,
   assignee: Person | null,
-  /** The number of hours from the creation of the ticket until it was resolved or, if unresolved, last changed. */
+  /**
+   * The number of hours from the creation of the ticket to its resolution. For an unresolved ticket, to its last
+   * change.
+   */
   hours: number,
 ];
 
 interface TicketExtras {
-  /** The ticket number of the parent, which is an earlier ticket in `tickets`. */
+  /** The ticket number of the parent ticket, which must be earlier in `tickets`. */
   parent?: string;
   watchers?: Person[];
   categoryConfigId?: string;

@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 
 interface Layer {
   files: RegExp;
-  /** The names of the layers from which files of this layer may import, in addition to their own layer. */
+  /** The names of the other layers that files of this layer may import. */
   imports: string[];
 }
 
 const server = ['contract', 'config', 'shared', 'embedded-postgres', 'database', 'all tenants', 'webhooks', 'usage'];
 const queries = ['context', 'resources'];
 
-/** The layers by name. A file belongs to the first layer whose pattern matches its path. */
+/** The layers by name. If the path of a file matches several layers, the file is in the first of these layers. */
 const layers: Record<string, Layer> = {
   contract: { files: /^contract\//, imports: [] },
   client: { files: /^client\/src\//, imports: [] },
@@ -41,7 +41,7 @@ const layers: Record<string, Layer> = {
     files: /^server\/src\/resources\/(index|handler-type|[\w-]+\/handlers)\.ts$/,
     imports: ['contract', 'shared', ...queries],
   },
-  // No request uses these modules. They manage tenants or contain nightly jobs.
+  // These modules manage tenants or contain nightly jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
     files: /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|idempotency\/idempotency-retention)\.ts$/,
     imports: ['contract', 'shared', 'database', 'all tenants', 'webhooks', ...queries],
@@ -93,14 +93,14 @@ const layers: Record<string, Layer> = {
     imports: ['contract', 'client/codegen', 'config', 'shared', 'embedded-postgres', 'database', 'cli'],
   },
   examples: { files: /^examples\//, imports: ['client'] },
-  // The model implements the specification, so it must not import code of the server.
+  // The test model implements the specification independently, so it must not import server code.
   model: { files: /^test\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
 };
 
 /**
- * Code that only certain files may contain: a pattern of the code, a pattern of the paths of these files, and the
- * reason.
+ * Code that only certain files may contain. Each entry has a pattern for the code, a pattern for the allowed files, and
+ * the reason.
  */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
@@ -127,7 +127,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
 ];
 
-/** Returns the violations in a file: forbidden imports and code, one line for each. */
+/** Returns a message for each forbidden import and each piece of forbidden code in a file. */
 export function faultsOf(file: string, source: string): string[] {
   const imports = [...source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)].map(([, target = '']) => target);
   const misplaced = confined.filter(([text, files]) => text.test(source) && !files.test(file));

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 
 const maxFilesPerFolder = 20;
 
-/** File names that several folders may use, because each resource, page or command has such a file. */
+/** File names that several folders may use, because each resource, page or command can have a file with this name. */
 const repeatable = [
   ...['handlers', 'queries', 'presenter', 'sql', 'columns', 'csv', 'list', 'detail', 'fields', 'index'],
   ...[
@@ -24,7 +24,7 @@ const repeatable = [
   ...['projects', 'secrets', 'seed', 'tasks', 'tenants', 'tickets', 'users', 'webhooks'],
 ];
 
-/** Returns the violations of the layout rules in a list of source files, one line for each. */
+/** Returns a message for each violation of the layout rules in a list of source files. */
 function layoutFaults(files: readonly string[]): string[] {
   const folders = Map.groupBy(files, (file) => dirname(file));
   const crowded = [...folders].filter(([, { length }]) => length > maxFilesPerFolder);

@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
 /*
- * Runs all checks of the code in parallel: `node tools/check.ts`. Prints the output of each failed check, and how to
- * fix it. A check with `inputs` is skipped if these files are the same as at its last success.
+ * Runs all code checks in parallel: `node tools/check.ts`. Prints the output of each failed check, and how to fix the
+ * problem. Skips a check if its `inputs` have not changed since its last success.
  */
 
 interface Check {
@@ -15,7 +15,7 @@ interface Check {
   command: [program: string, ...args: string[]];
   /** What to do if the check fails. */
   fix: string;
-  /** The files and folders that determine the result. Without them, the check always runs. */
+  /** The files and folders that affect the result of the check. If absent, the check always runs. */
   inputs?: string[];
 }
 
@@ -69,7 +69,7 @@ const successes: Record<string, string> = existsSync(successesFile)
   ? JSON.parse(await readFile(successesFile, 'utf8'))
   : {};
 
-/** Runs checks until none is left. Several of these functions run at the same time. */
+/** Runs checks until the queue is empty. Several concurrent calls share the queue. */
 async function runChecks(queue: Check[]): Promise<void> {
   for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
     const { name, inputs } = check;
@@ -102,7 +102,7 @@ function run({ command: [program, ...args] }: Check): Promise<{ succeeded: boole
   });
 }
 
-/** Returns a hash of the tracked and new files below `paths`. */
+/** Returns a hash of all tracked and new files in `paths`. */
 async function hashFiles(paths: string[]): Promise<string> {
   const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...paths], {
     cwd: root,

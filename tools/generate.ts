@@ -40,7 +40,7 @@ for (const [name, content] of Object.entries(files)) {
   }
 }
 
-// Removes generated files whose Prisma model no longer exists.
+// Removes the generated files of deleted Prisma models.
 for await (const found of glob(`${clientFolder}/**/*.ts`, { cwd: root })) {
   const name = found.replaceAll('\\', '/');
   if (name in files) continue;
@@ -58,7 +58,7 @@ function reportStale(name: string): void {
 }
 
 /**
- * Reads a Markdown page. Returns its content with the rules of the retry schedule as a list between the two marker
+ * Reads a Markdown page, and returns it with the current delivery schedule. The schedule is a list between two marker
  * comments.
  */
 async function withSchedule(name: string, rules: string[]): Promise<string> {

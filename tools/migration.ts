@@ -6,7 +6,7 @@ import { openTemporary } from '../server/src/embedded-postgres/temporary.ts';
 import { schemaScript } from './schema-script.ts';
 
 /*
- * `node tools/migration.ts NAME` creates a migration with the SQL for the uncommitted changes of prisma/schema.prisma.
+ * `node tools/migration.ts NAME` creates a migration with the SQL for the uncommitted changes in prisma/schema.prisma.
  */
 const [name = '', ...others] = process.argv.slice(2);
 if (others.length > 0 || !/^[a-z][a-z0-9_]*$/.test(name)) {

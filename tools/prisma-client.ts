@@ -7,16 +7,16 @@ import { promisify } from 'node:util';
 
 const root = dirname(import.meta.dirname);
 
-/** The output folder of the Prisma client. schema.prisma must contain the same folder. */
+/** The output folder of the Prisma client. schema.prisma must specify the same folder. */
 export const clientFolder = 'server/generated/prisma';
 
 /**
- * Generates the Prisma client from prisma/schema.prisma. Returns the content of each generated file by its path,
- * relative to the root.
+ * Generates the Prisma client from prisma/schema.prisma. Returns the content of each generated file, by its path
+ * relative to the repository root.
  */
 export async function prismaClient(): Promise<Record<string, string>> {
-  // Generates the client in a temporary folder, so that `--check` can compare the files. Copies the schema, because the
-  // output folder is relative to the schema.
+  // Generates the client in a temporary folder, because `--check` only compares the files. Copies the schema, because
+  // the output folder is relative to the schema.
   const folder = await mkdtemp(join(tmpdir(), 'prisma-client-'));
   try {
     const schema = join(folder, 'prisma/schema.prisma');
@@ -37,8 +37,8 @@ async function generate(schema: string, cwd: string): Promise<void> {
   const prisma = dirname(createRequire(import.meta.url).resolve('prisma/package.json'));
   await promisify(execFile)(process.execPath, [join(prisma, 'build/index.js'), 'generate', '--schema', schema], {
     cwd,
-    // Before Prisma generates the client, it downloads its schema engine, although it doesn't use the engine. A failed
-    // download ends Prisma with an error. With the variable PRISMA_SCHEMA_ENGINE_BINARY, Prisma downloads nothing.
+    // Prisma downloads its schema engine before it generates the client, although it doesn't use the engine. If the
+    // download fails, Prisma stops with an error. PRISMA_SCHEMA_ENGINE_BINARY prevents the download.
     env: {
       ...process.env,
       PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

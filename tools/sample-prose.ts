@@ -6,7 +6,7 @@ import jsTokens from 'js-tokens';
 import { errors } from '../contract/src/errors.ts';
 
 /*
- * Prints random prose. A reader judges the prose as plain, awkward or unclear (docs/STYLE.md).
+ * Prints random samples of prose. A reader judges each sample as plain, awkward or unclear (docs/STYLE.md).
  * Usage: `node tools/sample-prose.ts [--seed 1] [--count 100]`
  */
 

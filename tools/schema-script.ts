@@ -3,10 +3,10 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 
 /**
- * Returns the SQL that migrates a database from one schema.prisma, or from no schema, to another schema.prisma. Runs
- * Prisma's schema engine as WebAssembly. Prisma's command line would download this engine as a program, from a host
- * that some machines can't reach.
- * @param databaseUrl a PostgreSQL database, from which the engine reads the PostgreSQL version
+ * Returns the SQL that migrates a database from one schema.prisma to another. If `from` is undefined, the SQL migrates
+ * an empty database. The function runs Prisma's schema engine as WebAssembly. Prisma's command line would download the
+ * engine from a host that some machines can't reach.
+ * @param databaseUrl a PostgreSQL database; the engine reads the PostgreSQL version from it
  */
 export async function schemaScript(databaseUrl: string, from: string | undefined, to: string): Promise<string> {
   const model = (content: string) => {

@@ -5,7 +5,7 @@ const word = (pattern: string) => String.raw`(?<![-\w])(?:${pattern})(?![-\w])`;
 /** The end of a clause: punctuation, a closing bracket, or the end of the text. */
 const clauseEnd = String.raw`(?=\s*(?:[.,;:)\]]|$))`;
 
-/** The terms that the prose check rejects. Each pattern matches only wrong sentences. */
+/** The terms that the prose check rejects. Each pattern matches only incorrect uses of a term. */
 export const terms: Term[] = [
   [word('told'), 'reported, notified, logged'],
   [word('tells'), 'reports, notifies, describes'],
