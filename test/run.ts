@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 
 /*
- * Runs tests: `node run.ts [--watch] [folder | file | part of a path …] [options of Vitest]`. The name of a folder
- * selects only the tests in this folder: `api` doesn't select `openapi/`.
+ * Runs tests: `node run.ts [--watch] [folder | file | part of a path …] [options of Vitest]`. A folder name selects
+ * only the tests in this folder. For example, `api` doesn't select `openapi/`.
  */
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
 const root = process.cwd();

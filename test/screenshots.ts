@@ -9,8 +9,8 @@ import { startReceiver } from './support/receiver.ts';
 import { ticket } from './support/workspace.ts';
 
 /*
- * Saves screenshots of the site and the developer area for a review, in both themes, and in the sizes of a desktop and
- * a phone: `pnpm screenshots [folder] [page]`.
+ * Saves screenshots of the site and the developer area, in light and dark themes and in desktop and phone sizes.
+ * Usage: `pnpm screenshots [folder] [page]`
  */
 const [folder = 'screenshots', only] = process.argv.slice(2);
 
@@ -60,7 +60,7 @@ try {
   await server.stop();
 }
 
-/** Sends requests and webhooks, so that the pages show data. */
+/** Sends requests and webhooks, so the pages show data. */
 async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
   const [well, ill] = [
     await startReceiver(),
@@ -71,7 +71,7 @@ async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
     await client.webhooks.create({ url, events: ['ticket.created', 'ticket.updated'], secret: 'a secret of pictures' });
   }
   for (let i = 0; i < 4; i++) await client.tickets.create(ticket);
-  // Sends more requests than the rate limit allows per minute, so that the server rejects some of them.
+  // Sends more requests than the rate limit allows per minute, so the server rejects some of them.
   const headers = { authorization: `Bearer ${key}` };
   for (let i = 0; i < 40; i++) await fetch(`${origin}/api/public/v1/assets?page=${i + 1}`, { headers });
   // Waits until the server has written the usage counts and has retried failed deliveries.
@@ -101,7 +101,7 @@ async function shoot(
         const page = await context.newPage();
         await page.goto(server.origin + path, { waitUntil: 'networkidle' });
         const file = join(folder, `${name}-${size}-${colorScheme}.png`);
-        // Captures the whole page for a signed-in visitor, and otherwise only the visible part.
+        // If the visitor is signed in, captures the whole page. Otherwise, captures only the visible part.
         await page.screenshot({ path: file, fullPage: storageState !== undefined });
         process.stdout.write(`${file}\n`);
         await context.close();

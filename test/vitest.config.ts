@@ -9,16 +9,16 @@ export default defineConfig({
     globalSetup: ['./support/global-setup.ts'],
     reporters: ['default', ['./support/plain-summary.ts', { budgetSeconds: 300 }]],
     pool: 'forks',
-    // Each worker runs its test files in one process, so that it loads the server only once. No test file may keep
-    // state in a module.
+    // Each worker runs all its test files in one process, and loads the server only once. Test files must not keep
+    // state in modules.
     isolate: false,
-    // Uses at least two workers, so that tests also run concurrently on a small machine. More workers than cores would
-    // save no time, and tests that measure time would fail.
+    // Uses at least two workers, so tests run concurrently even on a small machine. More workers than cores would save
+    // no time, and tests that measure time would fail.
     maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // The output lists tests that take longer than this. Most tests query a database or start a server, so the
-    // threshold is high.
+    // Vitest reports a test as slow if it takes longer than 10 seconds. The threshold is high, because most tests query
+    // a database or start a server.
     slowTestThreshold: 10_000,
   },
 });

@@ -49,7 +49,7 @@ describe('client operations', () => {
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
   });
 
-  it('creates a resource once if a create request is repeated with the same idempotency key', async () => {
+  it('creates a ticket once if the caller repeats the call with the same idempotency key', async () => {
     const first = await client.tickets.create(ticket, { idempotencyKey: 'once' });
     const { data, headers } = await client.tickets.create(ticket, { idempotencyKey: 'once' }).withResponse();
     expect(data).toEqual(first);
@@ -58,7 +58,7 @@ describe('client operations', () => {
     await expect(other).rejects.toMatchObject({ name: 'IdempotencyKeyReusedError', status: 400 });
   });
 
-  it('reads and updates tickets by ticket number, and lists tickets by assignee, search and sort order', async () => {
+  it('accepts ticket numbers and list filters in the ticket methods of the client', async () => {
     const [first, second] = [await client.tickets.create(ticket), await client.tickets.create(ticket)];
     expect(await client.tickets.get('INC-1')).toEqual(first);
     expect(await client.tickets.update('INC-2', { assigneeId: second.requesterId })).toMatchObject({ id: second.id });
@@ -69,7 +69,7 @@ describe('client operations', () => {
     await expect((async () => client.tickets.get('../users' as never))()).rejects.toThrow(TypeError);
   });
 
-  it('sends the arguments of a call unchanged, even if the caller later changes the objects', async () => {
+  it('ignores changes that the caller makes to the arguments after a client call', async () => {
     const given: NewTicket = { ...ticket };
     const titles = ['row 0', 'row 1', 'row 2', 'row 3'];
     const made = titles.map((title) => {
@@ -89,17 +89,17 @@ describe('client operations', () => {
     expect(walked).toHaveLength(4);
   });
 
-  it('rejects a filter without a value, which would match all rows', async () => {
+  it('rejects an empty filter array, because it would match all rows', async () => {
     await expect(client.tickets.list({ assigneeId: [] })).rejects.toThrow(
       new TypeError('assigneeId is empty. Pass a value or omit it.'),
     );
   });
 
-  it('returns the user and the API key of the client from me.get()', async () => {
+  it('returns the API key and its user from me.get()', async () => {
     expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
   });
 
-  it('creates an asset, and reads an asset, a task, a user and a webhook by id', async () => {
+  it('reads assets, tasks, users and webhooks by id with the client', async () => {
     const made = await client.assets.create({ name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' });
     expect(await client.assets.get(made.id)).toEqual(made);
     const task = await workspace.createTask();
@@ -116,7 +116,7 @@ describe('client operations', () => {
     expect(await client.assets.update(id, { location: 'Berlin' })).toMatchObject({ id, location: 'Berlin' });
   });
 
-  it('lists and reads projects, and lists, creates and updates tasks with the client', async () => {
+  it('reads projects and manages their tasks with the client', async () => {
     const project = await workspace.createProject();
     expect((await client.projects.list()).data).toEqual([await client.projects.get(project.id)]);
     const task = await client.tasks.create(project.id, { title: 'Order cables' });
@@ -139,7 +139,7 @@ describe('client operations', () => {
 });
 
 describe('result of a client method', () => {
-  it('returns a promise from client methods that supports then, catch and finally', async () => {
+  it('supports then, catch and finally on the promise of a client call', async () => {
     const promise = client.tickets.create(ticket);
     expect(promise).toBeInstanceOf(ApiPromise);
     let ended = false;
@@ -147,7 +147,7 @@ describe('result of a client method', () => {
       ended = true;
     });
     expect(ended).toBe(true);
-    // A client call sends one request even if its promise is awaited several times.
+    // A client call sends only one request, even if the caller awaits its promise several times.
     expect((await promise).id).toBe(id);
     expect((await client.tickets.list()).meta.totalCount).toBe(1);
     expect(await client.tickets.get(id + 1_000_000).catch((error: Error) => error.name)).toBe('NotFoundError');
@@ -166,7 +166,7 @@ describe('result of a client method', () => {
     expect(ping).toMatchObject({ status: 200, rateLimits: [] });
   });
 
-  it('updates a resource only if the given ETag matches the current ETag', async () => {
+  it('updates a ticket only if ifMatch equals its current ETag', async () => {
     const { data, etag } = await client.tickets.create(ticket).withResponse();
     const changed = await client.tickets.update(data.id, { title: 'Mine' }, { ifMatch: etag }).withResponse();
     expect(changed.etag).not.toBe(etag);
@@ -178,7 +178,7 @@ describe('result of a client method', () => {
     expect((await client.tickets.get(data.id)).title).toBe('Mine');
   });
 
-  it('returns the data of the previous response if the resource has not changed', async () => {
+  it('returns the data of the ifNoneMatch response if the resource has not changed', async () => {
     const { id } = await client.tickets.create(ticket);
     const first = await client.tickets.get(id).withResponse();
     const again = await client.tickets.get(id, { ifNoneMatch: first }).withResponse();
@@ -189,7 +189,7 @@ describe('result of a client method', () => {
     expect([changedAgain.status, changedAgain.data.title]).toEqual([200, 'Other']);
   });
 
-  it('sends the headers that the caller sets for a single call', async () => {
+  it('sends the headers that the caller passes to a client call', async () => {
     const { requestId } = await client.ping.get({ headers: { 'X-Request-Id': 'mine-1' } }).withResponse();
     expect(requestId).toBe('mine-1');
   });
@@ -204,7 +204,7 @@ describe('client lists', () => {
     for (let count = 0; count < 7; count += 1) newestFirst.unshift((await workspace.createTicket()).id);
   });
 
-  it('returns each list page with a method that requests the next page', async () => {
+  it('fetches the pages of a list with next() until the last page', async () => {
     const first = await client.tickets.list({ perPage: 3 });
     expect(ids(first.data)).toEqual(newestFirst.slice(0, 3));
     expect(first).toMatchObject({ hasNext: true, meta: { page: 1, perPage: 3, totalCount: 7 } });
@@ -214,12 +214,12 @@ describe('client lists', () => {
     expect(await third?.next()).toBeUndefined();
   });
 
-  it('returns a list page together with the HTTP response', async () => {
+  it('returns a list page and the HTTP status from withResponse()', async () => {
     const { data, status } = await client.tickets.list({ perPage: 3, page: 3 }).withResponse();
     expect([ids(data.data), status]).toEqual([newestFirst.slice(6), 200]);
   });
 
-  it('iterates over the rows and over the pages of a list', async () => {
+  it('iterates over the rows or the pages of a list', async () => {
     const rows: Ticket[] = [];
     for await (const row of client.tickets.list({ perPage: 2 })) rows.push(row);
     expect(ids(rows)).toEqual(newestFirst);
@@ -229,7 +229,7 @@ describe('client lists', () => {
     expect(pages).toEqual([3, 1]);
   });
 
-  it('collects the rows of a list in an array up to a maximum length', async () => {
+  it('returns the rows of a list as an array, up to the given limit', async () => {
     const list = client.tickets.list();
     expect(ids(await list.toArray())).toEqual(newestFirst);
     expect(ids(await list.toArray({ limit: 3 }))).toEqual(newestFirst.slice(0, 3));
@@ -246,7 +246,7 @@ describe('client lists', () => {
     expect(walked).toEqual(newestFirst);
   });
 
-  it('throws QueryTooBroadError after the last page of a truncated list, unless the caller stops earlier', async () => {
+  it('throws QueryTooBroadError after the last available page of a list', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createProject();
     await api.owner.pool.query(`INSERT INTO tasks (tenant_id, project_id, title, updated_at)
@@ -266,7 +266,7 @@ describe('client lists', () => {
     expect(await tasks.list(id, { q: 'switch', page: 99 }).toArray({ limit: 200 })).toHaveLength(200);
   });
 
-  it('sends no request before a list is used, and requests 100 rows per page in an iteration', async () => {
+  it('sends no request for a list before the caller awaits it or iterates over it', async () => {
     const urls: string[] = [];
     const watched = new ItsmClient({
       baseUrl,
@@ -287,7 +287,7 @@ describe('client lists', () => {
 });
 
 describe('client errors', () => {
-  it('throws an error of a separate class for each error code', async () => {
+  it('throws a different error class for each error code', async () => {
     const { id } = await workspace.createTicket();
     const wrong = new ItsmClient({ baseUrl, apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.get(id)).rejects.toBeInstanceOf(InvalidApiKeyError);
@@ -316,7 +316,7 @@ describe('client errors', () => {
     expect(error).toMatchObject({ status: 403, requiredScope: 'webhooks:manage' });
   });
 
-  it('recognizes client errors with isItsmError, without instanceof', async () => {
+  it('returns true from isItsmError only for client errors', async () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect([isItsmError(error), isItsmError(error, 'NOT_FOUND'), isItsmError(error, 'TIMEOUT')]).toEqual([
       true,
@@ -328,7 +328,7 @@ describe('client errors', () => {
     ).toBe(false);
   });
 
-  it('rejects ids that would change the request path, without sending a request', async () => {
+  it('rejects a client call if an id would change the request path', async () => {
     for (const id of ['..', '', '1/../2', '1?x=1', Number.NaN, -1]) {
       await expect(client.tickets.get(id as number)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
     }
@@ -355,7 +355,7 @@ describe('client rate limits', () => {
     }
   });
 
-  it('waits for the rate limit before a write, or throws RateLimitError if maxWaitMs is 0', async () => {
+  it('waits for the rate limit by default, but not if maxWaitMs is 0', async () => {
     const limited = await startApi({ env: { RATE_LIMIT_GROUP: '1', RATE_LIMIT_WINDOW_SECONDS: '3' } });
     const url = await limited.app.listen({ port: 0, host: '127.0.0.1' });
     const hasty = new ItsmClient({ baseUrl: url, apiKey: workspace.key });

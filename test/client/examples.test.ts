@@ -38,13 +38,13 @@ function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Rec
   return {
     output: () => output,
     exit: new Promise<number | null>((resolve) => child.on('exit', resolve)),
-    /** Waits for an output line with a URL and returns the URL. */
+    /** Waits until the program prints a URL, and returns the URL. */
     url: () => eventually(() => /http:\S+/.exec(output)?.[0] ?? expect.fail(`It did not listen: ${output}`)),
   };
 }
 
 describe('examples/sync-tickets.ts', () => {
-  it('runs examples/sync-tickets.ts, which writes every ticket to a file', async () => {
+  it('exports every ticket to a file with examples/sync-tickets.ts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
     const file = join(folder, 'tickets.ndjson');
     try {
@@ -67,7 +67,7 @@ describe('examples/sync-tickets.ts', () => {
 });
 
 describe('examples/follow-tickets.ts', () => {
-  it('runs examples/follow-tickets.ts, which syncs all tickets to a file and resumes after a restart', async () => {
+  it('syncs all tickets with examples/follow-tickets.ts, also after a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-follow-'));
     const file = join(folder, 'tickets.json');
     const read = async () => JSON.parse(await readFile(file, 'utf8'));
@@ -95,7 +95,7 @@ describe('examples/follow-tickets.ts', () => {
 });
 
 describe('examples/ticket-form.ts', () => {
-  it('runs examples/ticket-form.ts, which creates a ticket from a submitted form', async () => {
+  it('creates a ticket from a submitted form with examples/ticket-form.ts', async () => {
     const url = await run('ticket-form').url();
     const page = await fetch(url);
     expect(await page.text()).toContain('<form method="post">');
@@ -113,7 +113,7 @@ describe('examples/ticket-form.ts', () => {
 });
 
 describe('examples/webhook-receiver.ts', () => {
-  it('runs examples/webhook-receiver.ts, which prints each delivery once and rejects invalid signatures', async () => {
+  it('processes each delivery once and rejects invalid signatures in examples/webhook-receiver.ts', async () => {
     const program = run('webhook-receiver', { env: { WEBHOOK_SECRET: 'next', WEBHOOK_SECRET_OLD: secret } });
     const url = await program.url();
     const { id } = await client.webhooks.create({ url, secret, events: ['ticket.created', 'ticket.updated'] });

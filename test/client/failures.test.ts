@@ -19,7 +19,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const apiKey = 'itsm_0123456789abcdefghijABCDEFGHIJ01234567';
 let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string; at: number }[];
-/** The responses of the test server to successive requests. All later requests get the last response. */
+/** The responses of the test server, in the order of the requests. The server repeats the last response. */
 let answers: Answer[];
 let close: () => Promise<void>;
 let baseUrl: string;
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   client = new ItsmClient({ baseUrl, apiKey });
-  // Reduces the back-off to 5 % of its length to keep the test fast.
+  // Reduces each retry delay to 5 % of its length to keep the tests fast.
   vi.spyOn(Math, 'random').mockReturnValue(1.9);
   close = async () => {
     server.closeAllConnections();
@@ -61,7 +61,7 @@ const failure = (status: number, code: string, headers: Record<string, string> =
 const ok = json(200, { success: true, data: { id: 1 } });
 const hangUp: Answer = (response) => response.destroy();
 const silence: Answer = () => undefined;
-/** Responds with the requested page of a list with `totalCount` rows and 2 rows per page. */
+/** Responds with the requested page of a list. The list has `totalCount` rows, and each page has 2 rows. */
 const pageOf =
   (totalCount: number): Answer =>
   (response, request) => {
@@ -78,7 +78,7 @@ describe('client retries', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('retries a read after a dropped connection, at most twice', async () => {
+  it('retries a read at most twice after dropped connections', async () => {
     answers = [hangUp, hangUp, ok];
     expect(await client.tickets.get(1)).toEqual({ id: 1 });
     answers = [hangUp];
@@ -104,7 +104,7 @@ describe('client retries', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('retries a write with the same body after 429', async () => {
+  it('retries a write with the same body after a 429', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '0' }), ok];
     await client.tickets.create(ticket);
     expect(requests.map(({ method, body }) => [method, JSON.parse(body)])).toEqual([
@@ -113,7 +113,7 @@ describe('client retries', () => {
     ]);
   });
 
-  it('retries requests of every method while the server starts, regardless of maxRetries', async () => {
+  it('retries every write while the server is starting, even if maxRetries is 0', async () => {
     const starting = failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' });
     const writes = [
       () => client.tickets.create(ticket, { maxRetries: 0 }),
@@ -147,7 +147,7 @@ describe('client retries', () => {
   );
 
   it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
-    'retries a create with the same idempotency key after %s',
+    'retries a create request with the same idempotency key after %s',
     async (_, answer) => {
       answers = [answer, failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '0' }), ok];
       expect(await client.tickets.create(ticket, { idempotencyKey: 'order-4711' })).toEqual({ id: 1 });
@@ -155,7 +155,7 @@ describe('client retries', () => {
     },
   );
 
-  it('waits up to maxWaitMs while the first request with the idempotency key is in progress', async () => {
+  it('waits up to maxWaitMs for an earlier request with the same idempotency key', async () => {
     const open = failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '1' });
     answers = [hangUp, open, open, open, ok];
     expect(await client.tickets.create(ticket)).toEqual({ id: 1 });
@@ -164,7 +164,7 @@ describe('client retries', () => {
     await expect(client.tickets.create(ticket, { maxWaitMs: 900 })).rejects.toMatchObject({ status: 409 });
   });
 
-  it('generates an idempotency key for each create call of the client', async () => {
+  it('generates one idempotency key for each create call and its retries', async () => {
     answers = [hangUp, silence, ok];
     await client.tickets.create(ticket, { timeoutMs: 60 });
     await client.tickets.create(ticket);
@@ -176,7 +176,7 @@ describe('client retries', () => {
     expect(requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('uses maxRetries of the call, or of the client if the call sets none', async () => {
+  it('prefers maxRetries of a call to maxRetries of the client', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
     const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });
     await expect(never.tickets.get(1)).rejects.toMatchObject({ name: 'InternalError' });
@@ -185,7 +185,7 @@ describe('client retries', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('waits as long as the seconds or the date in Retry-After require', async () => {
+  it('waits for the number of seconds or until the date in Retry-After', async () => {
     const inTwo = () => new Date(Date.now() + 2000).toUTCString();
     answers = [
       failure(503, 'X', { 'retry-after': '1' }),
@@ -198,7 +198,7 @@ describe('client retries', () => {
     expect(third - second).toBeGreaterThanOrEqual(990);
   });
 
-  it('increases the back-off with each retry and adds jitter', async () => {
+  it('increases the delay before each retry and adds jitter', async () => {
     vi.restoreAllMocks();
     const waits: number[] = [];
     const chatty = new ItsmClient({
@@ -216,7 +216,7 @@ describe('client retries', () => {
     expect(waits[1]).toBeLessThanOrEqual(1);
   });
 
-  it('throws the error without a retry if Retry-After is longer than ten minutes', async () => {
+  it('does not retry a request if Retry-After is longer than ten minutes', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '3600' })];
     await expect(client.tickets.list().toArray()).rejects.toMatchObject({ retryAfterSeconds: 3600, page: 1 });
     expect(requests).toHaveLength(1);
@@ -224,7 +224,7 @@ describe('client retries', () => {
 });
 
 describe('failed client iterations', () => {
-  it('attaches the number of the failed page to the error of an iteration, so that callers can resume', async () => {
+  it('sets error.page to the failed page if an iteration fails', async () => {
     answers = [pageOf(7), pageOf(7), failure(500, 'INTERNAL_ERROR')];
     const seen: number[] = [];
     const walk = async (page?: number) => {
@@ -238,7 +238,7 @@ describe('failed client iterations', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('attaches the number of the next page to the error of an aborted iteration', async () => {
+  it('sets error.page to the next page if the signal aborts an iteration', async () => {
     answers = [pageOf(7)];
     const abort = new AbortController();
     const walk = async () => {
@@ -251,7 +251,7 @@ describe('failed client iterations', () => {
     expect(error).toMatchObject({ page: 3, cause: new Error('enough') });
   });
 
-  it('paces the requests of an iteration to the rate limit of 30 requests a minute', async () => {
+  it('completes an iteration at a rate limit of 30 requests per minute', async () => {
     vi.useFakeTimers();
     const began = Date.now();
     let window = { ends: began + 60_000, left: 30 };
@@ -281,7 +281,7 @@ describe('failed client iterations', () => {
 });
 
 it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
-  'throws TypeError for a %s that is not a number, without sending a request',
+  'throws TypeError if the option %s is NaN instead of a number',
   async (name) => {
     const options = { [name]: Number('') / 0 };
     expect(() => new ItsmClient({ baseUrl, apiKey, ...options })).toThrow(
@@ -293,7 +293,7 @@ it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
 );
 
 describe('client timeouts and signals', () => {
-  it('throws TimeoutError after timeoutMs', async () => {
+  it('throws TimeoutError if the server does not respond within timeoutMs', async () => {
     answers = [silence];
     const error = await client.tickets
       .update(1, { title: 'Changed' }, { timeoutMs: 60 })
@@ -317,7 +317,7 @@ describe('client timeouts and signals', () => {
     expect(await client.tickets.get(1, { timeoutMs: 60 })).toEqual({ id: 1 });
   });
 
-  it('aborts a client call by its signal before a request, during a request and between retries', async () => {
+  it('rejects a client call with AbortError whenever its signal aborts', async () => {
     answers = [silence];
     await expect(client.tickets.get(1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
     expect(requests).toHaveLength(0);
@@ -330,7 +330,7 @@ describe('client timeouts and signals', () => {
     await expect(waiting).rejects.toBeInstanceOf(AbortError);
   });
 
-  it('removes all listeners of a client call from the abort signal after the call', async () => {
+  it('removes its listeners from the abort signal when a client call ends', async () => {
     answers = [failure(503, 'X'), ok];
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
@@ -343,7 +343,7 @@ describe('client timeouts and signals', () => {
 });
 
 describe('unexpected responses', () => {
-  it('throws an error with the status and content type of an unexpected response', async () => {
+  it('names the status and content type of an unexpected response in the error', async () => {
     answers = [(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>')];
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
@@ -380,7 +380,7 @@ describe('unexpected responses', () => {
 });
 
 describe('serialized client errors', () => {
-  it('serializes all properties of a client error to JSON', async () => {
+  it('serializes a client error to JSON without its headers', async () => {
     answers = [
       json(
         403,
@@ -418,7 +418,7 @@ describe('serialized client errors', () => {
     });
   });
 
-  it('explains in an error how to pass an API key if the client has none', async () => {
+  it('explains how to pass an API key if a request without a key fails', async () => {
     answers = [failure(401, 'INVALID_API_KEY')];
     const error = await new ItsmClient({ baseUrl }).tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
@@ -438,7 +438,7 @@ describe('client requests', () => {
     );
   });
 
-  it('sends JSON with a bearer token and a User-Agent that names the program and the client', async () => {
+  it('sends the API key as a bearer token and names the program in User-Agent', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl, apiKey: ` ${apiKey}\n`, userAgent: 'my-sync/2.1' }).tickets.create(ticket);
     expect(requests[0]).toMatchObject({
@@ -451,7 +451,7 @@ describe('client requests', () => {
     });
   });
 
-  it('sends requests to the path of baseUrl', async () => {
+  it('adds the path of baseUrl to the request path', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl: `${baseUrl}/itsm/` }).ping.get();
     expect(requests[0]?.url).toBe('/itsm/api/public/v1/ping');
@@ -467,7 +467,7 @@ describe('client requests', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it('rejects invalid baseUrl and apiKey settings', () => {
+  it('throws an error for an invalid baseUrl or apiKey', () => {
     for (const wrong of ['', 'acme.example.com', 'ftp://acme.example.com', `https://${apiKey}@acme.example.com`]) {
       expect(() => new ItsmClient({ baseUrl: wrong })).toThrow(
         'baseUrl is invalid. Pass the URL of the workspace, such as https://acme.example.com.',

@@ -7,7 +7,7 @@ let api: Api;
 let baseUrl: string;
 let workspace: Workspace;
 let requests: { method: string; path: string; key: string | null; items: number }[];
-/** Handles each request of the client. By default, sends the request to the server. */
+/** Called for each request of the client. By default, forwards the request to the server. */
 let handleRequest: (count: number, send: () => Promise<Response>) => Promise<Response>;
 let client: ItsmClient;
 
@@ -38,7 +38,7 @@ const titled = (count: number): NewTicket[] =>
 const count = async () => (await client.tickets.list({ perPage: 1 })).meta.totalCount;
 
 describe('createMany', () => {
-  it('sends createMany items in order, 100 per request, and returns the result of each item', async () => {
+  it('sends createMany items in requests of 100 and returns a result for each item', async () => {
     const items = titled(230).map((item, index) => (index === 120 ? { ...item, title: '' } : item));
     const progress: number[] = [];
     const { results, done, failed } = await client.tickets.createMany(items, {
@@ -66,7 +66,7 @@ describe('createMany', () => {
     expect(await client.tickets.createMany([])).toEqual({ results: [], done: [], failed: [] });
   });
 
-  it('resumes createMany if it is called again with the same idempotency key', async () => {
+  it('resumes an interrupted createMany if the caller repeats it with the same idempotency key', async () => {
     const items = titled(250);
     handleRequest = (count, send) => (count === 2 ? send().then(() => Promise.reject(new Error('cut off'))) : send());
     const first = await client.tickets.createMany(items, { idempotencyKey: 'import-1', maxRetries: 0 });
@@ -88,7 +88,7 @@ describe('createMany', () => {
     expect(await count()).toBe(130);
   });
 
-  it('splits createMany items into requests below the size limit', async () => {
+  it('splits createMany items into requests that the size limits allow', async () => {
     const large = titled(30).map((item) => ({ ...item, description: 'ü'.repeat(30_000) }));
     expect((await client.tickets.createMany(large)).done).toHaveLength(30);
     expect(requests.map((request) => request.items)).toEqual([17, 13]);
@@ -100,7 +100,7 @@ describe('createMany', () => {
     expect(requests.map((request) => request.items)).toEqual([60, 30, 30]);
   });
 
-  it('continues createMany after a single item that exceeds the request size limit', async () => {
+  it('continues createMany after an item that is too large for a request', async () => {
     const items = titled(250).map((item, index) => ({
       ...item,
       ...(index === 119 && { description: 'ü'.repeat(600_000) }),
@@ -110,7 +110,7 @@ describe('createMany', () => {
     expect(failed).toMatchObject([{ index: 119, error: { code: 'PAYLOAD_TOO_LARGE' } }]);
   });
 
-  it('stops createMany on an abort signal, returns all results so far, and limits concurrent requests', async () => {
+  it('returns all results so far if a signal aborts createMany', async () => {
     const abort = new AbortController();
     let concurrent = 0;
     let maxConcurrent = 0;
@@ -129,7 +129,7 @@ describe('createMany', () => {
     expect(failed.at(-1)?.error).toMatchObject({ name: 'AbortError', cause: new Error('enough') });
   });
 
-  it('sends the items of a createMany call unchanged, even if the caller changes the items afterwards', async () => {
+  it('ignores changes that the caller makes to the items after calling createMany', async () => {
     const items = titled(150);
     const making = client.tickets.createMany(items, { concurrency: Number.POSITIVE_INFINITY });
     for (const item of items) item.title = 'changed';
@@ -148,7 +148,7 @@ describe('createMany', () => {
 });
 
 describe('updateMany', () => {
-  it('updates many rows with updateMany, and applies two updates of the same row in order', async () => {
+  it('applies two updateMany changes to the same ticket in order', async () => {
     const { done } = await client.tickets.createMany(titled(3));
     const [first, second] = done.map(({ id }) => id);
     const changes = [
@@ -176,7 +176,7 @@ describe('client change feed', () => {
   const waitForChanges = (rows: number) =>
     expect.poll(async () => (await client.tickets.changes()).data.length, { timeout: 30_000 }).toBe(rows);
 
-  it('returns one page of changes or all changes, and continues after a cursor', async () => {
+  it('continues a change feed after the given cursor', async () => {
     await client.tickets.createMany(titled(5));
     await waitForChanges(5);
     const page = await client.tickets.changes({ perPage: 2 });
@@ -195,7 +195,7 @@ describe('client change feed', () => {
     expect(titles.slice(3)).toEqual(['Later']);
   });
 
-  it('returns a page of changes again if the previous iteration stopped within the page', async () => {
+  it('returns a page of changes again if an earlier iteration stopped in the middle', async () => {
     await client.tickets.createMany(titled(4));
     await waitForChanges(4);
     const changes = client.tickets.changes({ perPage: 2 });
@@ -204,7 +204,7 @@ describe('client change feed', () => {
     expect((await again).data.map(({ title }) => title)).toEqual(['Item 2', 'Item 3']);
   });
 
-  it('returns the changes of assets, projects, tasks and users from their change feeds', async () => {
+  it('provides change feeds for assets, projects, tasks and users', async () => {
     const project = await workspace.createProject();
     await Promise.all([workspace.createAsset(), client.tasks.create(project.id, { title: 'Order cables' })]);
     for (const resource of ['assets', 'projects', 'tasks', 'users'] as const) {
@@ -217,7 +217,7 @@ describe('client change feed', () => {
     }
   });
 
-  it('follows changes, also after an outage of the API, until the signal aborts', async () => {
+  it('continues to follow changes after an outage of the API', async () => {
     const abort = new AbortController();
     const seen: string[] = [];
     let failures = 0;
@@ -244,7 +244,7 @@ describe('client change feed', () => {
     expect(data.every(({ title }) => title === 'After')).toBe(true);
   });
 
-  it('throws the error of a rejected change feed request in follow mode', async () => {
+  it('throws an error if the server rejects a change feed request in follow mode', async () => {
     const wrong = client.tickets.changes({ cursor: 'nothing', follow: true });
     await expect(wrong.pages().next()).rejects.toMatchObject({ name: 'ValidationError', cursor: 'nothing' });
   });

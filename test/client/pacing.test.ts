@@ -9,7 +9,7 @@ describe('concurrent client calls', () => {
     { clients: 1, creates: 200, limit: 30 },
     { clients: 2, creates: 60, limit: 30 },
   ])(
-    'creates all tickets if $clients clients create $creates tickets each, with $limit requests per window',
+    'creates $creates tickets with each of $clients clients at $limit requests per window',
     async (options) => {
       const limited = await startApi({
         env: { RATE_LIMIT_GROUP: String(options.limit), RATE_LIMIT_WINDOW_SECONDS: '1' },
@@ -31,7 +31,9 @@ describe('concurrent client calls', () => {
   );
 });
 
-/** Simulates a server with rate limits, by default those of the specification. Works with fake timers. */
+/**
+ * Simulates a server with rate limits, and works with fake timers. The default limits are those of the specification.
+ */
 function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs = 20 } = {}) {
   const windows = new Map<string, { ends: number; left: number }>();
   const seen = { requests: [] as { path: string; title?: string; at: number }[], rejected: 0 };
@@ -82,7 +84,7 @@ describe('client pacing', () => {
   const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'itsm_key' };
   const isOver = (moment: number) => vi.advanceTimersByTimeAsync(moment);
 
-  it('uses the whole rate limit window, then runs the waiting calls in order in the next window', async () => {
+  it('sends the waiting calls in order when the next rate limit window starts', async () => {
     const { fetch, seen } = limitedService();
     const warnings: string[] = [];
     const logger = { debug: () => undefined, warn: (line: string) => warnings.push(line) };
@@ -95,7 +97,7 @@ describe('client pacing', () => {
       { name: 'global', limit: 60, remaining: 30, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
       { name: 'tickets', limit: 30, remaining: 0, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
     ]);
-    // The client does not delay a request to another endpoint group.
+    // Waiting ticket requests do not delay a request to another endpoint group.
     await Promise.all([client.assets.get(1), isOver(100)]);
     await Promise.all([all, isOver(7 * 60_000)]);
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
@@ -107,7 +109,7 @@ describe('client pacing', () => {
     expect(last - first).toBeLessThan(6 * 63_000);
   });
 
-  it('completes the calls of several clients that share the rate limit of one API key', async () => {
+  it('completes all calls if several clients share an API key', async () => {
     const { fetch, seen } = limitedService();
     const clients = Array.from({ length: 4 }, () => new ItsmClient({ ...options, fetch }));
     const ends = clients.map((client) => {
@@ -120,7 +122,7 @@ describe('client pacing', () => {
     expect(seen.rejected).toBeLessThan(4 * 8 * 4);
   });
 
-  it('waits at most maxWaitMs for the rate limit, and does not wait if maxWaitMs is 0', async () => {
+  it('throws RateLimitError if a call would wait longer than maxWaitMs', async () => {
     const { fetch, seen } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     await Promise.all([client.tickets.get(1), client.tickets.get(2), isOver(100)]);
@@ -144,7 +146,7 @@ describe('client pacing', () => {
     expect(settled.map(({ status }) => status)).toEqual([...Array(2).fill('fulfilled'), ...Array(4).fill('rejected')]);
   });
 
-  it('aborts a waiting client call by its signal, and continues with the other calls', async () => {
+  it('aborts only the waiting call with the aborted signal', async () => {
     const { fetch } = limitedService({ group: 2 });
     const client = new ItsmClient({ ...options, fetch });
     const abort = new AbortController();
@@ -159,7 +161,7 @@ describe('client pacing', () => {
     expect(isItsmError(reason, 'ABORTED') && reason).toMatchObject({ method: 'GET', path: '/tickets/3' });
   });
 
-  it('completes 100 concurrent creates if responses have no rate limit headers', async () => {
+  it('completes 100 concurrent create calls if responses have no rate limit headers', async () => {
     const { fetch, seen } = limitedService();
     const silent: ClientOptions['fetch'] = async (url, init) => {
       const response = await fetch(url, init);

@@ -26,10 +26,10 @@ const requireRuntime = createRequire(new URL('../runtimes/package.json', import.
 let api: Api;
 let workspace: Workspace;
 let baseUrl: string;
-/** Serves the files of the package, and a page on which a test calls the API. */
+/** Serves the files of the package, and an empty page from which a test calls the API. */
 let site: Server;
 let origin: string;
-/** An empty project, in which the test installs the tarball. */
+/** The folder of an empty project, where the test installs the packed client. */
 let project: string;
 let tarball: string;
 let installed: string;
@@ -76,7 +76,7 @@ describe('packed client package', () => {
     expect(await readFile(join(installed, 'CHANGELOG.md'), 'utf8')).toContain(`## ${manifest.version}`);
   });
 
-  it('imports only files of the client package, in code and in types', async () => {
+  it('has no imports of other packages in the client package', async () => {
     const files: string[] = [];
     for await (const file of glob('**/*', { cwd: installed })) files.push(file);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', join('dist', 'index.d.ts')]));
@@ -105,12 +105,12 @@ describe('packed client package', () => {
     expect(undocumented).toEqual([]);
   });
 
-  it('passes the checks of publint for the installed client package', async () => {
+  it('has no publint messages for the installed client package', async () => {
     const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('passes the checks of are-the-types-wrong for the packed client', async () => {
+  it('has no are-the-types-wrong errors in the packed client', async () => {
     const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
     const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
     expect(stdout).toContain('OK (ESM)');
@@ -237,7 +237,7 @@ describe('installed client package', () => {
         `(async () => { ${inPage}\n return { found, limits, missing, same, rejected, many }; })()`,
       );
       expect(result).toEqual(expected);
-      // Chromium logs a 404 response, because the program requests a ticket that does not exist.
+      // The program requests a ticket that does not exist, and Chromium logs the 404 response.
       expect(complaints).toEqual([expect.stringContaining('404')]);
     } finally {
       await browser.close();

@@ -11,7 +11,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
  * Tests the sync programs that users copy. The programs read more tickets than one rate limit window allows. The test
- * ends each program with kill -9 while it writes its file, and then runs the program again.
+ * ends each program with kill -9 while the program writes its file, and then runs the program again.
  */
 const root = new URL('../../', import.meta.url);
 const count = 3100;
@@ -55,7 +55,7 @@ const samples: Sample[] = [
 ];
 
 describe.each(samples)('sync program of $source', ({ source, file, read }) => {
-  it('copies every ticket with the sync program of $source, even after kill -9 during a write', {
+  it('copies every ticket with the program in $source, even after a kill -9', {
     timeout: 60_000,
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));

@@ -5,8 +5,8 @@ import type * as contract from '@itsm-api/contract';
 import type * as z from 'zod';
 
 /**
- * Only the compiler checks this file (`pnpm types`). The check fails if the types of the client differ from the types
- * of the contract.
+ * The TypeScript compiler checks this file (`pnpm types`). The check fails if the client's types differ from the
+ * contract's types.
  */
 
 type Equal<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
@@ -34,17 +34,17 @@ type Closed<T> = T extends client.Unknown
     : T extends object
       ? { [Key in keyof T]: Key extends 'ticketNumber' ? string : Closed<T[Key]> }
       : T;
-/** Removes the index signature of a type, so that only the named fields remain. */
+/** Removes the index signature of a type, so only the named fields remain. */
 type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
 type Same<Left, Right> = Equal<Closed<Left>, Closed<Right>>;
 
 type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Data : never;
 type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
-/** The array of items in the body of a bulk request. */
+/** The type of the item array in a bulk request body. */
 type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } ? Item[] : never;
 type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
-/** The arguments of a client method without its options. The types below extract the results of client methods. */
+/** The arguments of a client method, without its options. */
 type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.CallOptions]) => unknown
   ? Given
   : never;
@@ -85,7 +85,7 @@ holds<{
   deliveries: Equal<keyof Deliveries, keyof Api['deliveries']>;
 }>();
 
-/** Checks that client requests have the types of the contract. */
+/** Checks that the types of client requests match the contract. */
 holds<{
   ping: Same<Arguments<ItsmClient['ping']['get']>, []>;
   me: Same<Arguments<Me['get']>, []>;
@@ -156,7 +156,7 @@ holds<{
   webhookDelete: Same<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
 }>();
 
-/** Checks that client responses have the types of the contract. */
+/** Checks that the types of client responses match the contract. */
 holds<{
   ping: Same<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
   me: Same<Item<Me['get']>, ItemOf<Api['me']['get']>>;
@@ -204,7 +204,7 @@ holds<{
   scope: Equal<client.Scope, contract.Scope>;
 }>();
 
-/** The client's event with the given type. The following check compares all events with the contract. */
+/** The client's type for events with the given `type`. */
 type EventOf<Type extends contract.EventType> = Extract<client.KnownEvent, { type: Type }>;
 holds<{
   types: Equal<client.KnownEvent['type'], contract.EventType>;
@@ -231,13 +231,13 @@ export function describeEvent(event: WebhookEvent): string {
   }
 }
 
-/** Checks that the known fields of a change are typed, and that a change is also a map of unknown values. */
+/** Checks that known fields in `changes` have types, and that other fields have unknown values. */
 export function describeChanges({ changes }: EventOf<'ticket.updated'>): string {
   const before: number | null | undefined = changes.assigneeId?.from;
   const status: client.Open<client.TicketStatus> | undefined = changes.status?.to;
   const ofNewerServer: unknown = changes.riskLevel?.to;
   const all: client.Changes = changes;
-  // @ts-expect-error: an assignee is not a string
+  // @ts-expect-error: the id of an assignee is not a string
   changes.assigneeId?.to satisfies string | undefined;
   return [before, status, ofNewerServer, ...Object.entries(all).map(([name, { to }]) => `${name} ${to}`)].join();
 }
@@ -251,13 +251,13 @@ export function describeError(error: unknown): string {
 
 /** Checks that invalid arguments don't compile. */
 export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
-  // @ts-expect-error: this status can't be used in a filter
+  // @ts-expect-error: NEW is not a ticket status
   await api.tickets.list({ status: 'NEW' });
   // @ts-expect-error: unknown filter
   await api.projects.list({ priority: 'HIGH' });
   // @ts-expect-error: the description is missing
   await api.tickets.create({ title: 'VPN drops', type: 'INCIDENT', category: 'NETWORK' });
-  // @ts-expect-error: both categories are missing
+  // @ts-expect-error: `category` and `categoryConfigId` are missing
   await api.tickets.create({ title: 'VPN drops', description: 'Since this morning.', type: 'INCIDENT' });
   // @ts-expect-error: the type of a ticket can't be changed
   await api.tickets.update(1, { type: 'CHANGE' });
@@ -273,7 +273,7 @@ export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   if (status === 'ON_HOLD_IN_2030') throw status;
 }
 
-/** Checks that in a `switch` over all known values, an unknown value of a newer server has the type string. */
+/** Checks that the `default` of a `switch` over all known values has the type `Unknown`. */
 export function nameOf(status: client.Ticket['status']): string {
   switch (status) {
     case 'OPEN':
@@ -289,7 +289,7 @@ export function nameOf(status: client.Ticket['status']): string {
   }
 }
 
-/** Checks that a program can use a response, or parts of it, as a request, and can pass read-only arrays. */
+/** Checks that a program can send received values back to the API, and can pass read-only arrays. */
 export async function sentAgain(api: ItsmClient): Promise<void> {
   const read = await api.tickets.get(1);
   const { title, description, type, category, categoryConfigId, priority, watcherUserIds, customFields } = read;
@@ -300,7 +300,7 @@ export async function sentAgain(api: ItsmClient): Promise<void> {
   await api.comments.create(read.ticketNumber, { body: 'Done.', visibility: 'PUBLIC' });
   await api.tickets.updateMany([{ id: read.ticketNumber, parentId: read.ticketNumber, priority }]);
   const text: string = read.ticketNumber;
-  // @ts-expect-error Other strings are invalid.
+  // @ts-expect-error: a plain string is neither an id nor a ticket number
   await api.tickets.get(`${text}`);
   const given = { title, description, type: 'INCIDENT', categoryConfigId: 'c-1', watcherUserIds: [1, 2] } as const;
   await api.tickets.create(given);

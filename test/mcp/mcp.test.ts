@@ -59,20 +59,20 @@ const toolCall = (name: string, args: unknown) => ({
 });
 
 describe('MCP tools', () => {
-  it('defines at most 15 MCP tools, each named with a verb and a noun, in at most 4,000 tokens', () => {
+  it('defines at most 15 MCP tools in at most 4,000 tokens', () => {
     expect(tools.length).toBeLessThanOrEqual(15);
     expect(countTokens(JSON.stringify({ tools: tools.map(({ definition }) => definition) }))).toBeLessThanOrEqual(4000);
     for (const { tool } of tools) expect(tool).toMatch(/^(list|get|create|update|comment_on)_[a-z]+$/);
     expect(new Set(tools.map(({ tool }) => tool)).size).toBe(tools.length);
   });
 
-  it('defines MCP tool schemas without type arrays, for compatibility with all JSON Schema dialects', () => {
+  it('defines the MCP tool schemas without type arrays', () => {
     const schemas = JSON.stringify(tools.map(({ definition }) => definition));
     expect(schemas).not.toContain('"type":[');
     expect(schemas).toContain('"anyOf":[{"type":"integer"},{"type":"string"}]');
   });
 
-  it('annotates each MCP tool as read-only, destructive or idempotent based on the HTTP method', () => {
+  it('annotates each MCP tool according to the HTTP method of its endpoint', () => {
     for (const { route, definition } of tools) {
       const { method } = route;
       expect(definition.annotations).toMatchObject(
@@ -91,7 +91,7 @@ describe('MCP tools', () => {
     expect((await all.listTools()).tools).toHaveLength(tools.length);
   });
 
-  it('lists and runs only read-only MCP tools at /mcp/readonly', async () => {
+  it('offers only read-only MCP tools at /mcp/readonly', async () => {
     const client = await connect({ path: '/mcp/readonly' });
     const { tools: listed } = await client.listTools();
     expect(listed.length).toBeGreaterThan(5);
@@ -101,7 +101,7 @@ describe('MCP tools', () => {
 });
 
 describe('MCP list tools', () => {
-  it('returns an MCP list as compact rows with the total, the next page and the names of users', async () => {
+  it('returns an MCP list as compact rows in at most 2,000 tokens', async () => {
     const here = await createWorkspace(api);
     const jonas = await here.createUser({ name: 'Jonas Weber' });
     for (let number = 1; number <= 25; number++) {
@@ -125,7 +125,7 @@ describe('MCP list tools', () => {
     expect((await callTool(blind, 'list_tickets')).text).not.toContain('Jonas');
   });
 
-  it('returns every row of a long MCP list once, in pages of at most 20,000 tokens', async () => {
+  it('splits a long MCP list into pages of at most 20,000 tokens', async () => {
     const here = await createWorkspace(api);
     const { ticketNumber: id, id: ticketId } = await here.createTicket();
     for (let number = 1; number <= 30; number++)
@@ -144,7 +144,7 @@ describe('MCP list tools', () => {
 });
 
 describe('MCP ticket tools', () => {
-  it('returns a ticket by its ticket number to an MCP client, and returns a long text in parts', async () => {
+  it('returns a long ticket description to an MCP client in parts', async () => {
     const description = Array.from({ length: 6000 }, (_, index) => `${index} 😀`)
       .join(' ')
       .slice(0, 21_000)
@@ -162,7 +162,7 @@ describe('MCP ticket tools', () => {
     expect(read).toBe(description);
   });
 
-  it('creates a ticket once per idempotency key with MCP, then updates, comments on and resolves it', async () => {
+  it('creates, updates and resolves a ticket with MCP tools', async () => {
     const client = await connect();
     const args = {
       title: 'Mailbox full',
@@ -243,7 +243,7 @@ describe('MCP ticket tools', () => {
 describe('MCP requests', () => {
   const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-  it('rejects MCP requests without a valid API key with 401', async () => {
+  it('returns 401 for MCP requests without a valid API key', async () => {
     for (const key of [undefined, `itsm_${unique()}`]) {
       const response = await post(list, { key });
       expect(response.status).toBe(401);
@@ -315,7 +315,7 @@ describe('MCP requests', () => {
     expect(body).toHaveProperty('id');
   });
 
-  it('returns a JSON-RPC error for an MCP request whose content type is not JSON', async () => {
+  it('returns a JSON-RPC error if the content type of an MCP request is not JSON', async () => {
     const response = await post('a=b', { key: workspace.key, headers: { 'content-type': 'text/plain' } });
     expect(response.status).toBe(400);
     expect(response.body.error).toMatchObject({ code: -32_600, data: { code: 'UNSUPPORTED_MEDIA_TYPE' } });
@@ -341,7 +341,7 @@ describe('MCP requests', () => {
   const call = { ...toolCall('get_key', {}), params: { name: 'get_key', arguments: {}, _meta } };
   const matchingHeaders = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_key' };
 
-  it('rejects a tool call in the newest MCP revision if the headers contradict the body', async () => {
+  it('rejects a tool call in the newest MCP revision if its headers contradict its body', async () => {
     const accepted = await post(call, { key: workspace.key, headers: matchingHeaders });
     expect(accepted.body.result, accepted.text).toMatchObject({ resultType: 'complete', content: [{ type: 'text' }] });
     const { 'mcp-name': _name, ...nameless } = matchingHeaders;
@@ -379,7 +379,7 @@ describe('MCP requests', () => {
     },
   );
 
-  it('accepts MCP requests from browser pages of localhost and of PUBLIC_URL', async () => {
+  it('accepts MCP requests from browser pages on localhost and PUBLIC_URL', async () => {
     for (const origin of ['http://localhost:6274', 'http://127.0.0.1:3000', 'http://[::1]']) {
       expect((await post(list, { key: workspace.key, headers: { origin } })).status).toBe(200);
     }
@@ -401,7 +401,7 @@ describe('MCP requests', () => {
     }
   });
 
-  it('rejects MCP subscription requests, which would keep a stream open', async () => {
+  it('rejects MCP subscription requests, because they would keep a stream open', async () => {
     const revision = '2026-07-28';
     const about = 'io.modelcontextprotocol';
     const _meta = {
@@ -442,7 +442,7 @@ describe('MCP requests', () => {
 });
 
 describe('rate limits of MCP', () => {
-  it('counts an MCP tool call in the rate limit of its endpoint, and other MCP messages separately', async () => {
+  it('counts an MCP tool call against the rate limit of its endpoint', async () => {
     const tight = await startApi({ env: { RATE_LIMIT_GLOBAL: '8', RATE_LIMIT_GROUP: '3' } });
     try {
       const { key } = await createWorkspace(tight);

@@ -27,7 +27,7 @@ async function read(uri: string): Promise<string> {
   return (contents[0] as { text: string }).text;
 }
 
-it('serves llms.txt and every guide as MCP resources with the same text as on the site', async () => {
+it('serves MCP resources with the same text as the pages of the site', async () => {
   const { resources } = await client.listResources();
   for (const { uri } of resources) {
     const text = await read(uri);
