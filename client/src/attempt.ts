@@ -27,7 +27,7 @@ export function checkOptions(options: ClientOptions): ClientOptions {
   return { ...options, baseUrl: checkBaseUrl(options.baseUrl), apiKey: checkApiKey(options.apiKey) };
 }
 
-/** Rejects options that are NaN, for example because an environment variable isn't set. @throws TypeError */
+/** Rejects an option that is NaN. An option can be NaN if an environment variable isn't set. @throws TypeError */
 export function checkNumbers(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     if (Number.isNaN(value)) throw new TypeError(`${name} is NaN. Pass a number.`);
@@ -42,7 +42,7 @@ export function createAttempt(client: ClientOptions): Attempt {
   const { baseUrl, apiKey } = client;
   const ownHeaders = createHeaders(client);
 
-  /** Replaces the API key in a text. Messages from a proxy or from a custom `fetch` may contain the key. */
+  /** Removes the API key from a text. Messages from a proxy or from a custom `fetch` may contain the key. */
   const hideKey = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]'));
 
   return async function attempt<Envelope>(request: Request): Promise<ApiResponse<Envelope>> {

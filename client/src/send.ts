@@ -7,7 +7,7 @@ import { aborted, backoffMs, sleep } from './wait.ts';
 
 export type Send = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
-/** Creates a function that sends requests within the rate limits, and retries a request if a retry is safe. */
+/** Creates a function that sends requests within the rate limits. The function retries a request if a retry is safe. */
 export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send {
   const attempt = createAttempt(client);
 

@@ -43,7 +43,7 @@ export class Windows {
 
   /**
    * Updates the windows from a response. Ignores reports about windows that have ended.
-   * @param sentIn the current windows at the time when the client sent the request
+   * @param sentIn the windows that were current when the client sent the request
    */
   learn(reported: readonly RateLimit[], sentIn: readonly Window[], sentAt: number, now: number): void {
     for (const limit of reported) {
