@@ -31,8 +31,8 @@ export const deliverySchedule = {
    */
   breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
   /**
-   * The server pauses a subscription when all attempts have failed for this time, or when the receiver responds with
-   * 410.
+   * How long all attempts must fail before the server pauses a subscription. A 410 response pauses the subscription
+   * immediately.
    */
   pauseAfter: 5 * day,
   /** Interval between the trial deliveries of a paused subscription. */

@@ -79,8 +79,8 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
 export const atLeastOne = z.registry<{ of: string[] }>();
 
 /**
- * Maps the response schema of a text field to its narrower request schema. The client uses the narrower type for
- * responses also, because programs send received texts back to the API.
+ * Maps the response schema of a text field to its narrower request schema. The client also uses the narrower type for
+ * responses, because programs send received texts back to the API.
  */
 export const openEnum = new WeakMap<z.ZodType, z.ZodType>();
 
@@ -192,12 +192,17 @@ export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean
   return data instanceof z.ZodObject && 'updatedAt' in data.shape;
 }
 
-/** Returns true if an endpoint accepts `If-Match`, because it changes a resource with an `ETag`. */
+/**
+ * Returns true if an endpoint accepts `If-Match`. Endpoints that change a resource with an `ETag` accept this header.
+ */
 export function acceptsIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
 }
 
-/** Returns true if an endpoint accepts `If-None-Match`, because it reads a resource with an `ETag`. */
+/**
+ * Returns true if an endpoint accepts `If-None-Match`. Endpoints that read a resource with an `ETag` accept this
+ * header.
+ */
 export function acceptsIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return route.method === 'GET' && isVersioned(route);
 }

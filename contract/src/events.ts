@@ -5,9 +5,9 @@ import { Task, TaskChanges } from './resources/tasks.ts';
 import { Ticket, TicketChanges } from './resources/tickets.ts';
 
 /**
- * Defines the four public events (spec §6). Each entry says when the event occurs, and has the key of the payload, the
- * schema of the payload, and the schema of the changes. The outbox, the subscriptions, the OpenAPI document and the
- * client read this table.
+ * Defines the four public events (spec §6). Each entry contains the condition for the event, the key and schema of its
+ * payload, and the schema of its changes. The outbox, the subscriptions, the OpenAPI document and the client read this
+ * table.
  */
 export const events = {
   'ticket.created': { when: 'A ticket is created.', key: 'ticket', payload: Ticket, changes: undefined },

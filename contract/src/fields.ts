@@ -40,7 +40,7 @@ export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
-/** Returns the same schema as `text`, which also removes leading and trailing white space first. */
+/** Returns a schema that removes leading and trailing white space, and then validates the text like `text`. */
 export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }

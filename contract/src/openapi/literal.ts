@@ -1,4 +1,4 @@
-/** How a language writes literal values. */
+/** How a programming language writes literal values. */
 interface Syntax {
   text(value: string): string;
   name(name: string): string;

@@ -45,7 +45,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
     });
 }
 
-/** The resource name with its article, the schema of the changes, and example changes. */
+/** The resource name with its article (`a ticket`), the schema of the changes, and example changes. */
 interface Kind<Fields> {
   resource: string;
   changes: Fields;

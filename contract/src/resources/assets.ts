@@ -42,8 +42,8 @@ export const AssetStatus = z
 export type AssetStatus = z.output<typeof AssetStatus>;
 
 /**
- * Returns the statuses to which an asset can change. A DISPOSED asset can't change its status. Other assets can change
- * to every other status (docs/decisions/data-model.md).
+ * Returns the statuses to which an asset can change. A DISPOSED asset can't change its status. All other assets can
+ * change to any different status (docs/decisions/data-model.md).
  */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
