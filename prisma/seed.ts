@@ -255,8 +255,7 @@ type TicketFacts = [
   requester: Person,
   assignee: Person | null,
   /**
-   * The number of hours from the creation of the ticket to its resolution. For an unresolved ticket, to its last
-   * change.
+   * The number of hours from the creation of the ticket to its resolution, or to its last change if it is unresolved.
    */
   hours: number,
 ];

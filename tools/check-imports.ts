@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 interface Layer {
   files: RegExp;
-  /** The names of the other layers that files of this layer may import. */
+  /** Files in this layer may import files from the layers with these names. */
   imports: string[];
 }
 

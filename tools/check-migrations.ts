@@ -109,7 +109,7 @@ const named = ['TABLE', 'COLUMN', 'VIEW', 'MATVIEW', 'TYPE', 'DOMAIN', 'ATTRIBUT
 const hidden =
   /\b(DROP\s+(TABLE|COLUMN|VIEW|TYPE|DOMAIN|SEQUENCE|SCHEMA|FUNCTION|DEFAULT)|RENAME|SET\s+(NOT\s+NULL|SCHEMA|DATA\s+TYPE)|ALTER\s+(COLUMN\s+)?\S+\s+TYPE|REVOKE)\b/i;
 
-/** Returns a message for each change in a statement that would break the previous release. */
+/** Returns a message for each breaking change in a statement. A breaking change makes the previous release fail. */
 function breaksOf(statement: Statement, own: Set<string | undefined>): string[] {
   const { AlterTableStmt, AlterEnumStmt, AlterObjectSchemaStmt, DoStmt, DropStmt, GrantStmt, RenameStmt } = statement;
   const isNamed = (type: string) => named.includes(type.replace('OBJECT_', ''));
@@ -176,7 +176,10 @@ function blockingFaults(statement: Statement, own: Set<string | undefined>, isOu
   return checks.map(() => `locks ${table} while it checks all rows. Add the CHECK as NOT VALID, and validate it later`);
 }
 
-/** Returns a message if a migration locks several tables, because a transaction holds all its locks until it ends. */
+/**
+ * Returns a message if a migration locks several tables in one transaction. A transaction holds all its locks until it
+ * ends.
+ */
 function transactionFaults(statements: Statement[], own: Set<string | undefined>): string[] {
   const tables = [...new Set(statements.flatMap(lockedBy))].filter((table) => !own.has(table));
   if (tables.length < 2) return [];

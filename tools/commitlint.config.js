@@ -1,4 +1,4 @@
-/** The rules of docs/STYLE.md for commit messages. */
+/** The commit message rules of docs/STYLE.md. */
 export default {
   extends: ['@commitlint/config-conventional'],
   rules: { 'header-max-length': [2, 'always', 72] },
