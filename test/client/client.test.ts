@@ -116,7 +116,7 @@ describe('client operations', () => {
     expect(await client.assets.update(id, { location: 'Berlin' })).toMatchObject({ id, location: 'Berlin' });
   });
 
-  it('reads projects and manages their tasks with the client', async () => {
+  it('provides client methods for projects and tasks', async () => {
     const project = await workspace.createProject();
     expect((await client.projects.list()).data).toEqual([await client.projects.get(project.id)]);
     const task = await client.tasks.create(project.id, { title: 'Order cables' });

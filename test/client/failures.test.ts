@@ -176,7 +176,7 @@ describe('client retries', () => {
     expect(requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('prefers maxRetries of a call to maxRetries of the client', async () => {
+  it('uses maxRetries of a call instead of maxRetries of the client', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
     const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });
     await expect(never.tickets.get(1)).rejects.toMatchObject({ name: 'InternalError' });

@@ -7,7 +7,9 @@ let api: Api;
 let baseUrl: string;
 let workspace: Workspace;
 let requests: { method: string; path: string; key: string | null; items: number }[];
-/** Called for each request of the client. By default, forwards the request to the server. */
+/**
+ * The test client calls this function for each request. By default, the function forwards the request to the server.
+ */
 let handleRequest: (count: number, send: () => Promise<Response>) => Promise<Response>;
 let client: ItsmClient;
 
@@ -88,7 +90,7 @@ describe('createMany', () => {
     expect(await count()).toBe(130);
   });
 
-  it('splits createMany items into requests that the size limits allow', async () => {
+  it('splits createMany items into requests within the size limits', async () => {
     const large = titled(30).map((item) => ({ ...item, description: 'ü'.repeat(30_000) }));
     expect((await client.tickets.createMany(large)).done).toHaveLength(30);
     expect(requests.map((request) => request.items)).toEqual([17, 13]);
@@ -195,7 +197,7 @@ describe('client change feed', () => {
     expect(titles.slice(3)).toEqual(['Later']);
   });
 
-  it('returns a page of changes again if an earlier iteration stopped in the middle', async () => {
+  it('returns a page of changes again if an iteration stopped in the middle of it', async () => {
     await client.tickets.createMany(titled(4));
     await waitForChanges(4);
     const changes = client.tickets.changes({ perPage: 2 });

@@ -105,12 +105,12 @@ describe('packed client package', () => {
     expect(undocumented).toEqual([]);
   });
 
-  it('has no publint messages for the installed client package', async () => {
+  it('produces no publint messages for the installed client package', async () => {
     const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('has no are-the-types-wrong errors in the packed client', async () => {
+  it('produces no are-the-types-wrong errors for the packed client package', async () => {
     const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
     const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
     expect(stdout).toContain('OK (ESM)');

@@ -273,7 +273,7 @@ export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   if (status === 'ON_HOLD_IN_2030') throw status;
 }
 
-/** Checks that the `default` of a `switch` over all known values has the type `Unknown`. */
+/** Checks that TypeScript narrows a value to `Unknown` in the `default` of a `switch` over all known values. */
 export function nameOf(status: client.Ticket['status']): string {
   switch (status) {
     case 'OPEN':

@@ -475,11 +475,11 @@ describe('rate limits of MCP', () => {
         /^RATE_LIMIT_EXCEEDED: This API key has reached its limit of 3 requests .* Retry in \d+ seconds\.$/,
       );
       expect(left(rejected)).toBe('"global";r=4, "tickets";r=0');
-      // The server also counts tool calls that reach no endpoint.
+      // The rate limit also counts tool calls that fail before they reach an endpoint.
       expect(left(await send(toolCall('get_ticket', {})))).toBe('"global";r=3, "mcp";r=6');
       expect(left(await send(toolCall('unknown_tool', {})))).toBe('"global";r=2, "mcp";r=5');
       expect(left(await send(toolCall('list_users', {})))).toBe('"global";r=1, "users";r=2');
-      // The server also counts requests with invalid JSON.
+      // The rate limit also counts requests with invalid JSON.
       const broken = () => send('{"jsonrpc": ');
       const unread = await broken();
       expect([unread.status, left(unread)]).toEqual([400, '"global";r=0, "mcp";r=4']);
