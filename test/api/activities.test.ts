@@ -24,11 +24,11 @@ async function listActivity(path: string): Promise<Activity[]> {
   return body.data;
 }
 
-/** Returns activities without the fields that differ between test runs. */
+/** Removes the activity fields that differ between test runs. */
 const withoutIds = (all: Activity[]) => all.map(({ action, actor, changes }) => ({ action, actor, changes }));
 
 describe('GET /tickets/{id}/activity', () => {
-  it('lists who changed a ticket and what changed, newest first', async () => {
+  it('lists the changes of a ticket with their actors, newest first', async () => {
     const ticket = await workspace.createTicket();
     const patched = (await workspace.call('PATCH', `/tickets/${ticket.id}`, { status: 'RESOLVED', title: 'Other' }))
       .body;
@@ -49,7 +49,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
   });
 
-  it('records each activity of a ticket only once, even if a webhook also receives its event', async () => {
+  it('records a ticket change only once, even if a webhook also receives the change', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook();
     const { id } = await owner.createTicket();
@@ -58,7 +58,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(data.map(({ action }: Activity) => action)).toEqual(['UPDATED', 'CREATED']);
   });
 
-  it('records no activity for a rejected change or a change without fields', async () => {
+  it('records no activity if a request is rejected or changes no field', async () => {
     const { id, title } = await workspace.createTicket();
     for (const body of [{ title }, { status: 'CLOSED' }, { assigneeId: 1e15 }, { title: '' }]) {
       await workspace.call('PATCH', `/tickets/${id}`, body);
@@ -66,7 +66,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(await listActivity(`/tickets/${id}`)).toHaveLength(1);
   });
 
-  it('truncates long texts in the changes of an activity', async () => {
+  it('truncates long texts in activities', async () => {
     const description = `${'a'.repeat(999)}😀${'b'.repeat(60_000)}`;
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { description });
@@ -75,7 +75,7 @@ describe('GET /tickets/{id}/activity', () => {
   });
 
   it.each(['tickets', 'assets'])(
-    'records only the changed custom fields of %s in an activity, and truncates long values',
+    'records only the changed custom fields of %s, with long values truncated',
     async (of) => {
       const given = { same: 'x'.repeat(5000), gone: 1, list: ['a', 'b'], text: 'before' };
       const { id } = await (of === 'tickets' ? workspace.createTicket : workspace.createAsset)({ customFields: given });
@@ -90,7 +90,7 @@ describe('GET /tickets/{id}/activity', () => {
     },
   );
 
-  it('limits an activity list and its totalCount to 100,000 activities', async () => {
+  it('limits activity lists to 100,000 activities', async () => {
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       SELECT ${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now() FROM generate_series(1, 100000)`);
@@ -99,7 +99,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000, totalCountCapped: true });
     const [last, beyond] = [await list('perPage=60&page=1667'), await list('perPage=60&page=1668')];
     expect([last.data.length, beyond.data.length]).toEqual([40, 0]);
-    // The list contains at most 100,000 activities, so it omits the oldest activity, CREATED.
+    // The ticket has 100,001 activities, so the list omits the oldest one (CREATED).
     expect(last.data.at(-1).action).toBe('UPDATED');
     await api.prisma.$executeRaw`DELETE FROM activities WHERE resource_id = ${id} AND action = 'CREATED'`;
     expect((await list('')).meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
@@ -113,7 +113,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(data.map(({ action }: Activity) => action)).toEqual(['CREATED']);
   });
 
-  it('returns an empty activity list for a ticket without recorded activities', async () => {
+  it('returns an empty activity list for a ticket without activities', async () => {
     const { id } = await workspace.createTicket();
     await api.prisma.activity.deleteMany({ where: { resource: 'TICKET', resourceId: id } });
     expect(await listActivity(`/tickets/${id}`)).toEqual([]);
@@ -121,7 +121,7 @@ describe('GET /tickets/{id}/activity', () => {
 });
 
 describe('GET /assets/{id}/activity', () => {
-  it('lists who changed an asset, with a null actor for changes by the command line', async () => {
+  it('lists the actor of each asset change, or null for changes from the command line', async () => {
     const { userId: _, keyId: __, ...nobody } = workspace.context;
     const { id } = await workspace.createAsset();
     await workspace.call('PATCH', `/assets/${id}`, { status: 'LOST' });
@@ -137,7 +137,7 @@ describe('GET /assets/{id}/activity', () => {
     ]);
   });
 
-  it('omits activities of a ticket from the activity list of an asset with the same id', async () => {
+  it('excludes ticket activities from the activity list of an asset with the same id', async () => {
     const { id } = await workspace.createAsset();
     await api.prisma.$executeRaw`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       VALUES (${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now())`;

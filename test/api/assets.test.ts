@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/assets/${id}`, body);
 
-/** Returns an asset as the asset list contains it. Requests only the first page, so pass one of the 5 newest assets. */
+/** Returns an asset from the first page of the asset list. The asset must be one of the 5 newest assets. */
 async function read({ id }: Asset): Promise<Asset> {
   const { body } = await workspace.call('GET', '/assets?perPage=5');
   return body.data.find((asset: Asset) => asset.id === id);
@@ -100,7 +100,7 @@ describe('PATCH /assets/:id', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('trims an asset name before the length check', async () => {
+  it('trims an asset name before checking its length', async () => {
     const { id } = await workspace.createAsset();
     expect((await patch(id, { name: `\t${'x'.repeat(255)} ` })).body.data.name).toBe('x'.repeat(255));
   });
@@ -195,7 +195,7 @@ describe('PATCH /assets/:id', () => {
     expect(await read(before)).toEqual(before);
   });
 
-  it.each(texts)('rejects an asset change if the text in %s is too long', async (path) => {
+  it.each(texts)('rejects an asset change if the value of %s is too long', async (path) => {
     const { id } = await workspace.createAsset();
     const answer = await patch(id, { [path]: 'x'.repeat(path === 'notes' ? 65_536 : 256) });
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
@@ -209,7 +209,7 @@ describe('PATCH /assets/:id', () => {
     ['0.01', '0.01'],
     ['999999999999', '999999999999.00'],
     ['999999999999.99', '999999999999.99'],
-  ])('returns the purchaseCost %s of an asset as %s', async (given, answered) => {
+  ])('returns a purchaseCost of %s as %s', async (given, answered) => {
     const asset = await workspace.createAsset();
     expect((await patch(asset.id, { purchaseCost: given })).body.data.purchaseCost).toBe(answered);
     expect((await read(asset)).purchaseCost).toBe(answered);
@@ -226,7 +226,7 @@ describe('PATCH /assets/:id', () => {
     ['0099-06-01T00:00:00Z', '0099-06-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['9999-12-31T23:59:59.999+01:00', '9999-12-31T22:59:59.999Z'],
-  ])('returns the warrantyExpiresAt %s of an asset in UTC', async (given, answered) => {
+  ])('returns a warrantyExpiresAt of %s in UTC', async (given, answered) => {
     const asset = await workspace.createAsset();
     const answer = await patch(asset.id, { warrantyExpiresAt: given });
     expect(answer.status, answer.text).toBe(200);
@@ -234,7 +234,7 @@ describe('PATCH /assets/:id', () => {
     expect((await read(asset)).warrantyExpiresAt).toBe(answered);
   });
 
-  it('keeps updatedAt of an asset when no field changes', async () => {
+  it('does not change updatedAt of an asset if no other field changes', async () => {
     const before = await workspace.createAsset({
       assignedToId: workspace.userId,
       purchaseDate: '2026-11-20',
@@ -257,7 +257,7 @@ describe('PATCH /assets/:id', () => {
   });
 
   describe('status', () => {
-    it.each(AssetStatus.options)('allows only asset status changes from %s that the contract defines', async (from) => {
+    it.each(AssetStatus.options)('allows only the documented asset status changes from %s', async (from) => {
       expect(assetTransitions(from)).toEqual(
         from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from),
       );
@@ -308,14 +308,14 @@ describe('PATCH /assets/:id', () => {
       },
     );
 
-    it('rejects an assignment of a DISPOSED asset with INVALID_TRANSITION', async () => {
+    it('returns INVALID_TRANSITION if a request assigns a DISPOSED asset to a user', async () => {
       const before = await workspace.createAsset({ status: 'DISPOSED', assignedToId: users.ada });
       expect(errorOf(await patch(before.id, { assignedToId: users.bo })).code).toBe('INVALID_TRANSITION');
       expect(await read(before)).toEqual(before);
     });
   });
 
-  it('rejects an inactive user as a new holder of an asset, but keeps an inactive current holder', async () => {
+  it('accepts an inactive holder only if the asset already has this holder', async () => {
     const user = await workspace.createUser();
     const { id } = await workspace.createAsset({ assignedToId: user.id });
     await deactivateUser(workspace.context, user.email);
@@ -344,7 +344,7 @@ describe('PATCH /assets/:id', () => {
     expect((await read(bare)).customFields).toEqual({ values: 'kept', ...customFields });
   });
 
-  it('merges asset customFields, removes fields set to null, and checks the limits of the merged fields', async () => {
+  it('merges customFields into an asset before checking their limits', async () => {
     const fields = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, i]));
     const { id } = await workspace.createAsset({ customFields: fields });
     expect(errorOf(await patch(id, { customFields: { more: 1 } }))).toMatchObject({
@@ -356,7 +356,7 @@ describe('PATCH /assets/:id', () => {
     expect(answer.body.data.customFields).toEqual({ ...kept, k1: ['x'], more: 1e15 });
   });
 
-  it('applies all of 10 concurrent changes to the customFields of an asset', async () => {
+  it('applies 10 concurrent changes to the customFields of an asset', async () => {
     const asset = await workspace.createAsset();
     const names = Array.from({ length: 10 }, (_, i) => `k${i}`);
     await Promise.all(names.map((name) => patch(asset.id, { customFields: { [name]: 1 } })));
@@ -367,7 +367,7 @@ describe('PATCH /assets/:id', () => {
 describe('POST /assets and GET /assets/:id', () => {
   const post = (fields: object) => workspace.call('POST', '/assets', { name: 'Server', type: 'SERVER', ...fields });
 
-  it('creates an asset and returns the asset by id', async () => {
+  it('creates an asset and returns it by id', async () => {
     const fields = {
       assetTag: 'SV-POST',
       purchaseCost: '7.5',
@@ -399,7 +399,7 @@ describe('createAsset, which the command line calls', () => {
   const create = (fields: object) =>
     createAsset(workspace.context, NewAsset.parse({ name: 'Server', type: 'SERVER', ...fields }));
 
-  it('creates an asset with every field and returns all fields in the asset list', async () => {
+  it('returns every field of a new asset in the asset list', async () => {
     const fields = {
       name: 'Laptop of the front desk',
       assetTag: 'LT-0311',
@@ -426,7 +426,7 @@ describe('createAsset, which the command line calls', () => {
     expect(await read(made)).toEqual(made);
   });
 
-  it('fills in the defaults of a new asset', async () => {
+  it('uses default values for missing fields of a new asset', async () => {
     expect(await create({ assetTag: 'SV-1' })).toEqual({
       id: expect.any(Number),
       name: 'Server',
@@ -449,7 +449,7 @@ describe('createAsset, which the command line calls', () => {
     expect((await create({ assetTag: 'SV-2', assignedToId: workspace.userId })).status).toBe('IN_USE');
   });
 
-  it('rejects an asset tag that exists in the workspace, but accepts the same tag in another workspace', async () => {
+  it('requires asset tags to be unique within a workspace', async () => {
     await create({ assetTag: 'TWICE' });
     await expect(create({ assetTag: ' TWICE ' })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',

@@ -14,7 +14,7 @@ afterAll(() => api.close());
 const post = (id: number, body: unknown) => workspace.call('POST', `/tickets/${id}/comments`, body);
 
 describe('POST /tickets/{id}/comments', () => {
-  it('returns the new comment with the user of the API key as its author', async () => {
+  it('uses the user of the API key as the author of a new comment', async () => {
     const { id } = await workspace.createTicket();
     const { status, body, headers } = await post(id, { body: ' As given.\n', visibility: 'INTERNAL' });
     expect(status).toBe(201);
@@ -39,13 +39,13 @@ describe('POST /tickets/{id}/comments', () => {
     expect(data.updatedAt >= createdAt).toBe(true);
   });
 
-  it('accepts a comment on a ticket that has a final status', async () => {
+  it('accepts comments on a ticket with a final status', async () => {
     const { id } = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${id}`, { status: 'CANCELLED' });
     expect((await post(id, comment)).status).toBe(201);
   });
 
-  it('counts each of 10 concurrent comments in commentCount', async () => {
+  it('includes 10 concurrent comments in commentCount', async () => {
     const { id } = await workspace.createTicket();
     await Promise.all(Array.from({ length: 10 }, () => workspace.createComment(id)));
     expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(10);
@@ -71,13 +71,13 @@ describe('POST /tickets/{id}/comments', () => {
     expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(0);
   });
 
-  it('accepts a comment of 65,535 bytes, the maximum length', async () => {
+  it('accepts a comment with the maximum length of 65,535 bytes', async () => {
     const { id } = await workspace.createTicket();
     const body = `${'é'.repeat(32_767)}x`;
     expect((await workspace.createComment(id, { body })).body).toBe(body);
   });
 
-  it('emits only ticket.updated, with the current ticket, when a comment is added', async () => {
+  it('emits only ticket.updated when a comment is added', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook({ events: ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'] });
     const { id } = await owner.createTicket();
@@ -93,7 +93,7 @@ describe('POST /tickets/{id}/comments', () => {
 });
 
 describe('GET /tickets/{id}/comments', () => {
-  it('lists public and internal comments, newest first, for a read-only API key', async () => {
+  it('lists all comments, newest first, for an API key with the scope tickets:read', async () => {
     const { id } = await workspace.createTicket();
     const made = [];
     for (const visibility of ['PUBLIC', 'INTERNAL', 'PUBLIC'] as const) {

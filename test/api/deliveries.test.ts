@@ -8,13 +8,13 @@ let api: Api;
 let workspace: Workspace;
 
 beforeAll(async () => {
-  // Uses a separate database, because workers of other tests would claim the deliveries.
+  // In a shared database, workers of other tests would claim the deliveries.
   api = await startApi({ ownDatabase: true });
   workspace = await createWorkspace(api);
 });
 afterAll(() => api.close());
 
-/** Creates a subscription with one delivery for each given state, oldest first. */
+/** Creates a subscription with one delivery for each given state. The first delivery is the oldest. */
 async function createDeliveries(...states: DeliveryState[]): Promise<{ id: number; made: Delivery[] }> {
   const { id } = await workspace.createWebhook();
   const made: Delivery[] = [];
@@ -31,7 +31,7 @@ const get = (id: number) => workspace.call('GET', `/deliveries/${id}`);
 const list = (id: number, query = '') => workspace.call('GET', `/webhooks/${id}/deliveries${query}`);
 
 describe('GET /webhooks/:id/deliveries', () => {
-  it('lists deliveries newest first and filters deliveries by state', async () => {
+  it('lists deliveries newest first, optionally filtered by state', async () => {
     const { id, made } = await createDeliveries('DELIVERED', 'EXHAUSTED', 'PENDING', 'EXHAUSTED');
     await createDeliveries('EXHAUSTED');
     const rows = made.map(({ body: _, attempts: __, ...row }: Delivery & { body?: string; attempts?: unknown }) => row);
@@ -62,7 +62,7 @@ describe('GET /webhooks/:id/deliveries', () => {
     expect((await list(id, '?page=9')).body).toMatchObject({ data: [], meta: { totalCount: 4 } });
   });
 
-  it('limits a delivery list and its totalCount to 100,000 deliveries', { timeout: 60_000 }, async () => {
+  it('limits delivery lists to 100,000 deliveries', { timeout: 60_000 }, async () => {
     const { id } = await workspace.createWebhook();
     await execute(
       api.databaseUrl,
@@ -79,7 +79,7 @@ describe('GET /webhooks/:id/deliveries', () => {
 });
 
 describe('GET /deliveries/:id', () => {
-  it('returns the body and attempts of a delivery, but hides responses from private networks', async () => {
+  it('hides responses from private networks in the attempts of a delivery', async () => {
     const { made } = await createDeliveries('EXHAUSTED');
     const deliveryId = made[0]?.id ?? 0;
     const startedAt = new Date('2026-11-20T10:00:00Z');
@@ -88,7 +88,7 @@ describe('GET /deliveries/:id', () => {
       data: [
         { ...attempt, number: 1, error: 'no response within 15 seconds' },
         { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
-        // The API hides this response, because it may come from a private network.
+        // The API never returns `answer`, because it can contain a response from a private network.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
       ],
     });
@@ -134,7 +134,7 @@ describe('POST /deliveries/:id/replay', () => {
     },
   );
 
-  it('ignores a replay of a delivery that a worker is sending', async () => {
+  it('ignores a replay request for a delivery that a worker is sending', async () => {
     const { made } = await createDeliveries('PENDING');
     const { id } = made[0] as Delivery;
     const claim = '00000000-0000-4000-8000-000000000000';
@@ -144,7 +144,7 @@ describe('POST /deliveries/:id/replay', () => {
     expect(await api.prisma.delivery.findFirst({ where: { id } })).toMatchObject({ claim });
   });
 
-  it('rejects a replay for a deactivated subscription and changes no delivery', async () => {
+  it('rejects a replay request if the subscription is deactivated', async () => {
     const { id: webhookId, made } = await createDeliveries('EXHAUSTED');
     await workspace.call('DELETE', `/webhooks/${webhookId}`);
     const answer = await workspace.call('POST', `/deliveries/${made[0]?.id}/replay`);

@@ -15,7 +15,7 @@ afterAll(() => api.close());
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('GET /me', () => {
-  it('returns the API key of the request without its secret, with its user and workspace', async () => {
+  it('returns details of the API key in GET /me, but not its secret', async () => {
     const expiresAt = new Date(Date.now() + 60_000);
     const key = await workspace.createKey({ scopes: ['kb:read', 'users:read'], expiresAt });
     const { status, body, text } = await api.call({ method: 'GET', path: '/api/public/v1/me', key });
@@ -38,7 +38,7 @@ describe('GET /me', () => {
     expect(text).not.toContain(key);
   });
 
-  it('returns the remaining quota of every rate limit, and counts GET /me in two of the rate limits', async () => {
+  it('returns the remaining quota of every rate limit in GET /me', async () => {
     const owner = await createWorkspace(api);
     await owner.call('GET', '/tickets');
     await owner.call('GET', '/tickets');
@@ -52,7 +52,7 @@ describe('GET /me', () => {
     expect((await owner.call('GET', '/me')).body.data.limits[1]).toMatchObject({ name: 'tickets', remaining: 28 });
   });
 
-  it('returns in GET /me the user and workspace to which the API key belongs', async () => {
+  it('returns the user and the workspace of the API key in GET /me', async () => {
     const other = await createWorkspace(api);
     const [mine, theirs] = await Promise.all([workspace.call('GET', '/me'), other.call('GET', '/me')]);
     expect(mine.body.data.user.id).toBe(workspace.userId);

@@ -33,7 +33,7 @@ describe('GET /projects/:id', () => {
     expect(body).toEqual({ success: true, data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp } });
   });
 
-  it('returns null or the default value for project fields that were not set', async () => {
+  it('returns null or a default value for project fields that are not set', async () => {
     const { id } = await workspace.createProject();
     expect((await workspace.call('GET', `/projects/${id}`)).body.data).toMatchObject({
       description: null,
@@ -82,21 +82,21 @@ describe('GET /projects', () => {
 });
 
 describe('createProject, which the command line calls', () => {
-  it.each(['key', 'name'])('requires the field %s for a new project, and rejects NUL in this field', (name) => {
+  it.each(['key', 'name'])('rejects a new project if %s is missing or contains NUL', (name) => {
     const fields = { key: 'OFFICE', name: 'New office' };
     expect(NewProject.safeParse(fields).success).toBe(true);
     expect(NewProject.safeParse({ ...fields, [name]: undefined }).success).toBe(false);
     expect(NewProject.safeParse({ ...fields, [name]: 'A\0' }).success).toBe(false);
   });
 
-  it('rejects a project key that exists in the workspace, but accepts the same key in another workspace', async () => {
+  it('requires project keys to be unique within a workspace', async () => {
     await workspace.createProject({ key: 'TWICE' });
     const again = workspace.createProject({ key: 'TWICE' });
     await expect(again).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'key' }] });
     expect((await (await createWorkspace(api)).createProject({ key: 'TWICE' })).key).toBe('TWICE');
   });
 
-  it('rejects an inactive user and a user of another tenant as the manager of a new project', async () => {
+  it('rejects a project manager who is inactive or in another tenant', async () => {
     const inactive = await deactivateUser(workspace.context, (await workspace.createUser()).email);
     const foreign = await (await createWorkspace(api)).createUser();
     for (const { id: managerId } of [inactive, foreign]) {

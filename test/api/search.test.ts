@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const find = (path: string, q: string, owner = workspace) => owner.call('GET', `${path}q=${encodeURIComponent(q)}`);
 
-/** Returns the titles of the tickets that match a search query, in list order. */
+/** Returns the titles of the tickets that match a search query, in the order of the list. */
 async function titles(q: string, filters = ''): Promise<string> {
   const { status, body, text } = await find(`/tickets?perPage=100&${filters}`, q);
   expect(status, text).toBe(200);
@@ -53,7 +53,7 @@ describe('search on tickets', () => {
     ['drops vpn', 'VPN drops'],
     ['vpn  printer', 'Printer'],
     ['vpn toner', ''],
-    // Only the last word of a query matches as a prefix.
+    // Only the last word of a query can be a prefix.
     ['vp', 'Printer | VPN drops'],
     ['vpn dr', 'VPN drops'],
     ['vp drops', ''],
@@ -61,7 +61,7 @@ describe('search on tickets', () => {
     ['köln', 'VPN drops'],
     ['KÖLN', 'VPN drops'],
     ['koln', ''],
-    // In queries and in texts, characters other than letters and digits separate words.
+    // In queries and texts, every character except letters and digits separates words.
     ['e-mail', 'E-mail'],
     ['mail', 'E-mail'],
     ['ada.okafor@example.com', 'E-mail'],
@@ -78,7 +78,7 @@ describe('search on tickets', () => {
     ["won't", '„Dock“ – won’t wake… 😀 → see «Hub»'],
     ['naïve straße', '„Dock“ – won’t wake… 😀 → see «Hub»'],
     ['東京 öl', '„Dock“ – won’t wake… 😀 → see «Hub»'],
-    // A letter with an accent can be one code point or two.
+    // A letter with an accent can consist of one or two code points.
     ['résumé brûlée', 'Re\u0301sume\u0301'],
     ['cre\u0300me RE\u0301SUM', 'Re\u0301sume\u0301'],
     ['re', ''],
@@ -99,7 +99,7 @@ describe('search on tickets', () => {
     expect(await titles(q)).toBe(found);
   });
 
-  it('finds a ticket by its ticket number, and also tickets that mention this number', async () => {
+  it('finds tickets that have or mention a ticket number', async () => {
     expect(first.ticketNumber).toBe('INC-1');
     for (let i = 7; i <= 12; i++) await workspace.createTicket({ title: `Number ${i}`, description: 'x' });
     expect(await titles('INC-1')).toBe('Follow-up | VPN drops');
@@ -109,7 +109,7 @@ describe('search on tickets', () => {
     expect(await titles('PRB-1')).toBe('');
   });
 
-  it('finds tickets by their current texts, and combines search with filters, sorting and pages', async () => {
+  it('combines ticket search with filters, sorting and pagination', async () => {
     const owner = await createWorkspace(api);
     const made: Ticket[] = [];
     for (const title of ['scanner a', 'scanner b', 'scanner c', 'scanner d']) {
@@ -130,7 +130,7 @@ describe('search on tickets', () => {
     expect(await ids('q=mouse&page=9')).toEqual([2]);
   });
 
-  it('finds a ticket by each of 10,000 words, but not by a word of 60,000 characters', async () => {
+  it('indexes 10,000 words of a ticket, but no word of 60,000 characters', async () => {
     const words = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`).join(' ');
     const long = `zzz${'y'.repeat(60_000)}`;
     await workspace.createTicket({ title: 'Many words', description: words });
@@ -143,10 +143,10 @@ describe('search on tickets', () => {
     expect(await titles(`qqq${'y'.repeat(150)}`)).toBe('A longer word');
   });
 
-  it('limits the totalCount of a ticket search to 10,000, and finds older matches with filters', async () => {
+  it('applies filters before limiting a ticket search to 10,000 matches', async () => {
     const owner = await createWorkspace(api);
     const { tenantId, userId } = owner;
-    // Inserts more rows than one partition of the search index covers.
+    // A partition of the search index covers 32,768 tickets, so 40,000 tickets need two partitions.
     const insert = (sql: string) => api.owner.pool.query(`INSERT INTO ${sql}`);
     await insert(`ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 40000, 40000)`);
     for (let from = 1; from < 40_000; from += 5000) {
@@ -172,7 +172,7 @@ describe('search on tickets', () => {
     expect(rare.meta).toEqual({ page: 1, perPage: 20, totalCount: 2 });
     expect(numbers((await list('q=rare&sort=id')).data)).toEqual([20_000, 40_000]);
 
-    // The server applies filters before it stops at 10,000 matches, so it finds older matches.
+    // The server applies filters before it limits the matches to 10,000, so filters find older tickets.
     await api.owner.pool.query(
       `UPDATE tickets SET type = 'PROBLEM' WHERE tenant_id = ${tenantId} AND ordinal IN (7, 9)`,
     );
@@ -185,8 +185,8 @@ describe('search on tickets', () => {
     await insert(`ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, ${userId} FROM tickets
       WHERE tenant_id = ${tenantId} AND ordinal < 3`);
     expect(numbers((await list(`q=common&watcherUserId=${userId}`)).data)).toEqual([2, 1]);
-    // If the search and the filter each match more than 10,000 tickets, the server marks the total as capped, because
-    // it may have missed matches.
+    // If the search and the filter each match more than 10,000 tickets, the server can miss matches. It then marks the
+    // total as capped.
     const madeAt = (ordinal: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ordinal * 1000).toISOString();
     const broad = await list(`q=common&createdBefore=${madeAt(25_000)}`);
     expect(broad.meta).toMatchObject({ totalCount: 0, totalCountCapped: true });
@@ -227,7 +227,7 @@ describe('search on the other lists', () => {
     expect(await emails('plumber')).toEqual([]);
   });
 
-  it('finds projects by key, name and description, and tasks by title and description', async () => {
+  it('finds projects and tasks by each of their text fields', async () => {
     const project = await workspace.createProject({ key: 'OFFICE7', name: 'Move', description: 'Desks on floor 3' });
     const other = await workspace.createProject({ key: 'OTHER7', name: 'Move, too' });
     const keys = async (q: string) => (await find('/projects?', q)).body.data.map(({ key }: Project) => key);
@@ -243,7 +243,7 @@ describe('search on the other lists', () => {
     expect(await tasks('floor')).toEqual([]);
   });
 
-  it('finds all matching tasks of a project when other projects have 10,050 newer matches', async () => {
+  it('finds matching tasks of a project even if another project has 10,050 newer matches', async () => {
     const owner = await createWorkspace(api);
     const [mine, other] = [await owner.createProject(), await owner.createProject()];
     for (const title of ['Order cables', 'Lay cables', 'Order desks']) await owner.createTask({ title }, mine);
@@ -282,7 +282,7 @@ describe.each(['/tickets', '/assets', '/users', '/projects'])('search on %s', (p
 });
 
 describe('a list query that exceeds the statement timeout', () => {
-  it('returns QUERY_TOO_BROAD when a list query exceeds the statement timeout', async () => {
+  it('returns QUERY_TOO_BROAD if a list query exceeds the statement timeout', async () => {
     const logged: { msg: string }[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
     const slow = await startApi({ databaseUrl: api.databaseUrl, env: { STATEMENT_TIMEOUT_MS: '1000' }, logger });
@@ -312,7 +312,7 @@ describe('a list query that exceeds the statement timeout', () => {
 });
 
 describe('search_texts()', () => {
-  it('rejects the SQL function search_texts() without a tenant and for the system role', async () => {
+  it('rejects a call of search_texts() without a tenant or from the system role', async () => {
     const call = "SELECT * FROM search_texts('tickets', 'vpn', true, 10)";
     await expect(api.owner.pool.query(call)).rejects.toThrow('without a tenant');
     await expect(api.databases.system.pool.query(call)).rejects.toThrow('permission denied');

@@ -20,16 +20,13 @@ const create = (fields: object = {}) =>
   workspace.call('POST', `/projects/${project.id}/tasks`, { title: 'Order cables', ...fields });
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tasks/${id}`, body);
 
-/**
- * Returns a task as the task list contains it. Requests only the first page, so pass one of the 5 newest tasks of its
- * project.
- */
+/** Returns a task from the first page of its project's task list. The task must be one of the 5 newest tasks. */
 async function read({ id, projectId }: Task): Promise<Task> {
   const { body } = await workspace.call('GET', `/projects/${projectId}/tasks?perPage=5`);
   return body.data.find((task: Task) => task.id === id);
 }
 
-/** Request fields that both POST and PATCH reject. */
+/** Invalid fields that both POST and PATCH reject. */
 const invalidFields: [string, object, string][] = [
   ['null as title', { title: null }, 'title'],
   ['a blank title', { title: ' \n' }, 'title'],
@@ -54,7 +51,7 @@ const invalidFields: [string, object, string][] = [
 ];
 
 describe('POST /projects/:id/tasks', () => {
-  it('fills in the defaults of a new task', async () => {
+  it('uses default values for missing fields of a new task', async () => {
     const answer = await create();
     expect(answer.status).toBe(201);
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -91,7 +88,7 @@ describe('POST /projects/:id/tasks', () => {
     expect(await read(data)).toEqual(data);
   });
 
-  it('treats null in a field of a new task as an absent field', async () => {
+  it('treats a null field of a new task like a missing field', async () => {
     const fields = { description: null, assigneeId: null, startDate: null, dueDate: null };
     const answer = await create({ ...fields, priority: null });
     expect(answer.status, answer.text).toBe(201);
@@ -111,7 +108,7 @@ describe('POST /projects/:id/tasks', () => {
     expect(await read(answer.body.data)).toEqual(answer.body.data);
   });
 
-  it('trims a task title before the length check', async () => {
+  it('trims a task title before checking its length', async () => {
     expect((await create({ title: ` ${'x'.repeat(255)}\n` })).body.data.title).toBe('x'.repeat(255));
   });
 
@@ -123,7 +120,7 @@ describe('POST /projects/:id/tasks', () => {
     expect(errorOf(await create(fields))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('rejects an inactive assignee of a new task', async () => {
+  it('rejects an inactive assignee for a new task', async () => {
     const { id } = await deactivateUser(workspace.context, (await workspace.createUser()).email);
     expect(errorOf(await create({ assigneeId: id }))).toMatchObject({
       code: 'INVALID_REFERENCE',
@@ -133,7 +130,7 @@ describe('POST /projects/:id/tasks', () => {
 });
 
 describe('GET /tasks/:taskId', () => {
-  it('returns a task by id exactly as in the task list of the project', async () => {
+  it('returns a task by id with the same fields as in the task list', async () => {
     const task = await workspace.createTask();
     expect((await workspace.call('GET', `/tasks/${task.id}`)).body).toEqual({ success: true, data: task });
     expect(await read(task)).toEqual(task);
@@ -233,28 +230,25 @@ describe('PATCH /tasks/:taskId', () => {
     expect(await read(before)).toEqual(before);
   });
 
-  it.each(TaskStatus.options)(
-    'changes the task status from %s to every other status, and updates completedAt',
-    async (from) => {
-      for (const to of TaskStatus.options) {
-        const { id } = (await create()).body.data;
-        const { data: before } = (await patch(id, { status: from })).body;
-        const since = now.toISOString();
-        now = new Date(now.getTime() + 60_000);
-        const answer = await patch(id, { status: to });
-        expect(answer.status, answer.text).toBe(200);
-        const completedAt = to !== 'DONE' ? null : from === 'DONE' ? since : now.toISOString();
-        expect(answer.body.data).toEqual({
-          ...before,
-          status: to,
-          completedAt,
-          updatedAt: from === to ? before.updatedAt : answer.body.data.updatedAt,
-        });
-      }
-    },
-  );
+  it.each(TaskStatus.options)('changes the status of a task from %s to every other status', async (from) => {
+    for (const to of TaskStatus.options) {
+      const { id } = (await create()).body.data;
+      const { data: before } = (await patch(id, { status: from })).body;
+      const since = now.toISOString();
+      now = new Date(now.getTime() + 60_000);
+      const answer = await patch(id, { status: to });
+      expect(answer.status, answer.text).toBe(200);
+      const completedAt = to !== 'DONE' ? null : from === 'DONE' ? since : now.toISOString();
+      expect(answer.body.data).toEqual({
+        ...before,
+        status: to,
+        completedAt,
+        updatedAt: from === to ? before.updatedAt : answer.body.data.updatedAt,
+      });
+    }
+  });
 
-  it('keeps updatedAt of a task when no field changes', async () => {
+  it('does not change updatedAt of a task if no other field changes', async () => {
     const made = await workspace.createTask({ assigneeId: workspace.userId, dueDate: '2026-11-27' });
     const { data: before } = (await patch(made.id, { status: 'DONE' })).body;
     now = new Date(now.getTime() + 60_000);
@@ -268,7 +262,7 @@ describe('PATCH /tasks/:taskId', () => {
     }
   });
 
-  it('rejects an inactive user as a new assignee of a task, but keeps an inactive current assignee', async () => {
+  it('accepts an inactive assignee only if the task already has this assignee', async () => {
     const user = await workspace.createUser();
     const { id } = await workspace.createTask({ assigneeId: user.id });
     await deactivateUser(workspace.context, user.email);
@@ -280,7 +274,7 @@ describe('PATCH /tasks/:taskId', () => {
     });
   });
 
-  it('applies all of 6 concurrent changes to different fields of a task', async () => {
+  it('applies 6 concurrent changes to different fields of a task', async () => {
     const task = await workspace.createTask();
     const fields = {
       title: 'T',

@@ -4,7 +4,8 @@ import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /**
- * Compares each item of a bulk response with the response of the equivalent single request (docs/decisions/tickets.md).
+ * Compares each result in a bulk response with the response to an equivalent single request
+ * (docs/decisions/tickets.md).
  */
 let api: Api;
 let workspace: Workspace;
@@ -30,7 +31,7 @@ async function bulk(method: 'POST' | 'PATCH', tickets: unknown, of = workspace):
   return answer.body.data;
 }
 
-/** Converts the response of a single request to the result of a bulk item. */
+/** Converts the response to a single request to the expected result of a bulk item. */
 function asItem({ status, body }: Answer): ItemResult {
   if (body.success) return { status, data: body.data };
   const { requestId: _, ...error } = body.error;
@@ -38,7 +39,7 @@ function asItem({ status, body }: Answer): ItemResult {
 }
 
 describe('POST /tickets/bulk', () => {
-  it('creates the tickets of a bulk request in request order with consecutive numbers', async () => {
+  it('creates tickets with consecutive numbers in the order of the bulk request', async () => {
     const own = await createWorkspace(api);
     await own.createTicket();
     const types = ['INCIDENT', 'CHANGE', 'INCIDENT', 'SERVICE_REQUEST', 'PROBLEM', 'CHANGE'];
@@ -64,7 +65,7 @@ describe('POST /tickets/bulk', () => {
     expect((await own.createTicket()).ticketNumber).toBe('INC-4');
   });
 
-  it('accepts all ticket fields in each item of a bulk create', async () => {
+  it('accepts all ticket fields in a bulk create item', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const full = {
       ...ticket,
@@ -101,7 +102,7 @@ describe('POST /tickets/bulk', () => {
     ['no fields', async () => ({})],
   ];
 
-  it('rejects an invalid bulk create item with the same error as POST, and creates the valid items', async () => {
+  it('returns the same error for an invalid bulk create item as for POST /tickets', async () => {
     for (const [name, fault] of faults) {
       const wrong = await fault();
       const single = asItem(await workspace.call('POST', '/tickets', wrong));
@@ -118,13 +119,13 @@ describe('POST /tickets/bulk', () => {
     ['a number', 7],
     ['a string', 'x'],
     ['an array', []],
-  ])('rejects %s as an item of a bulk create, and creates the valid items', async (_, wrong) => {
+  ])('rejects %s as a bulk create item, but creates the valid tickets', async (_, wrong) => {
     const [made, rejected] = await bulk('POST', [ticket, wrong]);
     expect(made.status).toBe(201);
     expect(rejected).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
-  it('returns an error for each item when all 100 items of a bulk create are invalid', async () => {
+  it('returns an error for each of 100 invalid bulk create items', async () => {
     const answers = await bulk(
       'POST',
       Array.from({ length: 100 }, () => ({})),
@@ -133,7 +134,7 @@ describe('POST /tickets/bulk', () => {
     for (const { status } of answers) expect(status).toBe(400);
   });
 
-  it('emits ticket.created for each ticket of a bulk create in order, once per subscription', async () => {
+  it('emits ticket.created for each ticket of a bulk create, in request order', async () => {
     const own = await createWorkspace(api);
     const hooks = [await own.createWebhook(), await own.createWebhook({ events: ['ticket.updated'] })];
     const answers = await bulk('POST', [ticket, {}, { ...ticket, title: 'Second' }], own);
@@ -147,7 +148,7 @@ describe('POST /tickets/bulk', () => {
 });
 
 describe('PATCH /tickets/bulk', () => {
-  it('updates each ticket of a bulk request and returns the updated ticket', async () => {
+  it('updates and returns every ticket of a bulk update', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const [a, b, c] = [await workspace.createTicket(), await workspace.createTicket(), await workspace.createTicket()];
     const answers = await bulk('PATCH', [
@@ -171,7 +172,7 @@ describe('PATCH /tickets/bulk', () => {
     }
   });
 
-  it('removes the watchers of one ticket in a bulk update and keeps the watchers of the other tickets', async () => {
+  it('changes the watchers of one ticket in a bulk update without affecting other tickets', async () => {
     const users = await Promise.all([1, 2, 3].map(async () => (await workspace.createUser()).id));
     const watcherUserIds = users.toSorted((x, y) => x - y);
     const [a, b] = [await workspace.createTicket({ watcherUserIds }), await workspace.createTicket({ watcherUserIds })];
@@ -183,7 +184,7 @@ describe('PATCH /tickets/bulk', () => {
     expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
   });
 
-  it('rejects an invalid bulk update item with the same error as PATCH, and applies the valid items', async () => {
+  it('returns the same error for an invalid bulk update item as for PATCH /tickets/{id}', async () => {
     const closed = await workspace.createTicket();
     await workspace.call('PATCH', `/tickets/${closed.id}`, { status: 'CANCELLED' });
     const full = await workspace.createTicket({
@@ -234,7 +235,7 @@ describe('PATCH /tickets/bulk', () => {
     [{ id: '1', title: 'x' }],
     [{ id: 1.5, title: 'x' }],
     [{ id: 0, title: 'x' }],
-  ])('rejects the bulk update item %j and applies the valid items', async (wrong) => {
+  ])('rejects the bulk update item %j, but applies the valid items', async (wrong) => {
     const made = await workspace.createTicket();
     const [changed, rejected] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
     expect(changed.status).toBe(200);
@@ -262,13 +263,13 @@ describe('PATCH /tickets/bulk', () => {
     expect(answers[2].data).toMatchObject({ id: a.id, parentId: above.id });
     const [made] = await bulk('POST', [{ ...ticket, parentId: 'PRB-1' }], own);
     expect(made.data.parentId).toBe(above.id);
-    // Another workspace has no tickets with these ticket numbers.
+    // A new workspace has no ticket PRB-1.
     expect(await bulk('PATCH', [{ id: 'PRB-1', title: 'x' }], await createWorkspace(api))).toMatchObject([
       { status: 404 },
     ]);
   });
 
-  it('rejects a bulk update that contains the same ticket by id and by number', async () => {
+  it('rejects a bulk update that lists a ticket by both id and number', async () => {
     const made = await workspace.createTicket();
     const tickets = [{ id: made.id, title: 'x' }, {}, { id: made.ticketNumber, title: 'y' }];
     expect(errorOf(await workspace.call('PATCH', '/tickets/bulk', { tickets }))).toMatchObject({
@@ -284,7 +285,7 @@ describe('PATCH /tickets/bulk', () => {
   });
 
   it.each([null, '', 'n/a', 0, 1.5])(
-    'rejects both items with the invalid id %j in a bulk update, and applies the valid item',
+    'rejects all bulk update items with the invalid id %j, but applies valid items',
     async (id) => {
       const { id: made } = await workspace.createTicket();
       const answers = await bulk('PATCH', [
@@ -297,7 +298,7 @@ describe('PATCH /tickets/bulk', () => {
     },
   );
 
-  it('considers the parents that earlier items of a bulk update set when it checks a parentId for cycles', async () => {
+  it('checks for parentId cycles after each item of a bulk update', async () => {
     const make = async (parentId?: number) => (await workspace.createTicket({ parentId })).id;
     const [a, b, c] = [await make(), await make(), await make()];
     const circle = [
@@ -308,7 +309,7 @@ describe('PATCH /tickets/bulk', () => {
     const answers = await bulk('PATCH', circle);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(answers[2].error.message).toBe('parentId must not be the ticket itself or one of its descendants');
-    // The first item removes the parent of a ticket, so the second item can use that ticket as a parent.
+    // The first item removes the parent of `below`. The second item can then set `below` as the parent of `top`.
     const [top, below] = [await make(), await make()];
     await workspace.call('PATCH', `/tickets/${below}`, { parentId: top });
     const turned = await bulk('PATCH', [
@@ -318,7 +319,7 @@ describe('PATCH /tickets/bulk', () => {
     expect(turned.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('emits ticket.updated with the changes for each changed ticket of a bulk update', async () => {
+  it('emits ticket.updated for each ticket that a bulk update changes', async () => {
     const own = await createWorkspace(api);
     const [a, b] = [await own.createTicket(), await own.createTicket()];
     await own.createWebhook();
@@ -333,7 +334,7 @@ describe('PATCH /tickets/bulk', () => {
     ]);
   });
 
-  it('locks the tickets of a bulk update in the order of their ids', async () => {
+  it('locks the tickets of a bulk update in id order', async () => {
     const ids = (
       await bulk(
         'POST',
@@ -342,8 +343,8 @@ describe('PATCH /tickets/bulk', () => {
     ).map(({ data }) => data.id);
     const client = new pg.Client({ connectionString: api.databaseUrl });
     await client.connect();
-    // Without a fixed lock order, the two requests would cause a deadlock: each locks half of the tickets and waits for
-    // the other half.
+    // Without a fixed lock order, the two requests would deadlock. Each would lock half of the tickets and wait for the
+    // rest.
     await client.query(`BEGIN; SELECT FROM tickets WHERE id = ${ids[4]} FOR UPDATE`);
     const change = (title: string) => ids.map((id) => ({ id, title }));
     const both = Promise.all([bulk('PATCH', change('Up')), bulk('PATCH', change('Down').toReversed())]);
@@ -410,7 +411,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count()).toBe(before);
   });
 
-  it('writes no ticket when the database fails during a bulk request', async () => {
+  it('writes no ticket if the database fails during a bulk request', async () => {
     const title = `Fails ${unique()}`;
     const { id } = await workspace.createTicket();
     await api.owner.pool.query(`ALTER TABLE tickets ADD CONSTRAINT none CHECK (title <> '${title}') NOT VALID`);
@@ -426,7 +427,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count({ where: { tenantId: workspace.tenantId, title: 'Good' } })).toBe(0);
   });
 
-  it('counts a bulk request as a single request in the rate limit', async () => {
+  it('counts a bulk request as one request in the rate limit', async () => {
     const tickets = [
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'x' },
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'y' },
@@ -445,7 +446,7 @@ async function inactiveUser(): Promise<number> {
   return id;
 }
 
-/** Returns the actor that events contain for requests with the API key of the workspace. */
+/** Returns the event actor for changes that the API key of the workspace makes. */
 function getActor({ context: { userId, keyId } }: Workspace): object {
   return { userId: Number(userId), keyId: Number(keyId) };
 }

@@ -98,7 +98,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     await owner.createTicket({ title: 'b', requesterId: ada, parentId, watcherUserIds: [ada, owner.userId] });
     await owner.createTicket({ title: 'c', parentId, assigneeId: owner.userId, priority: 'HIGH' });
     await owner.createTicket({ title: 'd', requesterId: ada, watcherUserIds: [owner.userId] });
-    // The creation times have a different order than the ids, so the test can tell the two sort orders apart.
+    // The order of the creation times differs from the order of the ids, so sorting by the wrong field fails the test.
     for (const [title, created] of Object.entries({ a: day(2), b: day(1), c: day(3), d: day(4) })) {
       await api.prisma.ticket.updateMany({ where: { tenantId: owner.tenantId, title }, data: { createdAt: created } });
     }
@@ -126,8 +126,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
-    // Times in filters can have more digits than the stored milliseconds. This time is just after the creation of a
-    // ticket.
+    // Tests a filter time that is 100 ns after the creation of a ticket. Stored times have millisecond precision.
     [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
     [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
     ['createdSince=2026-01-02T01:00:00%2B01:00', 'd c a'],
@@ -167,7 +166,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  it('limits the totalCount of a filtered ticket list to 100,000, and returns all pages up to this limit', async () => {
+  it('limits filtered ticket lists to 100,000 tickets', async () => {
     const many = await createWorkspace(api);
     const { tenantId, userId } = many;
     const load = (from: number, to: number) =>
@@ -201,18 +200,21 @@ describe('GET /tickets, oldest first', () => {
     ['status=OPEN,PENDING', 'a b c d'],
     ['type=INCIDENT&status=OPEN', 'a b d'],
     ['status=CLOSED', ''],
-  ])('lists tickets with the filter "%s" oldest first, without gaps or duplicates in pages', async (query, titles) => {
-    const owner = await createWorkspace(api);
-    for (const title of 'abcde') await owner.createTicket({ title });
-    const [e, , c] = (await owner.call('GET', '/tickets')).body.data;
-    await owner.call('PATCH', `/tickets/${c.id}`, { status: 'PENDING' });
-    await owner.call('PATCH', `/tickets/${e.id}`, { status: 'RESOLVED' });
-    const list = async (more: string) => (await owner.call('GET', `/tickets?${query}&sort=id&${more}`)).body;
-    expect((await list('')).data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`perPage=2&page=${page}`)));
-    expect(pages.flatMap(({ data }) => data.map(({ title }: Ticket) => title)).join(' ')).toBe(titles);
-    expect(new Set(pages.map(({ meta }) => meta.totalCount))).toEqual(
-      new Set([titles.length === 0 ? 0 : titles.split(' ').length]),
-    );
-  });
+  ])(
+    'lists tickets oldest first with the filter "%s", without gaps or duplicates between pages',
+    async (query, titles) => {
+      const owner = await createWorkspace(api);
+      for (const title of 'abcde') await owner.createTicket({ title });
+      const [e, , c] = (await owner.call('GET', '/tickets')).body.data;
+      await owner.call('PATCH', `/tickets/${c.id}`, { status: 'PENDING' });
+      await owner.call('PATCH', `/tickets/${e.id}`, { status: 'RESOLVED' });
+      const list = async (more: string) => (await owner.call('GET', `/tickets?${query}&sort=id&${more}`)).body;
+      expect((await list('')).data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
+      const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`perPage=2&page=${page}`)));
+      expect(pages.flatMap(({ data }) => data.map(({ title }: Ticket) => title)).join(' ')).toBe(titles);
+      expect(new Set(pages.map(({ meta }) => meta.totalCount))).toEqual(
+        new Set([titles.length === 0 ? 0 : titles.split(' ').length]),
+      );
+    },
+  );
 });

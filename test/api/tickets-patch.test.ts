@@ -26,7 +26,7 @@ async function inactiveUser(): Promise<User> {
   return deactivateUser(workspace.context, (await workspace.createUser()).email);
 }
 
-/** Creates a ticket with the given status, in as few status changes as possible. */
+/** Creates a ticket and changes it to the given status in as few steps as possible. */
 async function createTicketIn(status: TicketStatus): Promise<Ticket> {
   const made = await workspace.createTicket();
   if (status === 'OPEN') return made;
@@ -71,7 +71,7 @@ describe('PATCH /tickets/:id', () => {
     expect(errorOf(await theirs.call('POST', '/tickets', { ...ticket, parentId: 'PRB-1' }))).toMatchObject(unknown);
   });
 
-  it('sets assignee, watchers and parent of a ticket, and clears optional fields set to null', async () => {
+  it('sets and clears the optional fields of a ticket', async () => {
     const { id: parentId } = await workspace.createTicket();
     const before = await workspace.createTicket({ categoryConfigId: 'cfg', customFields: { a: 1 } });
     const fields = { assigneeId: workspace.userId, watcherUserIds: [workspace.userId], parentId, resolution: 'Done.' };
@@ -119,7 +119,7 @@ describe('PATCH /tickets/:id', () => {
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('rejects a ticket change that leaves the ticket with neither category nor categoryConfigId', async () => {
+  it('rejects a ticket change if both category and categoryConfigId would be null', async () => {
     const { id } = await workspace.createTicket();
     const rejected = [{ category: null }, { category: null, categoryConfigId: null }];
     for (const body of rejected) {
@@ -133,7 +133,7 @@ describe('PATCH /tickets/:id', () => {
     expect((await patch(id, { category: 'OTHER', categoryConfigId: null })).status).toBe(200);
   });
 
-  it('keeps updatedAt of a ticket when no field changes', async () => {
+  it('does not change updatedAt of a ticket if no other field changes', async () => {
     const { id: watcher } = await workspace.createUser();
     const { id } = await workspace.createTicket({
       watcherUserIds: [watcher, workspace.userId],
@@ -160,7 +160,7 @@ describe('PATCH /tickets/:id', () => {
     }
   });
 
-  it('stores -0 in customFields of a ticket as 0', async () => {
+  it('stores -0 in the customFields of a ticket as 0', async () => {
     const before = await workspace.createTicket({ customFields: { n: 0 } });
     const answer = await patch(before.id, '{"customFields":{"n":-0}}');
     expect(answer.body.data).toEqual(before);
@@ -206,28 +206,34 @@ describe('PATCH /tickets/:id', () => {
       },
     );
 
-    it.each(TicketStatus.options)('does not change a ticket if a PATCH sets its current status %s', async (status) => {
-      const before = await createTicketIn(status);
-      now = new Date(now.getTime() + 60_000);
-      const answer = await patch(before.id, { status });
-      expect(answer.status).toBe(200);
-      expect(answer.body.data).toEqual(before);
-    });
+    it.each(TicketStatus.options)(
+      'does not change a ticket if a PATCH request contains its current status %s',
+      async (status) => {
+        const before = await createTicketIn(status);
+        now = new Date(now.getTime() + 60_000);
+        const answer = await patch(before.id, { status });
+        expect(answer.status).toBe(200);
+        expect(answer.body.data).toEqual(before);
+      },
+    );
 
-    it.each(['CLOSED', 'CANCELLED'] as const)('accepts field changes of a ticket in status %s', async (status) => {
-      const { id, resolvedAt, closedAt } = await createTicketIn(status);
-      const fields = { title: 'Changed', priority: 'LOW', resolution: 'As said.', customFields: { a: 1 } };
-      expect((await patch(id, { ...fields, status })).body.data).toMatchObject({
-        ...fields,
-        status,
-        resolvedAt,
-        closedAt,
-      });
-    });
+    it.each(['CLOSED', 'CANCELLED'] as const)(
+      'accepts changes to the fields of a ticket with the status %s',
+      async (status) => {
+        const { id, resolvedAt, closedAt } = await createTicketIn(status);
+        const fields = { title: 'Changed', priority: 'LOW', resolution: 'As said.', customFields: { a: 1 } };
+        expect((await patch(id, { ...fields, status })).body.data).toMatchObject({
+          ...fields,
+          status,
+          resolvedAt,
+          closedAt,
+        });
+      },
+    );
   });
 
   describe('customFields', () => {
-    it('merges ticket customFields and removes fields set to null', async () => {
+    it('merges ticket customFields and removes fields that are set to null', async () => {
       const { id } = await workspace.createTicket({ customFields: { a: 1, b: [1, 2], c: 'x' } });
       expect((await patch(id, { customFields: { b: [3], d: true } })).body.data.customFields).toEqual({
         a: 1,
@@ -239,7 +245,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual({ b: [3], d: true, e: [null] });
     });
 
-    it('checks the limits of ticket customFields after the merge', async () => {
+    it('checks the limits of ticket customFields after merging them', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
       const rejected = await patch(id, { customFields: { k50: 1 } });
       expect(errorOf(rejected)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'customFields' }] });
@@ -253,7 +259,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await patch(large.id, { customFields: { k: null, l: 'x'.repeat(16_000) } })).status).toBe(200);
     });
 
-    it('accepts a change of more than 50 customFields if the merged fields are within the limits', async () => {
+    it('accepts a change of more than 50 customFields if the result is within the limits', async () => {
       const { id } = await workspace.createTicket({ customFields: keys(50) });
       const removed = Object.fromEntries(Object.keys(keys(50)).map((name) => [name, null]));
       const answer = await patch(id, { customFields: { ...removed, ...keys(10, 50) } });
@@ -276,7 +282,7 @@ describe('PATCH /tickets/:id', () => {
       }
     });
 
-    it('keeps an inactive user who is already the assignee or a watcher of a ticket', async () => {
+    it('keeps an inactive assignee or watcher of a ticket', async () => {
       const user = await workspace.createUser();
       const { id } = await workspace.createTicket({ assigneeId: user.id, watcherUserIds: [user.id] });
       await deactivateUser(workspace.context, user.email);
@@ -302,7 +308,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(first)).toEqual(chain[0]);
     });
 
-    it('accepts every ticket that is not a descendant as parentId, including the current parent', async () => {
+    it('accepts a parentId if the parent is not a descendant of the ticket', async () => {
       const [a, b, c] = (await made(3)).map(({ id }) => id) as [number, number, number];
       for (const [child, parentId] of [
         [b, a],
@@ -316,22 +322,25 @@ describe('PATCH /tickets/:id', () => {
       }
     });
 
-    it.each([2, 3])('rejects one of %i concurrent parentId changes that together create a cycle', async (length) => {
-      for (let round = 0; round < 10; round++) {
-        const ids = (await made(length)).map(({ id }) => id);
-        const answers = await Promise.all(ids.map((id, i) => patch(id, { parentId: ids[(i + 1) % length] })));
-        const rejected = answers.filter(({ status }) => status !== 200);
-        expect(rejected.map((answer) => errorOf(answer).code)).toEqual(['VALIDATION_ERROR']);
-        const parents = await Promise.all(ids.map(async (id) => (await read(id)).parentId));
-        expect(parents.filter((id) => id === null)).toHaveLength(1);
-      }
-    });
+    it.each([2, 3])(
+      'rejects one of %i concurrent parentId changes that would together create a cycle',
+      async (length) => {
+        for (let round = 0; round < 10; round++) {
+          const ids = (await made(length)).map(({ id }) => id);
+          const answers = await Promise.all(ids.map((id, i) => patch(id, { parentId: ids[(i + 1) % length] })));
+          const rejected = answers.filter(({ status }) => status !== 200);
+          expect(rejected.map((answer) => errorOf(answer).code)).toEqual(['VALIDATION_ERROR']);
+          const parents = await Promise.all(ids.map(async (id) => (await read(id)).parentId));
+          expect(parents.filter((id) => id === null)).toHaveLength(1);
+        }
+      },
+    );
   });
 
   describe('concurrent changes', () => {
     const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 
-    it('applies all of 20 concurrent changes to the customFields of a ticket', async () => {
+    it('applies 20 concurrent changes to the customFields of a ticket', async () => {
       const { id } = await workspace.createTicket();
       const fields = Object.entries(keys(20));
       const answers = await Promise.all(fields.map(([name, value]) => patch(id, { customFields: { [name]: value } })));
@@ -339,7 +348,7 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual(keys(20));
     });
 
-    it('emits the events of concurrent changes in the order of the changes', async () => {
+    it('emits ticket.updated events in the order of concurrent changes', async () => {
       const owner = await createWorkspace(api);
       await owner.createWebhook();
       const { id } = await owner.createTicket();
@@ -352,7 +361,7 @@ describe('PATCH /tickets/:id', () => {
       expect(changes.slice(1).map(({ from }) => from)).toEqual(changes.slice(0, -1).map(({ to }) => to));
     });
 
-    it('delivers a ticket change to a webhook that was created while the change waited for a lock', async () => {
+    it('delivers a ticket change to a webhook created while the change waited for a lock', async () => {
       const owner = await createWorkspace(api);
       const { id } = await owner.createTicket();
       let answer: Promise<Answer> | undefined;
@@ -368,7 +377,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await api.prisma.event.count({ where })).toBe(1);
     });
 
-    it('changes a ticket without overwriting fields and watchers that a concurrent transaction committed', async () => {
+    it('does not overwrite ticket fields that a concurrent transaction has changed', async () => {
       const { id } = (await create()).body.data;
       let answer: Promise<Answer> | undefined;
       await api.prisma.$transaction(async (tx) => {
@@ -384,7 +393,7 @@ describe('PATCH /tickets/:id', () => {
       expect(await read(id)).toEqual((await answer)?.body.data);
     });
 
-    it('rejects a concurrent ticket change that an earlier change has made invalid', async () => {
+    it('rejects a ticket change if a concurrent change has made it invalid', async () => {
       for (let round = 0; round < 5; round++) {
         const { id } = await createTicketIn('RESOLVED');
         await patch(id, { categoryConfigId: 'cfg' });

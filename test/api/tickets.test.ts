@@ -27,7 +27,7 @@ async function inactiveUser(): Promise<User> {
 }
 
 describe('POST /tickets', () => {
-  it('fills in the defaults of a new ticket', async () => {
+  it('uses default values for missing fields of a new ticket', async () => {
     const answer = await create();
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -54,7 +54,7 @@ describe('POST /tickets', () => {
     });
   });
 
-  it('creates a ticket with every field, and returns the same fields by id and in the ticket list', async () => {
+  it('returns every field of a new ticket by id and in the ticket list', async () => {
     const owner = await createWorkspace(api);
     const parent = await owner.createTicket();
     const fields = {
@@ -75,7 +75,7 @@ describe('POST /tickets', () => {
     expect((await owner.call('GET', '/tickets')).body.data).toEqual([data, parent]);
   });
 
-  it('treats null in a field of a new ticket as an absent field', async () => {
+  it('treats a null field of a new ticket like a missing field', async () => {
     const optional = ['priority', 'categoryConfigId', 'assigneeId', 'watcherUserIds', 'parentId', 'customFields'];
     const answer = await create(Object.fromEntries(optional.map((name) => [name, null])));
     expect(answer.status, answer.text).toBe(201);
@@ -102,7 +102,7 @@ describe('POST /tickets', () => {
   ])('creates a ticket with %s', async (_, fields) => {
     const answer = await create(fields);
     expect(answer.status, answer.text).toBe(201);
-    // The response has no undefined fields, so JSON.stringify removes them from the expected fields.
+    // JSON.stringify removes undefined fields, which a response can't contain.
     expect(answer.body.data).toMatchObject(JSON.parse(JSON.stringify(fields)));
   });
 
@@ -156,7 +156,7 @@ describe('POST /tickets', () => {
     },
   );
 
-  it('trims a ticket title before the length check, and trims no other field', async () => {
+  it('trims only the title of a new ticket, before checking its length', async () => {
     const fields = { title: ` \n${'x'.repeat(255)}\t `, description: ' \n', categoryConfigId: ' ' };
     expect((await create(fields)).body.data).toMatchObject({ ...fields, title: 'x'.repeat(255) });
   });
@@ -164,7 +164,7 @@ describe('POST /tickets', () => {
   describe('ticketNumber', () => {
     const numbers = async (owner: Workspace, fields: object) => (await create(fields, owner)).body.data.ticketNumber;
 
-    it('numbers the tickets of each tenant and type from 1', async () => {
+    it('numbers the tickets of each tenant and ticket type from 1', async () => {
       for (const owner of [await createWorkspace(api), await createWorkspace(api)]) {
         for (const type of TicketType.options) {
           const prefix = ticketNumberPrefixes[type];
@@ -177,7 +177,7 @@ describe('POST /tickets', () => {
       expect(ticketNumberPrefixes).toEqual({ INCIDENT: 'INC', PROBLEM: 'PRB', CHANGE: 'CHG', SERVICE_REQUEST: 'REQ' });
     });
 
-    it('leaves no gap in ticket numbers after a rejected ticket, and rejects the deletion of tickets', async () => {
+    it('leaves no gap in ticket numbers after a rejected creation or deletion', async () => {
       const owner = await createWorkspace(api);
       expect((await create({ title: '' }, owner)).status).toBe(400);
       expect((await create({ watcherUserIds: [Number.MAX_SAFE_INTEGER] }, owner)).status).toBe(400);
@@ -187,7 +187,7 @@ describe('POST /tickets', () => {
       expect(await numbers(owner, {})).toBe('INC-2');
     });
 
-    it('assigns consecutive unique numbers to 20 concurrent tickets', async () => {
+    it('assigns consecutive numbers to 20 tickets that are created concurrently', async () => {
       const owner = await createWorkspace(api);
       const made = await Promise.all(Array.from({ length: 20 }, () => numbers(owner, {})));
       expect(new Set(made)).toEqual(new Set(Array.from({ length: 20 }, (_, i) => `INC-${i + 1}`)));
@@ -235,7 +235,7 @@ describe('POST /tickets', () => {
     expect(details.map(({ path }) => path)).toEqual(unknownIds.slice(0, 20).map((_, i) => `watcherUserIds.${i}`));
   });
 
-  it('rejects an inactive assignee or watcher of a new ticket', async () => {
+  it('rejects an inactive assignee or watcher for a new ticket', async () => {
     const { id } = await inactiveUser();
     expect(errorOf(await create({ assigneeId: id }))).toMatchObject({
       code: 'INVALID_REFERENCE',
@@ -256,7 +256,7 @@ describe('POST /tickets', () => {
       ['unusual names', { constructor: 'a', toString: 'b', hasOwnProperty: 1, 'dots.and spaces': 2, 'ä🙂': 3, 7: 4 }],
       ['50 keys', keys(50)],
       ['16 KiB', bytes(16_384)],
-    ])('stores ticket customFields that contain %s without changes', async (_, customFields) => {
+    ])('stores and returns ticket customFields with %s', async (_, customFields) => {
       const answer = await create({ customFields });
       expect(answer.status, answer.text).toBe(201);
       expect(answer.body.data.customFields).toEqual(customFields);
@@ -282,7 +282,7 @@ describe('POST /tickets', () => {
       }
     });
 
-    it('rejects a number in customFields that is too large for a JavaScript client', async () => {
+    it('rejects a number in customFields that is too large for JavaScript', async () => {
       const body = JSON.stringify({ ...ticket, customFields: { n: 0 } }).replace('"n":0', '"n":1e309');
       expect(errorOf(await workspace.call('POST', '/tickets', body)).code).toBe('VALIDATION_ERROR');
     });
@@ -351,13 +351,13 @@ describe('a ticket addressed by its number', () => {
 });
 
 describe('POST /tickets with requesterId', () => {
-  it('sets the requester of a ticket to requesterId, or to the user of the API key by default', async () => {
+  it('sets requesterId to the user of the API key by default', async () => {
     const { id } = await workspace.createUser({ role: 'REQUESTER' });
     expect((await create({ requesterId: id })).body.data.requesterId).toBe(id);
     expect((await create({ requesterId: null })).body.data.requesterId).toBe(workspace.userId);
   });
 
-  it('rejects an inactive or unknown user as requesterId', async () => {
+  it('rejects the requesterId of an inactive or unknown user', async () => {
     for (const requesterId of [(await inactiveUser()).id, Number.MAX_SAFE_INTEGER]) {
       expect(errorOf(await create({ requesterId }))).toMatchObject({
         code: 'INVALID_REFERENCE',

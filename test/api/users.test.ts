@@ -6,7 +6,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
-/** The expected users, newest first: Dan, Cy, Bo, Ada, and the user of the API key, who is an ADMIN. */
+/** The users of the workspace, newest first: Dan, Cy, Bo, Ada and the user of the API key (an ADMIN). */
 let made: User[];
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('GET /users/:id', () => {
-  it('returns each user by id exactly as in the user list, whether active or inactive', async () => {
+  it('returns active and inactive users by id', async () => {
     for (const user of made) {
       expect((await workspace.call('GET', `/users/${user.id}`)).body).toEqual({ success: true, data: user });
     }
@@ -35,7 +35,7 @@ describe('GET /users/:id', () => {
 });
 
 describe('GET /users', () => {
-  it('returns every field of a user and null for absent fields', async () => {
+  it('returns every field of a user, or null for missing values', async () => {
     const owner = await createWorkspace(api);
     const fields = {
       name: 'Åsa Öberg 🛠',
@@ -113,7 +113,7 @@ describe('createUser, which the command line calls', () => {
   const create = (owner: Workspace, email: string) =>
     createUser(owner.context, NewUser.parse({ name: ' Eve ', email, role: 'AGENT' }));
 
-  it('lowercases the email address of a new user, trims the name, and rejects duplicates in a workspace', async () => {
+  it('normalizes the email address of a new user before checking for duplicates', async () => {
     expect(await create(workspace, 'Eve@Example.com')).toMatchObject({ name: 'Eve', email: 'eve@example.com' });
     await expect(create(workspace, 'EVE@example.com')).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
