@@ -45,7 +45,7 @@ async function writeCsv(...lines: string[]): Promise<string> {
 }
 
 describe('assets create', { timeout: 60_000 }, () => {
-  it('creates an asset with `assets create` and emits asset.created', async () => {
+  it('emits asset.created when `assets create` creates an asset', async () => {
     const { name, admin, db } = await createTenantWithWebhook();
     const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;
     const made = await itsm(
@@ -76,7 +76,7 @@ describe('assets create', { timeout: 60_000 }, () => {
 });
 
 describe('assets import', { timeout: 60_000 }, () => {
-  it('imports every asset of a CSV file and emits asset.created for each asset', async () => {
+  it('imports a CSV file of assets and emits asset.created for each asset', async () => {
     const { name, admin, db } = await createTenantWithWebhook();
     const file = await writeCsv(
       '\uFEFFassetTag,name,type,customFields.site,assignedToId,notes,serialNumber',
@@ -116,7 +116,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(await db.delivery.count()).toBe(3);
   });
 
-  it('reports every invalid line of an asset file and imports no asset', async () => {
+  it('reports every invalid line of an asset file and imports no assets', async () => {
     const { name, db } = await createTenantWithWebhook();
     const file = await writeCsv(
       'name,assetTag,type,assignedToId,purchaseCost',
@@ -141,7 +141,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(await db.asset.count()).toBe(0);
   });
 
-  it('reports invalid columns of an asset file, and lines that conflict with existing assets', async () => {
+  it('reports invalid columns of an asset file and conflicts with existing assets', async () => {
     const { name, db } = await createTenantWithWebhook();
     await db.asset.create({ data: { name: 'There', assetTag: 'T-2', type: 'LAPTOP' } });
     const [file, header] = await Promise.all([

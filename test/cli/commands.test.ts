@@ -23,7 +23,7 @@ afterAll(async () => {
 const statusWith = async (key: string) => (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status;
 
 describe('tenants, users and keys', { timeout: 60_000 }, () => {
-  it('creates a tenant, users and API keys in commands, and revokes an API key', async () => {
+  it('creates tenants, users and API keys with itsm commands', async () => {
     const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
     expect(tenant).toMatchObject({
       code: 0,
@@ -71,7 +71,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     expect(JSON.parse((await itsm(`keys revoke ${listed.id} --json`)).stdout)).toMatchObject({ revokedAt });
   });
 
-  it('rejects the API keys of a deactivated tenant, and creates no users or API keys for this tenant', async () => {
+  it('rejects the API keys and new users of a deactivated tenant', async () => {
     await createTenant(api.prisma, { name: 'Globex', adminEmail: 'hank@globex.example', adminName: 'Hank' });
     const newKey = 'keys create --tenant Globex --user hank@globex.example --name k --scopes users:read';
     const key = (await itsm(newKey)).stdout.trim();
@@ -102,7 +102,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
 describe('tenant names', { timeout: 60_000 }, () => {
   const adminEmail = 'a@names.example';
 
-  it('treats tenant names that differ only in case or compatible characters as the same name', async () => {
+  it('ignores case and Unicode compatibility differences in tenant names', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Straße Ⅻ', adminEmail });
     for (const name of ['STRASSE XII', 'ｓtraße xii', 'Straße Ⅻ']) {
       expect((await findTenant(api.prisma, name)).id).toBe(tenant.id);
@@ -110,7 +110,7 @@ describe('tenant names', { timeout: 60_000 }, () => {
     }
   });
 
-  it('returns NOT_FOUND for a tenant ID beyond the range of the database', async () => {
+  it('returns NOT_FOUND for a tenant ID that is too large for the database', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Wrapped', adminEmail: 'a@wrapped.example' });
     const beyond = (2n ** 64n + BigInt(tenant.id)).toString();
     await expect(findTenant(api.prisma, beyond)).rejects.toThrow(
@@ -120,7 +120,7 @@ describe('tenant names', { timeout: 60_000 }, () => {
 });
 
 describe('projects create', { timeout: 60_000 }, () => {
-  it('creates a project with the email address of its manager, and reports a duplicate project key', async () => {
+  it('creates a project with `projects create` and reports a duplicate project key', async () => {
     const { admin } = await createTenant(api.prisma, { name: 'Initech', adminEmail: 'bill@initech.example' });
     const create = 'projects create --tenant Initech --key TPS --name Reports';
     const made = await itsm(`${create} --manager Bill@initech.example --start-date 2026-11-20 --json`);
@@ -138,7 +138,7 @@ describe('projects create', { timeout: 60_000 }, () => {
 });
 
 describe('a command that fails', { timeout: 60_000 }, () => {
-  it('reports a failed command on one line or as JSON, and exits with code 1', async () => {
+  it('reports an error on one line or as JSON, and exits with code 1', async () => {
     await createTenant(api.prisma, { name: 'Umbrella', adminEmail: 'a@umbrella.example' });
     const [taken, unknown, noUser, noKey] = await Promise.all([
       itsm('tenants create --name UMBRELLA --admin-email b@umbrella.example'),
@@ -169,7 +169,7 @@ describe('a command that fails', { timeout: 60_000 }, () => {
 });
 
 describe('usage errors', { timeout: 60_000 }, () => {
-  it('reports each invalid command-line option on its own line, and exits with code 2', async () => {
+  it('reports each invalid option on a separate line and exits with code 2', async () => {
     const [missing, wrong, scope, setting] = await Promise.all([
       itsm('tenants create --name X --json'),
       itsm('users create --tenant X --email x --role BOSS --time-zone Mars/North --name', ' '),
@@ -193,7 +193,7 @@ describe('usage errors', { timeout: 60_000 }, () => {
     expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be like [^\n]+\n$/);
   });
 
-  it('prints examples and scopes in the help of `keys create`', async () => {
+  it('lists examples and scopes in the help of `keys create`', async () => {
     const { code, stdout } = await itsm('keys create --help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Examples:\n {2}\$ \.\/itsm keys create /m);

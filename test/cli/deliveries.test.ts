@@ -10,7 +10,7 @@ import { commandLine, secretKey } from './itsm.ts';
 let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
-/** The ID of a tenant whose subscription has 101 exhausted and 3 successful deliveries. */
+/** The ID of a tenant. Its subscription has 101 exhausted and 3 successful deliveries. */
 let tenant: string;
 let subscription: number;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   itsm = commandLine(database.url);
   const { tenantId } = await createWorkspace(api);
   tenant = String(tenantId);
-  // Uses the encryption key of the commands, because each command checks that it can decrypt every secret.
+  // Each command checks that it can decrypt all secrets, so the API and the commands need the same encryption key.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   const context = await tenantContext({ databases: api.databases, services }, tenant);
   const webhook = { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['ticket.created' as const] };
@@ -45,7 +45,7 @@ afterAll(async () => {
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
 
 describe('deliveries replay', { timeout: 60_000 }, () => {
-  it('requires --yes to replay many deliveries without a terminal, and only counts them with --dry-run', async () => {
+  it('requires --yes to replay many deliveries without a terminal', async () => {
     const replay = `deliveries replay --tenant ${tenant} --subscription ${subscription}`;
     const rejected = await itsm(replay);
     expect(rejected).toEqual({
@@ -74,7 +74,7 @@ describe('deliveries replay', { timeout: 60_000 }, () => {
 });
 
 describe('deliveries show', () => {
-  it('removes control characters from URLs, bodies and responses in `deliveries show`', async () => {
+  it('removes control characters from the output of `deliveries show`', async () => {
     const evil = '\u001b[31m\u009b2J\u0007';
     await api.prisma.event.updateMany({ data: { body: `{"title":"${evil}"}` } });
     await api.prisma.webhookSubscription.updateMany({ data: { url: `https://hooks.example.com/${evil}` } });

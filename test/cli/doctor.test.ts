@@ -50,16 +50,16 @@ const all = [
   'totals',
 ];
 
-it('reports ok for every check of `itsm doctor` in a healthy installation', { timeout: 30_000 }, async () => {
+it('reports ok for every `itsm doctor` check of a healthy installation', { timeout: 30_000 }, async () => {
   const { code, stdout, stderr } = await commandLine(database.url)('doctor');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => /^ok {5}([\w -]+): \S.*\.$/.exec(line)?.[1])).toEqual(all);
 });
 
-it('reports each problem of an installation with its solution in `itsm doctor`', { timeout: 60_000 }, async () => {
+it('reports a solution for each problem that `itsm doctor` finds', { timeout: 60_000 }, async () => {
   const [firstKey, unknownKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
-  // One secret is encrypted with the older of the two configured keys, the other secret with an unknown key.
+  // Encrypts one secret with the older of the two configured keys and one secret with an unknown key.
   for (const key of [secretKey, unknownKey]) {
     const api = await startApi({ databaseUrl: database.url, secretKeys: [key] });
     const workspace = await createWorkspace(api);
@@ -109,19 +109,19 @@ it('reports each problem of an installation with its solution in `itsm doctor`',
 
   const [tenantId] = /\d+/.exec(of('totals')[0]?.message ?? '') ?? [''];
 
-  // Without --json, the command prints the same problems.
+  // Without --json, the command prints the problems as text.
   const { code, stdout } = await commandLine(database.url)('doctor');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^wrong {2}totals: Tenant \d+: .*\n {7}→ \S/m);
 
-  // The SQL statement in docs/operations.md must correct the wrong total.
+  // The SQL statement from docs/operations.md must correct the wrong total.
   const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const sql = /## When a total is wrong\n.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
   await execute(database.url, sql.replaceAll('= 12', `= ${tenantId}`));
   expect((await examine()).of('totals')).toMatchObject([{ level: 'ok' }]);
 });
 
-it('reports missing migrations in `itsm doctor` and skips all later checks', { timeout: 30_000 }, async () => {
+it('skips all later checks of `itsm doctor` if migrations are missing', { timeout: 30_000 }, async () => {
   await execute(database.url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%baseline'");
   const { ok, findings, of } = await examine();
   expect(ok).toBe(false);
@@ -135,7 +135,7 @@ it('reports missing migrations in `itsm doctor` and skips all later checks', { t
   ]);
 });
 
-it('reports a newer database version in `itsm doctor` as a note, not as a failure', { timeout: 30_000 }, async () => {
+it('reports a newer database version in `itsm doctor` as a note', { timeout: 30_000 }, async () => {
   await execute(
     database.url,
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '29990101_later', now())`,
@@ -145,7 +145,7 @@ it('reports a newer database version in `itsm doctor` as a note, not as a failur
   expect(of('migrations')).toMatchObject([{ level: 'note', message: expect.stringContaining('29990101_later') }]);
 });
 
-it('reports an exception in a check of `itsm doctor`, and runs the other checks', { timeout: 30_000 }, async () => {
+it('runs the other checks of `itsm doctor` after an exception in a check', { timeout: 30_000 }, async () => {
   await execute(database.url, `REVOKE ALL ON ticket_counts FROM ${systemRole}`);
   const { of, findings } = await examine();
   expect(of('totals')).toMatchObject([{ level: 'wrong', message: expect.stringContaining('permission denied') }]);
@@ -153,7 +153,7 @@ it('reports an exception in a check of `itsm doctor`, and runs the other checks'
 });
 
 it.skipIf(!hasPgBouncer())(
-  'accepts a connection pooler in session mode in `itsm doctor`, but not in transaction mode',
+  'accepts a connection pooler in `itsm doctor` only in session mode',
   { timeout: 60_000 },
   async () => {
     for (const mode of ['session', 'transaction'] as const) {
@@ -177,7 +177,7 @@ it('reports an unreachable database in `itsm doctor`', { timeout: 30_000 }, asyn
   ]);
 });
 
-it.skipIf(!hasRedis())('checks in `itsm doctor` whether Redis can count requests', { timeout: 60_000 }, async () => {
+it.skipIf(!hasRedis())('reports in `itsm doctor` whether Redis can count requests', { timeout: 60_000 }, async () => {
   const redis = await openRedis();
   const find = async (REDIS_URL = redis.url) => {
     const { of } = await examine({ RATE_LIMIT_STORE: 'redis', REDIS_URL });

@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Creates a tenant with a webhook subscription to `asset.created` and a pending delivery. */
+/** Creates a tenant with a pending delivery and a webhook subscription to `asset.created`. */
 async function createSubscribedTenant() {
   const name = `T${unique()}`;
   await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
@@ -80,7 +80,7 @@ const cases: Case[] = [
 ];
 
 describe('a command that wakes the workers', { timeout: 60_000 }, () => {
-  it.each(cases)('exits from `$command` within a second after its last output', async ({ command, before, args }) => {
+  it.each(cases)('exits within one second after the last output of `$command`', async ({ command, before, args }) => {
     const tenant = await createSubscribedTenant();
     await before?.(tenant);
     const woken = once(worker, 'notification');
@@ -97,7 +97,8 @@ describe('a command that wakes the workers', { timeout: 60_000 }, () => {
   });
 });
 
-// Most other tests run commands in their own process, so this test runs a command of each other noun in a process.
+// Most other tests run commands in the test process. These tests run one command of each remaining noun in a separate
+// process.
 describe('a command in a separate process', { timeout: 60_000 }, () => {
   it.each(['tenants list', 'users list', 'keys list', 'projects list', 'deliveries list'])(
     'prints the same output for `%s` in a separate process as in the test process',

@@ -37,8 +37,8 @@ async function rowsIn(file: string): Promise<{ id: number }[]> {
 }
 
 /**
- * Returns the IDs of assets that changed after a cursor. The change feed can repeat earlier assets after concurrent
- * transactions.
+ * Returns the IDs of assets that changed after a cursor. After concurrent transactions, the change feed can repeat
+ * earlier assets.
  */
 async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   const ids: number[] = [];
@@ -50,9 +50,9 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   return ids;
 }
 
-// The timeout is long because long transactions of other tests on the same PostgreSQL server delay the change feed.
+// Long transactions of other tests on the PostgreSQL server delay the change feed, so the timeout is long.
 describe('export', { timeout: 120_000 }, () => {
-  it('exports the rows of each resource in the format of the API, and prints a change feed cursor', async () => {
+  it('exports each resource in the API format and prints a change feed cursor', async () => {
     const project = await workspace.createProject();
     for (let i = 0; i < 3; i++) {
       await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });
@@ -81,7 +81,7 @@ describe('export', { timeout: 120_000 }, () => {
     }
   });
 
-  it('prints an export cursor that repeats no rows after all earlier transactions have ended', async () => {
+  it('prints an export cursor that repeats no rows if no earlier transaction is open', async () => {
     const file = join(folder, 'settled.jsonl');
     const again = async () => {
       const { stdout } = await itsm(`users export ${file} --tenant ${workspace.tenantId} --json --yes`);
@@ -103,7 +103,7 @@ describe('export', { timeout: 120_000 }, () => {
       .toContain(id);
   });
 
-  it('writes a complete export file when several exports write to the same file concurrently', async () => {
+  it('writes a complete export file if two exports write to it concurrently', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
@@ -116,7 +116,7 @@ describe('export', { timeout: 120_000 }, () => {
     expect((await readdir(folder)).filter((name) => /^twice.+partial$/.test(name))).toEqual([]);
   });
 
-  it('leaves no export file after a killed export, and exports all rows when the command runs again', async () => {
+  it('leaves no incomplete export file after an export is killed', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 8000) AS i`);
@@ -138,7 +138,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    // The killed command must print no cursor. With a cursor, a client would miss the rows that were not exported.
+    // A killed command must print no cursor. A client that used the cursor would miss the rows that were not exported.
     expect(stdout).toBe('');
     await expect(access(file)).rejects.toThrow('ENOENT');
 
@@ -151,7 +151,7 @@ describe('export', { timeout: 120_000 }, () => {
     await expect.poll(() => idsAfter(owner, cursor), { timeout: 90_000 }).toContain(later);
   });
 
-  it('replaces an export file only with --yes, and leaves no temporary file after a failure', async () => {
+  it('replaces an existing export file only with --yes', async () => {
     const file = join(folder, 'kept.jsonl');
     await writeFile(file, 'mine');
     const command = `users export ${file} --tenant ${workspace.tenantId}`;

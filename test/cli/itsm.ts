@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../server/src/cli/run.ts';
 
-/** The path of the script `itsm` in the root folder. */
+/** The path of the `itsm` script in the root folder. */
 export const program = join(import.meta.dirname, '../../itsm');
 
-/** The WEBHOOK_SECRET_KEY of every command that a test runs. */
+/** The WEBHOOK_SECRET_KEY of the commands that tests run. */
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 
 /** The exit code and the output of a command. */
@@ -19,15 +19,15 @@ interface Outcome {
 
 type Run = (command: string, ...more: string[]) => Promise<Outcome>;
 
-/** Starts a command in a process and returns the process without waiting for its exit. */
+/** Starts a command in a separate process. Returns the process without waiting for its exit. */
 export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
   return spawn(program, args, { env: environment(databaseUrl, env), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /**
- * Returns a function that runs commands on a database, each in a separate process. The function splits `command` at
- * spaces, so pass arguments that contain spaces in `more`.
- * @param databaseUrl empty for the embedded database in `env.DATA_DIR`
+ * Returns a function that runs each command in a separate process. The function splits `command` at spaces. Pass
+ * arguments that contain spaces in `more`.
+ * @param databaseUrl an empty string for the embedded database in `env.DATA_DIR`
  */
 export function processCommandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
   return async (command, ...more) => {
@@ -38,8 +38,8 @@ export function processCommandLine(databaseUrl: string, env: Record<string, stri
 }
 
 /**
- * Returns a function like that of `processCommandLine`, but runs the commands in this process, one after the other.
- * This takes a tenth of the time.
+ * Returns a function that runs commands in the test process, one at a time. The function is ten times as fast as
+ * `processCommandLine`.
  */
 export function commandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
   return (command, ...more) => {
@@ -66,7 +66,7 @@ async function runInProcess(words: string[], env: NodeJS.ProcessEnv): Promise<Ou
   }
 }
 
-/** Collects the text that is written to a stream, instead of printing it. */
+/** Captures the text that is written to a stream instead of printing it. */
 function captureOutput(stream: NodeJS.WriteStream) {
   const write = stream.write;
   const captured = { text: '', release: () => Object.assign(stream, { write }) };

@@ -19,7 +19,7 @@ const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true, env });
   workspace = await createWorkspace(api);
-  // Uses the encryption key of the command, because the worker decrypts the secret that the command has encrypted.
+  // The worker needs the encryption key of the command to decrypt the webhook secret.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   stopDelivery = await startWebhooks({ ...api, services, logger: createLogger('silent') });
 });
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('listen --subscribe', { timeout: 60_000 }, () => {
-  it('creates a subscription in `listen`, prints its deliveries, and deactivates it on exit', async () => {
+  it('prints the deliveries of a temporary subscription with `listen --subscribe`', async () => {
     const { id } = await workspace.createTicket({ title: 'Wi-Fi is slow', priority: 'LOW' });
     const args = ['listen', '--tenant', String(workspace.tenantId), '--subscribe', 'ticket.*'];
     const child = spawnCommand(args, api.databaseUrl, env);
@@ -40,7 +40,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     );
 
     const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
-    // The URL can be public, so the command can receive requests that the server didn't send.
+    // The URL can be public, so other clients can also send requests to it.
     const url = /http:\S+\//.exec(firstLine)?.[0] ?? '';
     await fetch(url, { method: 'POST', body: '{"ticket":null,"changes":{"title":null}}' });
     expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE INVALID/);
@@ -60,7 +60,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     expect(left).toMatchObject([{ active: false }]);
   });
 
-  it('explains in `listen` how to use a public URL if private targets are not allowed', async () => {
+  it('suggests --url in `listen` if the server sends webhooks only to public hosts', async () => {
     const itsm = commandLine(api.databaseUrl, { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
     expect(await itsm(`listen --tenant ${workspace.tenantId} --subscribe *`)).toMatchObject({
       code: 1,

@@ -20,13 +20,13 @@ afterEach(() => database.drop());
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
 describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
-  it('assigns the IDs of new tenants from the range that the setting CELL selects', async () => {
+  it('assigns tenant IDs from the range that the setting CELL selects', async () => {
     const inCell = commandLine(database.url, { CELL: '2' });
     const { stdout } = await inCell('tenants create --name First --admin-email ada@first.example --json');
     expect(JSON.parse(stdout).tenant.id).toBe(2_000_000_001);
   });
 
-  it('rejects a different value of CELL if the database has a tenant, and changes nothing', async () => {
+  it('rejects a different value of CELL if the database has a tenant', async () => {
     expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
     const elsewhere = commandLine(database.url, { CELL: '1' });
     for (let times = 0; times < 2; times++) {
@@ -39,7 +39,7 @@ describe('a command with the CELL of another database', { timeout: 60_000 }, () 
 });
 
 describe('itsm migrate', { timeout: 60_000 }, () => {
-  it('migrates an empty database with `itsm migrate` and prints the applied migrations', async () => {
+  it('prints the migrations that `itsm migrate` applies to an empty database', async () => {
     await empty();
     const first = await itsm('migrate --json');
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
-  it('completes `itsm migrate` even if the reader of stderr closes the pipe', async () => {
+  it('completes `itsm migrate` even if stderr is closed', async () => {
     await empty();
     const child = spawnCommand(['migrate'], database.url);
     child.stderr.destroy();
@@ -80,7 +80,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
 });
 
 describe('every other command', { timeout: 60_000 }, () => {
-  it('rejects an outdated database in every command except `itsm migrate`, and changes nothing', async () => {
+  it('rejects an outdated database in every command except `itsm migrate`', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -93,7 +93,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     await expect(execute(database.url, untouched)).resolves.toBeUndefined();
   });
 
-  it('warns that the database is newer than the command line, and runs the command', async () => {
+  it('runs a command with a warning if the database is newer than the program', async () => {
     await execute(
       database.url,
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
@@ -109,7 +109,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
-  it('rejects a database whose job queues a newer pg-boss version has migrated', async () => {
+  it('rejects a database if a newer pg-boss version has migrated its job queues', async () => {
     await execute(database.url, 'UPDATE pgboss.version SET version = 999');
     const { code, stderr } = await itsm('tenants list');
     expect(code).toBe(1);
@@ -118,10 +118,10 @@ describe('every other command', { timeout: 60_000 }, () => {
     );
   });
 
-  it('reports a DATA_DIR without a database and creates no files in the folder', async () => {
+  it('reports that DATA_DIR has no database, and creates no files', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-elsewhere-'));
     try {
-      // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
+      // If root runs the test, PostgreSQL runs as a different user and needs access to the folder.
       await chmod(folder, 0o755);
       const DATA_DIR = join(folder, '.data');
       const { code, stderr } = await processCommandLine('', { DATA_DIR })('tenants list');

@@ -39,7 +39,7 @@ async function json(command: string, ...more: string[]) {
   return JSON.parse(stdout);
 }
 
-/** Creates a tenant and an API key of its administrator. */
+/** Creates a tenant and an API key for its administrator. */
 async function createTenant(name: string): Promise<{ email: string; key: string }> {
   const email = `ada@${name.toLowerCase()}.example`;
   const { code, stdout, stderr } = await itsm(`tenants create --name ${name} --admin-email ${email} --with-key`);
@@ -49,7 +49,7 @@ async function createTenant(name: string): Promise<{ email: string; key: string 
 }
 
 describe('tenants and users', { timeout: 180_000 }, () => {
-  it('creates, renames, updates, deactivates and reactivates tenants and users with their keys', async () => {
+  it('manages the lifecycle of tenants and users with itsm commands', async () => {
     const { email, key } = await createTenant('Vandelay');
     expect(await statusWith(key)).toBe(200);
     expect(await json('tenants update Vandelay --name', 'Vandelay Industries')).toMatchObject({ active: true });
@@ -86,7 +86,7 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
   it.each([
     ['users deactivate EMAIL', 'is inactive.'],
     ['users update EMAIL --role AGENT', 'with role AGENT.'],
-  ])('revokes and prints the API keys of a user after `%s`, except with --keep-keys', async (command, done) => {
+  ])('revokes the API keys of a user after `%s` unless --keep-keys is set', async (command, done) => {
     const name = `Rights${unique()}`;
     const { email, key } = await createTenant(name);
     const [{ id }] = await json(`keys list --tenant ${name}`);
@@ -109,7 +109,7 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
 });
 
 describe('keys rotate', { timeout: 180_000 }, () => {
-  it('creates a replacement API key and keeps the old key valid for --overlap-hours', async () => {
+  it('keeps the old API key valid for --overlap-hours after a rotation', async () => {
     const { key } = await createTenant('Pied');
     const [{ id }] = await json('keys list --tenant Pied');
     const rotated = await itsm(`keys rotate ${id} --overlap-hours 1`);
@@ -120,8 +120,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(successor).toMatchObject({ name: 'first', rotatedFrom: id, expiresAt: null, scopes: before.scopes });
     expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
 
-    // The requested overlap is longer than the remaining lifetime of the old key, but must not extend the lifetime. The
-    // replacement doesn't inherit the expiry from an earlier overlap.
+    // A longer overlap must not extend the lifetime of the old key. The new key must not inherit an expiry time that an
+    // earlier rotation set.
     await json(`keys rotate ${successor.id} --overlap-hours 2`);
     expect(await json(`keys rotate ${id} --overlap-hours 24`)).toMatchObject({ expiresAt: null });
     expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });
@@ -141,7 +141,7 @@ describe('keys rotate', { timeout: 180_000 }, () => {
 });
 
 describe('projects and assets', { timeout: 180_000 }, () => {
-  it('lists projects and assets in commands, and updates and clears their fields', async () => {
+  it('lists and updates projects and assets with itsm commands', async () => {
     const { email } = await createTenant('Hooli');
     const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
     expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE', key: 'BOX' });
@@ -167,12 +167,12 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     expect(await json('assets list --tenant Hooli --type MOBILE')).toMatchObject([{ assetTag: 'MB-1' }]);
   });
 
-  it('imports exported assets as CSV into another tenant, after a dry run without changes', async () => {
+  it('imports an exported CSV file of assets into another tenant', async () => {
     const [from] = [await createTenant('Dunder'), await createTenant('Mifflin')];
     const notes = '\u00a0 Three lines,\r\nand a "quote"\rand\t';
     const fields = ['--notes', notes, '--custom-field', 'cost centre=4711', '--custom-field', 'kept\nwhole= as it is '];
     await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
-    // Spreadsheet programs would evaluate these values as formulas.
+    // The export must escape values that spreadsheet programs evaluate as formulas.
     const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1"];
     await json(`assets create --tenant Dunder --asset-tag A-2 --type LAPTOP`, ...formulas);
     const file = join(folder, 'assets.csv');
@@ -191,7 +191,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     const again = await itsm(`assets import ${file} --tenant Mifflin --dry-run`);
     expect(again).toMatchObject({
       code: 1,
-      // Asset A-1 is on line 3 of the export, because line 1 is the header.
+      // Asset A-1 is on line 3 of the export, after the header and asset A-2.
       stderr: expect.stringContaining('line 3: assetTag A-1 is already used by another asset'),
     });
 
@@ -208,7 +208,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
 });
 
 describe('CSV files', { timeout: 180_000 }, () => {
-  it('reports the line numbers of a CSV file correctly for each line ending and for line breaks in cells', async () => {
+  it('reports correct line numbers of a CSV file for all kinds of line breaks', async () => {
     await createTenant('Lines');
     for (const [end, within] of [
       ['\r\n', '\n'],
@@ -226,7 +226,7 @@ describe('CSV files', { timeout: 180_000 }, () => {
 });
 
 describe('projects', { timeout: 180_000 }, () => {
-  it('imports exported projects as CSV into another tenant, after a dry run without changes', async () => {
+  it('imports an exported CSV file of projects into another tenant', async () => {
     for (const name of ['Vandelay', 'Kramerica']) await createTenant(name);
     await json(`projects create --tenant Vandelay --key OFFICE`, '--name', '=Latex, and "more"');
     const file = join(folder, 'projects.csv');
@@ -273,7 +273,7 @@ describe('secret options', { timeout: 60_000 }, () => {
 });
 
 describe('webhooks', { timeout: 180_000 }, () => {
-  it('creates, updates, pauses, deactivates and reactivates a webhook with itsm commands', async () => {
+  it('manages the lifecycle of a webhook with itsm commands', async () => {
     await createTenant('Stark');
     const create =
       'webhooks create --tenant Stark --url https://hooks.example.com/itsm --filter priority=HIGH,CRITICAL';

@@ -20,8 +20,8 @@ import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, spawnCommand } from './itsm.ts';
 
 /*
- * Tests the rotation of WEBHOOK_SECRET_KEY. The rotation starts with the old key, configures the new and the old key,
- * runs `itsm secrets re-encrypt`, and then configures only the new key.
+ * Tests the rotation of WEBHOOK_SECRET_KEY. The administrator adds a new key, runs `itsm secrets re-encrypt`, and
+ * removes the old key.
  */
 const [oldKey, newKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
 const changing = { WEBHOOK_SECRET_KEY: `${newKey},${oldKey}` };
@@ -44,7 +44,7 @@ async function open(...secretKeys: string[]): Promise<Api> {
   return api;
 }
 
-/** Inserts `count` subscriptions whose secrets contain the subscription ID and are encrypted with `key`. */
+/** Inserts `count` subscriptions. Each secret contains the subscription ID and is encrypted with `key`. */
 async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<TenantId> {
   const name = `Tenant ${randomBytes(6).toString('hex')}`;
   const { id } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
@@ -83,7 +83,7 @@ async function untilSessionWaits({ prisma }: Api): Promise<void> {
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
 
-it('creates the encryption key file once, even in concurrent calls, and rejects invalid key files', async () => {
+it('creates the encryption key file only once, even with concurrent calls', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'itsm-key-'));
   const settings = readSettings({ DATA_DIR });
   const made = await Promise.all(Array.from({ length: 20 }, () => readSecretKeys(settings)));
@@ -99,7 +99,7 @@ it('creates the encryption key file once, even in concurrent calls, and rejects 
   await rm(DATA_DIR, { recursive: true });
 });
 
-it('re-encrypts current and previous signing secrets of webhooks', async () => {
+it('re-encrypts the current and previous signing secrets of webhooks', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const subscription = { tenantId, subscriptionId: 2n };
@@ -121,7 +121,7 @@ it('re-encrypts current and previous signing secrets of webhooks', async () => {
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('signs webhooks with the same secret after `secrets re-encrypt`, when only the new encryption key is set', {
+it('signs webhooks with the same secret before and after `secrets re-encrypt`', {
   timeout: 60_000,
 }, async () => {
   const receiver = await startReceiver();
@@ -162,7 +162,7 @@ it('signs webhooks with the same secret after `secrets re-encrypt`, when only th
   });
 
   await sent(await open(newKey), createTicket);
-  // Re-encryption must not change `updatedAt` of the subscription.
+  // Re-encrypting a secret must not change `updatedAt` of the subscription.
   expect((await workspace.call('GET', '/webhooks')).body.data).toMatchObject([{ id, updatedAt }]);
   expect(await commandLine(database.url, { WEBHOOK_SECRET_KEY: oldKey })('secrets re-encrypt')).toMatchObject({
     code: 1,
@@ -171,7 +171,9 @@ it('signs webhooks with the same secret after `secrets re-encrypt`, when only th
   await receiver.close();
 });
 
-it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_000 }, async () => {
+it('completes the re-encryption if `secrets re-encrypt` runs again after it was killed', {
+  timeout: 60_000,
+}, async () => {
   const api = await open(newKey, oldKey);
   const count = 1200;
   const tenantId = await insertSecrets(api, count, oldKey);
@@ -185,7 +187,7 @@ it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_
   await untilSessionWaits(api);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  // PostgreSQL doesn't detect the exit of a client while its statement waits for a lock, so the test cancels the
+  // While a statement waits for a lock, PostgreSQL doesn't notice that the client has exited. So the test cancels the
   // statement.
   await api.prisma.$queryRaw`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
@@ -203,7 +205,7 @@ it('continues `secrets re-encrypt` after the process was killed', { timeout: 60_
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(count));
 });
 
-it('keeps and re-encrypts a webhook secret that changes during re-encryption', async () => {
+it('re-encrypts a webhook secret that changes during the re-encryption', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   const changed = createSecretCipher([oldKey]).encrypt('changed', { tenantId, subscriptionId: 2n });
@@ -225,7 +227,7 @@ it('keeps and re-encrypts a webhook secret that changes during re-encryption', a
   expect(await decryptAll(api, tenantId, newKey)).toEqual(['secret 1', 'changed', 'secret 3']);
 });
 
-it('re-encrypts each webhook secret once during concurrent re-encryptions', async () => {
+it('re-encrypts each webhook secret only once if several re-encryptions run concurrently', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 100, oldKey);
   const run = () => reencryptSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });
@@ -234,7 +236,7 @@ it('re-encrypts each webhook secret once during concurrent re-encryptions', asyn
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));
 });
 
-it('reports damaged webhook secrets and re-encrypts the other secrets', { timeout: 30_000 }, async () => {
+it('reports damaged webhook secrets and re-encrypts all others', { timeout: 30_000 }, async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   await api.prisma.$executeRaw`

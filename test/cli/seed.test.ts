@@ -26,7 +26,7 @@ const call = async (method: string, path: string, body?: unknown) =>
   (await api.call({ method, path: pathPrefix + path, key: demo?.key, body })).body;
 
 describe('seed', () => {
-  it('creates a demo workspace with an API key that can read all of its data', async () => {
+  it('creates a demo workspace with an API key that can read all its data', async () => {
     expect(demo).toMatchObject({ tenant: 'Acme Corporation', adminEmail: expect.stringContaining('@') });
     const lists = await Promise.all(
       ['users', 'tickets', 'assets', 'projects'].map((path) => call('GET', `/${path}?perPage=100`)),
@@ -38,7 +38,7 @@ describe('seed', () => {
     expect(tasks.map(({ meta }) => meta.totalCount)).toEqual([5, 5, 5]);
   });
 
-  it('creates demo tickets whose timestamps and resolutions match their status', async () => {
+  it('creates demo tickets with timestamps and resolutions that match their status', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const now = new Date().toISOString();
     for (const { title, status, createdAt, resolvedAt, closedAt, updatedAt, resolution } of data) {
@@ -60,7 +60,7 @@ describe('seed', () => {
     expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
   });
 
-  it('creates demo tickets with public and internal comments and with correct comment counts', async () => {
+  it('creates public and internal comments on demo tickets', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const commented = data.filter(({ commentCount }) => commentCount > 0);
     expect(commented).toHaveLength(4);
@@ -74,7 +74,7 @@ describe('seed', () => {
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
   });
 
-  it('assigns the next free ticket number after the demo tickets', async () => {
+  it('continues the ticket numbers after the demo tickets', async () => {
     const incidents = await call('GET', '/tickets?type=INCIDENT');
     const { data } = await call('POST', '/tickets', { ...ticket, type: 'INCIDENT' });
     expect(data.ticketNumber).toBe(`INC-${incidents.meta.totalCount + 1}`);
@@ -88,7 +88,7 @@ describe('seed', () => {
 });
 
 describe('itsm seed', { timeout: 60_000 }, () => {
-  it('creates demo data once in an empty database and prints a valid API key', async () => {
+  it('creates demo data only in an empty database and prints a valid API key', async () => {
     const empty = await cloneDatabase();
     const itsm = commandLine(empty.url);
     const { code, stdout, stderr } = await itsm('seed');
@@ -103,7 +103,7 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     await empty.drop();
   });
 
-  it('seeds another workspace with the requested number of tickets and with correct totals', async () => {
+  it('creates a second workspace with the requested number of demo tickets', async () => {
     const itsm = commandLine(database.url);
     const { code, stdout, stderr } = await itsm('seed --tickets 3k --name Umbrella');
     expect(code, stderr).toBe(0);

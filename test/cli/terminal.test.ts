@@ -15,9 +15,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { canTest } from '../support/programs.ts';
 import { commandLine, processCommandLine, program, secretKey } from './itsm.ts';
 
-/*
- * Tests the command line in a terminal, in a folder without a database, and with shell completion.
- */
+/* Tests the terminal output, the shell completion and the setup errors of the command line. */
 let database: TestDatabase;
 let api: Api;
 let folder: string;
@@ -49,7 +47,7 @@ async function inTerminal(columns: number, command: string, more: Record<string,
 }
 
 describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 }, () => {
-  it('prints colored tables that fit the terminal, or complete values without colors with NO_COLOR', async () => {
+  it('prints tables that fit the terminal, without colors if NO_COLOR is set', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
     // A Chinese character is two columns wide.
@@ -70,7 +68,7 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
   it.each([
     ['the end of input', '\u0004', 1, 'was not changed'],
     ['Ctrl-C', '\u0003', 130, 'Interrupted.'],
-  ])('cancels the command after %s at a confirmation prompt', async (_, typed, code, expected) => {
+  ])('cancels a command on %s at a confirmation prompt', async (_, typed, code, expected) => {
     const file = join(folder, 'there.jsonl');
     await writeFile(file, 'kept\n');
     const command = `${program} tickets export ${file} --tenant 'Ümlaut 東京'`;
@@ -95,13 +93,13 @@ describe('relativeTime', () => {
     ['2026-11-20T07:00:01Z', '2 hours ago'],
     ['2026-12-19T10:00:00Z', 'in 29 days'],
     ['2024-11-19T10:00:00Z', '2 years ago'],
-  ])('formats the time %s relative to the current time as %s', (moment, words) => {
+  ])('formats the time %s as the relative time "%s"', (moment, words) => {
     expect(relativeTime(new Date(moment), now)).toBe(words);
   });
 });
 
 describe('in the wrong folder', { timeout: 60_000 }, () => {
-  it('reports a DATA_DIR without a database, explains how to create it, and creates no files', async () => {
+  it('explains how to create a database if DATA_DIR has none', async () => {
     const away = join(folder, 'nothing-here');
     const { code, stdout, stderr } = await processCommandLine('', { DATA_DIR: away })('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -111,7 +109,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     await expect(access(away)).rejects.toThrow('ENOENT');
   });
 
-  it('reports in one line that the command line cannot read .env', async () => {
+  it('reports an unreadable .env file in one line', async () => {
     const cwd = join(folder, 'with-a-folder');
     await mkdir(join(cwd, '.env'), { recursive: true });
     const run = (...args: string[]) => promisify(execFile)(program, args, { cwd, env }).catch((error) => error);
@@ -121,7 +119,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     expect([code, JSON.parse(stderr)]).toEqual([2, { error: { code: 'SETTINGS', message } }]);
   });
 
-  it('runs `itsm` through a symbolic link in PATH, and uses the name of the link in the help', async () => {
+  it('shows the name of a symbolic link to `itsm` in the help', async () => {
     await symlink(program, join(folder, 'itsm'));
     await chmod(folder, 0o755);
     const PATH = `${folder}:${env.PATH}`;
@@ -131,7 +129,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
 });
 
 describe('completion', { timeout: 60_000 }, () => {
-  it('returns completions for commands, options, fixed values and values from the database', async () => {
+  it('completes commands, options and values, including values from the database', async () => {
     const itsm = commandLine(database.url);
     const offered = async (...words: string[]) => {
       const { stdout } = await itsm('complete', ...words);
@@ -150,8 +148,8 @@ describe('completion', { timeout: 60_000 }, () => {
   });
 
   /**
-   * Functions that return a shell script. The script prints the completions of each command line, with the cursor at its
-   * end, and a line of dashes after each.
+   * How to test completion in each shell. `script` returns a shell script that prints the completions of each command
+   * line, followed by a separator.
    */
   const shells: Record<
     string,
@@ -168,7 +166,7 @@ describe('completion', { timeout: 60_000 }, () => {
     },
     zsh: {
       args: ['-fc'],
-      // Replaces `_describe`, and sets the variables that the line editor of zsh normally sets.
+      // Replaces the zsh function `_describe`, and sets the variables that the zsh line editor normally sets.
       script: (lines) => `
         compdef() { :; }; _describe() { print -rl -- "$found[@]"; }; _files() { print files; }
         eval "$(${program} completion zsh)"
@@ -193,15 +191,16 @@ describe('completion', { timeout: 60_000 }, () => {
     async ([name, shell], context) => {
       if (!canTest(`Completions of ${name}`, [name])) return context.skip();
       const { script, args, clean = (word) => word } = shell;
-      // bash splits words at colons, and zsh escapes colons because a colon separates a completion from its description.
+      // bash splits words at colons. In zsh, a colon separates a completion from its description, so zsh escapes other
+      // colons.
       const scope = { bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name] ?? '';
-      // The shell itself adds the closing quote.
+      // The bash completion script escapes spaces. The shells zsh and fish escape spaces themselves.
       const whole = name === 'bash' ? 'Ümlaut\\ 東京' : 'Ümlaut 東京';
       const completions: Record<string, string[]> = {
         ten: ['tenants'],
         'users create --role ': ['ADMIN', 'AGENT', 'REQUESTER'],
         'keys create --scopes tickets:r': [scope],
-        // Tenant names with spaces in each style of shell quoting.
+        // A tenant name that contains a space, in each style of shell quoting.
         "users show --tenant 'Ümlaut 東京' ada": ['ada@tokyo.example'],
         'users show --tenant Ümlaut\\ 東京 ada': ['ada@tokyo.example'],
         'users show --tenant "Ümlaut 東京" ada': ['ada@tokyo.example'],
@@ -219,16 +218,16 @@ describe('completion', { timeout: 60_000 }, () => {
   );
 });
 
-/** The line that shells print after the completions of a command line. */
+/** The separator that the shell scripts print after the completions of each command line. */
 const separator = '-----';
 
-/** Quotes a text so that a shell reads the text as one word. */
+/** Quotes a text as a single shell word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 describe('command table', () => {
-  it('has examples for each command, with all required options and no unknown options', async () => {
+  it('has valid examples for each command', async () => {
     const verbs: [string, Verb][] = [];
     for (const [name, { load }] of Object.entries(commands)) {
       const loaded = await load();
