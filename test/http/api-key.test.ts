@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { keyOf } from '@itsm-api/server/http/auth/api-key-header.ts';
 import { describe, expect, it } from 'vitest';
 
-/** Reads the API key from raw request headers. rules/keys.test.ts tests the authentication of every endpoint. */
+/** Reads the API key from raw request headers. rules/keys.test.ts tests authentication at every endpoint. */
 const read = (...rawHeaders: string[]) => keyOf({ rawHeaders } as IncomingMessage);
 
 describe('the key of a request', () => {

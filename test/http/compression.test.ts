@@ -29,7 +29,7 @@ describe('a list', () => {
     ['br;q=0, *', 'gzip', gunzipSync],
     ['*, BR ; q=0.00', 'gzip', gunzipSync],
     ['GZIP', 'gzip', gunzipSync],
-  ])('compresses a list response for the Accept-Encoding %s', async (accepted, coding, decode) => {
+  ])('compresses a list response if Accept-Encoding is %s', async (accepted, coding, decode) => {
     const [plain, coded] = [await get('/tickets'), await get('/tickets', accepted)];
     expect(coded.headers['content-encoding']).toBe(coding);
     expect(coded.headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
@@ -48,27 +48,27 @@ describe('a list', () => {
     '*;q=0',
     'nonsense',
     ';;,q=;',
-  ])('sends an uncompressed list response for the Accept-Encoding %s', async (accepted) => {
+  ])('does not compress a list response if Accept-Encoding is %s', async (accepted) => {
     const { headers, payload } = await get('/tickets', accepted);
     expect(headers['content-encoding']).toBeUndefined();
     expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
     expect(JSON.parse(payload).data).toHaveLength(5);
   });
 
-  it('responds to HEAD with the headers of the compressed list', async () => {
+  it('returns the headers of the compressed list for a HEAD request', async () => {
     const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];
     expect(head.payload).toBe('');
     for (const name of ['content-length', 'content-encoding', 'vary'])
       expect(head.headers[name]).toBe(whole.headers[name]);
   });
 
-  it('does not compress a response of less than 1 KiB', async () => {
+  it('does not compress a response that is smaller than 1 KiB', async () => {
     const { headers } = await get('/users', 'br');
     expect(headers['content-encoding']).toBeUndefined();
   });
 });
 
-it('never compresses the response with a single resource, because its ETag identifies the bytes', async () => {
+it('does not compress a single resource, because its ETag identifies the exact bytes', async () => {
   const { id } = await workspace.createTicket({ description: 'x'.repeat(5000) });
   const { headers } = await get(`/tickets/${id}`, 'br, gzip');
   expect(headers['content-encoding']).toBeUndefined();

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Starts the server and connects a client. Returns the client's and the server's end of the connection. */
+/** Starts the server and connects a client. Returns the client socket and the server socket. */
 async function openConnection(server: Server): Promise<{ client: Socket; served: Socket }> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -31,7 +31,7 @@ const post = (path: number, body: string) =>
   `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 describe('pipelined requests', () => {
-  it('runs at most 64 pipelined requests concurrently and responds in request order', async () => {
+  it('runs at most 64 pipelined requests concurrently, but responds in request order', async () => {
     let working = 0;
     let maxWorking = 0;
     const server = createHttpServer(async (request, response) => {
@@ -60,12 +60,12 @@ describe('pipelined requests', () => {
     expect(maxWorking).toBe(64);
   });
 
-  it('stops reading from a connection while 64 pipelined requests have no response', async () => {
+  it('stops reading from a connection while 64 pipelined requests wait for a response', async () => {
     const unanswered: ServerResponse[] = [];
     const { client, served } = await openConnection(
       createHttpServer((_request, response) => unanswered.push(response)),
     );
-    // The requests exceed the socket buffers of both the client and the server.
+    // The requests are larger than the socket buffers of the client and the server.
     const flood = get('x'.repeat(1000)).repeat(20_000);
     client.write(flood);
     await expect.poll(() => unanswered.length).toBe(64);
@@ -85,9 +85,7 @@ describe('pipelined requests', () => {
 describe('a response that the client does not read', () => {
   const large = Buffer.alloc(64 * 2 ** 20);
 
-  /**
-   * Starts a server with a write timeout of one second. The client requests a response that exceeds the socket buffers.
-   */
+  /** Starts a server with a write timeout of one second. Requests a response that is larger than the socket buffers. */
   async function requestLarge() {
     const server = createServer((_request, response) => response.end(large));
     addWriteTimeout(server, 1000);
@@ -97,9 +95,9 @@ describe('a response that the client does not read', () => {
     return { client, served };
   }
 
-  it('closes the connection of a client that reads no response, even if the client sends more data', async () => {
+  it('closes a connection if the client sends data but reads no response', async () => {
     const { client, served } = await requestLarge();
-    // The parser skips empty lines before a request, so these lines start no request timeout.
+    // The HTTP parser skips empty lines before a request, so an empty line starts no request timeout.
     const sending = setInterval(() => client.write('\r\n'), 100);
     closers.push(() => clearInterval(sending));
     await once(served, 'close');

@@ -1,4 +1,4 @@
-/** Runs a worker task that never ends unless `ends` is true. */
+/** Runs a worker task. The task ends only if `ends` is true. */
 export default function run(ends: boolean): string {
   while (!ends);
   return 'done';

@@ -24,7 +24,7 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n
 const post = (path: string, body: string, headers = '') =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${headers}\r\n${body}`;
 
-it('sends HSTS and absolute documentation links with every error if PUBLIC_URL uses https', async () => {
+it('adds HSTS and absolute documentation links to errors if PUBLIC_URL uses https', async () => {
   const publicUrl = 'https://itsm.example.com';
   const [secure, { app: door }] = await Promise.all([
     startApi({ env: { PUBLIC_URL: publicUrl } }),
@@ -133,7 +133,7 @@ describe('x-request-id', () => {
   });
 
   it.each(['', ' ', 'a b', 'ä', 'x'.repeat(65), 'a/b'])(
-    'generates a request id if the client sends "%s"',
+    'generates a request id if the client sends the invalid id "%s"',
     async (id) => {
       const { headers } = await api.call({
         method: 'GET',
@@ -146,7 +146,7 @@ describe('x-request-id', () => {
 });
 
 describe('HEAD', () => {
-  it('responds to HEAD like GET, without the body and with the same authentication', async () => {
+  it('responds to HEAD like GET, but without a body', async () => {
     const head = (key?: string) => api.call({ method: 'HEAD', path: '/api/public/v1/tickets', key });
     expect(await head()).toMatchObject({ status: 401, text: '' });
     expect(await head(workspace.key)).toMatchObject({ status: 200, text: '' });
@@ -194,7 +194,7 @@ describe('CORS_ORIGINS', () => {
     },
   });
 
-  it('allows CORS requests only from CORS_ORIGINS, and exposes the rate limit headers', async () => {
+  it('allows CORS requests only from the origins in CORS_ORIGINS', async () => {
     const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
     const allowed = await open.call(preflight(origin));
     expect(allowed.status).toBe(200);
@@ -212,7 +212,7 @@ describe('CORS_ORIGINS', () => {
     await open.close();
   });
 
-  it('sends no CORS headers without CORS_ORIGINS', async () => {
+  it('sends no CORS headers if CORS_ORIGINS is not set', async () => {
     const { headers } = await api.call({ method: 'GET', path: '/api/public/v1/ping', headers: { origin } });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });

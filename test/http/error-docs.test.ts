@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('links each error response to the documentation of its error code', async () => {
+it('links an error response to the documentation of its error code', async () => {
   const { docs } = errorOf(await api.call({ method: 'GET', path: `${pathPrefix}/tickets` }));
   expect(docs).toBe('/docs/errors#INVALID_API_KEY');
   const [path = '', anchor = ''] = docs.split('#');
@@ -30,7 +30,7 @@ it('documents the status and the remedy of every error code', async () => {
   }
 });
 
-it('links each error, including errors of bulk items, to the documentation at PUBLIC_URL', async () => {
+it('links errors of requests and bulk items to the documentation at PUBLIC_URL', async () => {
   const served = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   const workspace = await createWorkspace(served);
   const rejected = await served.call({ method: 'GET', path: `${pathPrefix}/tickets` });

@@ -6,8 +6,8 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 
 /**
- * Tests the authentication and rate limit guard with trivial handlers and fake API keys. rules/keys.test.ts and
- * rules/limits.test.ts test every endpoint with the guard.
+ * Tests with fake API keys how the guard authenticates requests and limits their rate. rules/keys.test.ts and
+ * rules/limits.test.ts test the guard at every endpoint.
  */
 const services = { now: () => new Date(0) };
 const db = { of: 'the tenant' };
@@ -18,8 +18,8 @@ const createIdentity = (scope: string, ids = {}) => {
 const { list } = contract.tickets as { list: Endpoint };
 
 /**
- * Starts a server with a guard and three API keys: `reader` has the scope for tickets, `stranger` has the scope for
- * articles, and `elsewhere` belongs to another tenant.
+ * Starts a server with a guard and three API keys. The key `reader` has the scope `tickets:read`, `stranger` has the
+ * scope `kb:read`, and `elsewhere` is a key of another tenant.
  */
 async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOptions> = {}) {
   const app = fastify();
@@ -64,7 +64,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     const { limits, ...facts } = await request.describeKey();
     return { facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, String(value)])), limits };
   });
-  // The handler changes the API key, as an administrator could during a wait of `elapsedTime` milliseconds.
+  // Simulates that the request waits for `elapsedTime` milliseconds and that the API key changes during the wait.
   handle('/waits', list, async (request) => {
     const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
     if (then === 'revoked') keyOf.delete('reader');
@@ -100,7 +100,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
 const pickLimitHeaders = (headers: object) => Object.entries(headers).filter(([name]) => name.includes('ratelimit'));
 
 describe('the guard', () => {
-  it('passes a request with a valid API key and scope to the handler, with the identity of the key', async () => {
+  it('passes the identity of a valid API key to the handler', async () => {
     const { get, seen, touched } = await open();
     expect((await get('/tickets', 'reader')).status).toBe(200);
     const identity = createIdentity('tickets:read');
@@ -117,7 +117,7 @@ describe('the guard', () => {
     }
   });
 
-  it('rejects an unknown API key without counting the request', async () => {
+  it('rejects a request with an unknown API key without counting it', async () => {
     const { get, seen, touched } = await open();
     const { status, headers, body } = await get('/tickets', 'unknown');
     expect([status, pickLimitHeaders(headers)]).toEqual([401, []]);
@@ -128,7 +128,7 @@ describe('the guard', () => {
     expect([seen, touched]).toEqual([[], []]);
   });
 
-  it('counts a request in the rate limit before it rejects an API key without the scope', async () => {
+  it('counts a request even if its API key lacks the required scope', async () => {
     const { get, seen } = await open({ group: 1 });
     const { status, headers, body } = await get('/tickets', 'stranger');
     expect([status, headers['x-ratelimit-remaining']]).toEqual([403, '0']);
@@ -160,7 +160,7 @@ describe('the guard', () => {
     ],
     [500, 'kept', 200, {}],
   ])(
-    'checks the API key again only after a wait of at least 500 ms: %i ms, key %s',
+    'checks the API key again if a request waited at least 500 ms: %i ms, key %s',
     async (elapsedTime, then, status, body) => {
       const { get } = await open();
       const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
@@ -170,12 +170,12 @@ describe('the guard', () => {
 });
 
 describe('the rate limits of a key', () => {
-  it('sends rate limit headers for both windows, and details of the window with less remaining quota', async () => {
+  it('describes the window with less remaining quota in the X-RateLimit headers', async () => {
     const { get, clock } = await open({ global: 3, group: 2 });
     await get('/me', 'reader');
     clock.now = 20_500;
     expect(Object.fromEntries(pickLimitHeaders((await get('/tickets', 'reader')).headers))).toEqual({
-      // Both rate limit windows have the same remaining quota. The headers then describe the group window.
+      // If both windows have the same remaining quota, the headers describe the window of the endpoint group.
       'x-ratelimit-limit': '2',
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '60',
@@ -190,7 +190,7 @@ describe('the rate limits of a key', () => {
     });
   });
 
-  it('returns 429 beyond a rate limit, and names the limit and the time until the next window', async () => {
+  it('returns 429 and names the limit if a request exceeds a rate limit', async () => {
     const { get, clock, limited } = await open({ global: 4, group: 2 });
     await get('/users', 'reader');
     clock.now = 30_000;
@@ -209,19 +209,19 @@ describe('the rate limits of a key', () => {
     expect(limited).toEqual([['group'], ['global', 'group'], ['global']]);
   });
 
-  it('counts requests of each API key separately', async () => {
+  it('counts the requests of each API key separately', async () => {
     const { get } = await open();
     for (const key of ['reader', 'stranger', 'elsewhere']) {
       expect((await get('/message', key)).headers['x-ratelimit-remaining'], key).toBe('59');
     }
   });
 
-  it('returns 429 beyond a rate limit even without an onLimited callback', async () => {
+  it('returns 429 for an exceeded rate limit even without an onLimited callback', async () => {
     const { get } = await open({ group: 1 }, { onLimited: undefined });
     expect([(await get('/tickets', 'reader')).status, (await get('/tickets', 'reader')).status]).toEqual([200, 429]);
   });
 
-  it('refunds a rejected request once, and reports the quota after the refund', async () => {
+  it('restores the quota that a rejected request used, but only once', async () => {
     const { get } = await open();
     await get('/tickets', 'reader');
     const { headers } = await get('/rejected', 'reader');

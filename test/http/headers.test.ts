@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it.each(endpoints)('allows caches to store responses of $title only if they have an ETag', async (endpoint) => {
+it.each(endpoints)('lets caches store a response of $title only if it has an ETag', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));
   const answers = [
     await api.call({ ...call, key: workspace.key }),
@@ -32,7 +32,7 @@ it.each(endpoints)('allows caches to store responses of $title only if they have
   }
 });
 
-it.each(keyedEndpoints)('sends Vary with the API key headers in responses of $title', async (endpoint) => {
+it.each(keyedEndpoints)('lists the API key headers in the Vary header of $title', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));
   for (const key of [workspace.key, undefined]) {
     expect((await api.call({ ...call, key })).headers.vary).toMatch(/^Authorization, X-API-Key(, Accept-Encoding)?$/);
@@ -53,7 +53,7 @@ describe('a header that carries the key', () => {
     return (await sendBare(port, `${head}\r\n\r\n`)).status;
   };
 
-  it.each(['Authorization', 'X-API-Key'])('accepts a repeated %s header only with the same value', async (name) => {
+  it.each(['Authorization', 'X-API-Key'])('accepts a repeated %s header only if all values are equal', async (name) => {
     const value = (key: string) => (name === 'Authorization' ? `Bearer ${key}` : key);
     const [own, other] = [value(workspace.key), value(await workspace.createKey())];
     expect(await status(`${name}: ${own}`, `${name.toUpperCase()}: ${own}`)).toBe(200);
@@ -68,14 +68,14 @@ describe('Content-Encoding', () => {
     workspace.call('POST', '/tickets', body, headers);
 
   it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense'])(
-    'returns UNSUPPORTED_MEDIA_TYPE for Content-Encoding %s',
+    'returns UNSUPPORTED_MEDIA_TYPE for the Content-Encoding %s',
     async (encoding) => {
       const answer = await post({ 'content-encoding': encoding });
       expect(answer).toMatchObject({ status: 400, body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
     },
   );
 
-  it.each(['identity', 'Identity', ''])('accepts a request with the Content-Encoding "%s"', async (encoding) => {
+  it.each(['identity', 'Identity', ''])('accepts a request if Content-Encoding is "%s"', async (encoding) => {
     expect((await post({ 'content-encoding': encoding })).body.error.code).toBe('VALIDATION_ERROR');
   });
 

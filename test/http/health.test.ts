@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('health endpoints on the API port', () => {
-  it('returns ok from /livez and /readyz without an API key and without a rate limit', async () => {
+  it('returns ok from /livez and /readyz without authentication or rate limits', async () => {
     for (const path of ['/livez', '/readyz']) {
       const answer = await api.call({ method: 'GET', path });
       expect(answer).toMatchObject({ status: 200, text: 'ok' });
@@ -72,7 +72,7 @@ describe('health endpoints on the API port', () => {
 describe('health endpoints on the operations port', () => {
   const logger = createLogger('silent');
 
-  it('reports the details of failed checks on the operations port, and stays ready', async () => {
+  it('stays ready on the operations port if a health check fails', async () => {
     const checks = [
       { name: 'fine', run: () => ({ ok: true, milliseconds: 1 }) },
       { name: 'absent', run: () => Promise.reject(new Error('unreachable')) },

@@ -52,7 +52,7 @@ it('does not warn about forwarded headers from a trusted proxy', async () => {
   expect(log.text()).toBe('');
 });
 
-it('logs every request with its id, but without API key, secret, body and query', async () => {
+it('logs every request without its API key, body, query or secrets', async () => {
   const { stream, ...log } = captureLog();
   const database = await cloneDatabase();
   const api = await startApi({ databaseUrl: database.url, logger: createLogger('trace', stream) });
@@ -63,11 +63,11 @@ it('logs every request with its id, but without API key, secret, body and query'
   await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   await workspace.call('GET', `/users?email=${secrets.email}`);
   await workspace.call('GET', '/tickets', undefined, { 'x-api-key': workspace.key, 'x-request-id': 'my-own-id' });
-  // The error message of PostgreSQL contains the rejected row, and so the secret title.
+  // The error message of PostgreSQL contains the rejected row, which includes the secret title.
   await api.prisma.$executeRaw`ALTER TABLE tickets ADD CHECK (title <> 'a title of this test') NOT VALID`;
   const rejected = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
   expect(rejected.status).toBe(500);
-  // A retry of this request would fail again, so the response has no Retry-After.
+  // A retry would fail again, so the response has no Retry-After header.
   expect(rejected.headers).not.toHaveProperty('retry-after');
   await database.drop();
   const failed = await workspace.call('POST', '/tickets', { ...ticket, title: secrets.title });
@@ -94,7 +94,7 @@ it('logs every request with its id, but without API key, secret, body and query'
   );
 });
 
-it('logs status 499 for requests whose client disconnects, including pipelined requests', async () => {
+it('logs status 499 for a request if the client disconnects before the response', async () => {
   const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream), ownDatabase: true });
   const workspace = await createWorkspace(api);
@@ -148,7 +148,7 @@ it('logs no error when a client disconnects', async () => {
       socket.on('error', () => undefined);
       const [served] = (await once(api.app.server, 'connection')) as [Socket];
       await expect.poll(() => served.bytesRead).toBe(text.length);
-      // Waits until the server has looked up the API key and expects the rest of the body.
+      // After 100 ms, the server has looked up the API key and waits for the rest of the body.
       await sleep(100);
       socket[end]();
       await expect.poll(() => served.destroyed).toBe(true);
@@ -162,9 +162,7 @@ it('logs no error when a client disconnects', async () => {
 describe('a log on standard output', () => {
   const logger = JSON.stringify(new URL('../../server/src/http/logger.ts', import.meta.url).href);
 
-  /**
-   * Spawns a process that runs a script with a logger. If the script runs to its end, the process exits with code 3.
-   */
+  /** Spawns a process that runs a script with a logger. If the script completes, the process exits with code 3. */
   function spawnLogger(script: string, stdout: number | 'pipe' = 'pipe') {
     const source = `
       import { createLogger } from ${logger};
@@ -176,7 +174,7 @@ describe('a log on standard output', () => {
     return spawn(process.execPath, args, { stdio: ['pipe', stdout, 'inherit'] });
   }
 
-  it('writes all log lines before the process exits, even if the reader of stdout is slow', async () => {
+  it('writes all log lines before exit, even if the reader of stdout is slow', async () => {
     const child = spawnLogger("for (let number = 1; number <= 5000; number++) log.info({ number }, 'a'.repeat(100));");
     await sleep(500);
     const [written] = await Promise.all([text(child.stdout as NonNullable<typeof child.stdout>), once(child, 'exit')]);

@@ -3,7 +3,7 @@ import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { createWorkerPool } from '@itsm-api/server/shared/worker-pool.ts';
 import { expect, it } from 'vitest';
 
-it('ends a task that exceeds the timeout of the worker pool, and runs the next task', async () => {
+it('runs the next task after a task exceeds the timeout of the worker pool', async () => {
   const run = createWorkerPool<boolean, string>({
     worker: new URL('endless-worker.ts', import.meta.url),
     ...{ maxQueued: 1, maxPerTenant: 1, retryAfterSeconds: 5 },

@@ -1,7 +1,7 @@
 import { createMemoryCounter } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { expect, it } from 'vitest';
 
-/** Tests rate limit windows in the memory of one process. rules/limits.test.ts tests them in a running server. */
+/** Tests rate limit windows in the memory of a process. rules/limits.test.ts tests rate limits in a running server. */
 const windowMs = 60_000;
 const max = 2;
 
@@ -12,7 +12,7 @@ function openCounter() {
   return { clock, count };
 }
 
-it('counts requests in a memory window up to the limit, but not beyond the limit', () => {
+it('counts only allowed requests in a rate limit window', () => {
   const { clock, count } = openCounter();
   expect(count('a', 1)).toEqual({ current: 1, ttl: 60_000 });
   clock.now = 500;
@@ -21,13 +21,13 @@ it('counts requests in a memory window up to the limit, but not beyond the limit
   expect(count('a', 0)).toEqual({ current: 2, ttl: 59_500 });
 });
 
-it('counts requests in memory in a separate window for each name', () => {
+it('counts requests in a separate memory window for each name', () => {
   const { count } = openCounter();
   count('a', 1);
   expect(count('b', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('starts a new rate limit window in memory exactly when the previous window ends', () => {
+it('starts a new memory window exactly when the previous rate limit window ends', () => {
   const { clock, count } = openCounter();
   count('a', 1);
   clock.now = 59_999;
@@ -37,20 +37,20 @@ it('starts a new rate limit window in memory exactly when the previous window en
   expect(count('a', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('subtracts refunded requests from a window in memory, and never counts below zero', () => {
+it('subtracts refunded requests from a rate limit window, but never below zero', () => {
   const { count } = openCounter();
   expect(count('a', -1)).toEqual({ current: 0, ttl: 60_000 });
   for (let i = 0; i < 2; i++) count('a', 1);
   for (const current of [1, 0, 0]) expect(count('a', -1)).toEqual({ current, ttl: 60_000 });
 });
 
-it('evicts the oldest rate limit windows when memory has more than 200,000 windows', () => {
+it('evicts the oldest rate limit window if there are more than 200,000 windows', () => {
   const { clock, count } = openCounter();
   count('0', 1);
   clock.now = 1;
   for (let key = 1; key < 200_000; key++) count(String(key), 1);
   clock.now = 60_000;
-  // The first rate limit window has ended and starts again. One more window evicts the oldest window.
+  // Restarts the first window, which has ended. Then one more window evicts the oldest window.
   count('0', 1);
   count('200000', 1);
   expect(count('1', 0).current).toBe(0);

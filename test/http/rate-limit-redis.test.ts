@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 
-/** Tests rate limit windows in Redis. rules/shared-limits.test.ts tests them in running servers. */
+/** Tests rate limit windows in Redis. rules/shared-limits.test.ts tests shared rate limits of running servers. */
 describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
@@ -44,7 +44,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     return { store, counter, count };
   }
 
-  /** Returns the number of connections that rate limit stores have to Redis. */
+  /** Returns the number of Redis connections of all rate limit stores. */
   async function connections(): Promise<number> {
     return (await redis.send('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(' name=itsm-api ')).length;
   }
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await store.count(key, 500, 1, 1)).current).toBe(1);
   });
 
-  it('starts a new window if the time to live in Redis exceeds the window length', async () => {
+  it('starts a new window if its time to live in Redis exceeds the window length', async () => {
     const { count } = await openStore();
     const key = randomUUID();
     await redis.send('SET', `itsm:limits:${key}`, '3', 'PX', '3600000');
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', `itsm:limits:${key}`))).toBeLessThanOrEqual(windowMs);
   });
 
-  it('stores a window in Redis until it ends, under a name that contains the tenant, API key and group', async () => {
+  it('names a window in Redis after the tenant, API key and endpoint group', async () => {
     const { count } = await openStore();
     await redis.send('FLUSHALL');
     await count('7:12:tickets');
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(Number(await redis.send('PTTL', 'itsm:limits:7:12:tickets'))).toBeGreaterThan(55_000);
   });
 
-  it('shares rate limit windows in Redis between rate limit stores', async () => {
+  it('shares rate limit windows between stores that use the same Redis server', async () => {
     const [first, second] = [await openStore(), await openStore()];
     const key = randomUUID();
     await first.count(key);
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await second.count(key, 0)).current).toBe(0);
   });
 
-  it('uses one Redis connection at a time and reconnects after a lost connection', async () => {
+  it('uses a single Redis connection and reconnects if the connection is lost', async () => {
     await expect.poll(connections).toBe(0);
     const reported: string[] = [];
     const { store, count } = await openStore({ onAvailable: () => void reported.push('back') });
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     await expect.poll(connections).toBe(0);
   });
 
-  it('reports the reason once while Redis is unavailable', async () => {
+  it('reports only once why Redis is unavailable', async () => {
     const reported: string[] = [];
     const onUnavailable = (reason: string) => void reported.push(reason);
     const { store } = await openStore({ onUnavailable });
@@ -161,7 +161,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(reported).toEqual([expect.stringMatching(/^OOM /), 'back']);
   });
 
-  it('uses the database number and the user of REDIS_URL', async () => {
+  it('uses the database number and the user in REDIS_URL', async () => {
     await redis.send('ACL', 'SETUSER', 'it@sm', 'on', '>p@ss:word', ...(await documentedRights()));
     const { store, count } = await openStore({ url: `${redis.url.replace('//', '//it%40sm:p%40ss%3Aword@')}/3` });
     expect(store.state).toBe('redis');
@@ -170,7 +170,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(await redis.send('CLIENT', 'LIST')).toMatch(/ name=itsm-api .* db=3 .* user=it@sm/);
   });
 
-  it('connects to Redis with TLS by host name, and to Redis at an IPv6 address', async () => {
+  it('connects to Redis over TLS and over IPv6', async () => {
     const names: string[] = [];
     const refuse = (name: string, done: (error: Error) => void) => {
       names.push(name);

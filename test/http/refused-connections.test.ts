@@ -6,8 +6,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests connections that the server rejects before it has received a complete request. Clients of such connections must
- * not harm the server.
+ * Tests connections that the server rejects before it has received a complete request. Rejected connections must not
+ * affect other clients.
  */
 let api: Api;
 let owner: Workspace;
@@ -29,7 +29,7 @@ async function open(): Promise<Socket> {
 
 const connections = () => new Promise<number>((resolve) => api.app.server.getConnections((_, count) => resolve(count)));
 
-it('continues to respond after clients reset rejected connections', async () => {
+it('continues to serve requests after clients reset rejected connections', async () => {
   for (let round = 0; round < 30; round++) {
     const socket = await open();
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
@@ -57,7 +57,7 @@ it('rejects a request if the API key is revoked before the whole body has arrive
 });
 
 describe('a connection whose request times out', () => {
-  it('closes a connection after a request timeout, and ignores the rest of the request', {
+  it('closes a connection after a request timeout and ignores later data', {
     timeout: 60_000,
   }, async () => {
     const { server } = api.app;

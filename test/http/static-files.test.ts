@@ -25,7 +25,7 @@ describe.each([
   '/docs/search.json',
   '/favicon.ico',
 ])('%s', (path) => {
-  it('serves a static file in every encoding, each with its own ETag', async () => {
+  it('serves a static file with a different ETag for each encoding', async () => {
     const plain = await get(path);
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(Number(plain.headers['content-length'])).toBe(plain.rawPayload.length);
@@ -55,7 +55,7 @@ describe.each([
     }
   });
 
-  it('responds to HEAD with the headers of a static file', async () => {
+  it('returns the same headers for HEAD and GET requests to a static file', async () => {
     const whole = await get(path, { 'accept-encoding': 'br' });
     const head = await api.app.inject({ method: 'HEAD', url: path, headers: { 'accept-encoding': 'br' } });
     expect(head.body).toBe('');
@@ -68,7 +68,7 @@ describe.each([
 describe('the script of the reference', () => {
   const pathIn = (page: string) => /src="(\/docs\/js\/[^"]+)"/.exec(page)?.[1] ?? '';
 
-  it('serves the script of the API reference compressed and with immutable caching', async () => {
+  it('serves the API reference script compressed and with immutable caching', async () => {
     const path = pathIn((await get('/docs/')).payload);
     const { headers, rawPayload } = await get(path, { 'accept-encoding': 'br' });
     expect(rawPayload.length).toBeLessThan(1_300_000);
@@ -79,7 +79,7 @@ describe('the script of the reference', () => {
     });
   });
 
-  it('returns 404 for the script of the API reference at an unversioned path', async () => {
+  it('returns 404 for the API reference script at a path without a version', async () => {
     expect((await get('/docs/js/scalar.js')).statusCode).toBe(404);
   });
 });
@@ -91,7 +91,7 @@ it('disables caching of the API reference, because its page contains a nonce', a
   expect(brotliDecompressSync(rawPayload).toString()).toContain('<div id="reference">');
 });
 
-it('keeps the Vary header of CORS in responses with static files', async () => {
+it('includes Origin in the Vary header of static files if CORS is enabled', async () => {
   const origin = 'https://app.example.com';
   const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
   const { headers } = await open.call({ method: 'GET', path: '/openapi.json', headers: { origin } });
@@ -104,7 +104,7 @@ it('compresses a static file once for concurrent requests', async () => {
   serveSharedFiles(app, 'public');
   const texts = Array.from({ length: 3 }, () => randomBytes(400_000).toString('hex'));
   app.get('/:text', ({ params }) => texts[(params as { text: number }).text]);
-  /** Measures the CPU time that the server needs for `count` concurrent requests for the same text. */
+  /** Measures the CPU time of `count` concurrent requests for the same text. */
   const measureCpuTime = async (text: number, count: number) => {
     const before = process.cpuUsage();
     const request = { method: 'GET', url: `/${text}`, headers: { 'accept-encoding': 'br' } } as const;

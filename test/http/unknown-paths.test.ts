@@ -16,7 +16,7 @@ afterAll(() => api.close());
 const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
 
 describe.each(paths)('%s', (path) => {
-  // The path `/tickets/bulk` also matches the route `/tickets/:id`, so the path supports the methods of both routes.
+  // The path `/tickets/bulk` also matches the route `/tickets/:id`, so it supports the methods of both routes.
   const own = endpoints
     .filter(({ route }) => new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
     .map(({ route }) => route.method);
@@ -64,7 +64,7 @@ it.each([
 });
 
 it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
-  'suggests %s without a trailing slash on the 404 page',
+  'suggests %s on the 404 page for a path with a trailing slash',
   async (path) => {
     const answer = await api.call({ method: 'GET', path: `${path}/` });
     expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`Use ${path}.`)]);
@@ -86,7 +86,7 @@ it('returns 404 for a path with 400,000 slashes', async () => {
   expect(answer.status).toBe(404);
 });
 
-it.each(['/', '/docs', '/openapi.json'])('serves %s for GET and HEAD, and lists both in Allow', async (path) => {
+it.each(['/', '/docs', '/openapi.json'])('allows only GET and HEAD requests to %s', async (path) => {
   expect((await api.call({ method: 'GET', path })).status).toBeLessThan(400);
   expect((await api.call({ method: 'DELETE', path })).headers.allow).toBe('GET, HEAD');
 });

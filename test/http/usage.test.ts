@@ -40,7 +40,7 @@ const readRows = ({ databaseUrl }: Pick<Api, 'databaseUrl'>, { tenantId }: Works
     [tenantId],
   );
 
-it('counts usage by API key, endpoint and outcome, per minute and per hour, and for all keys together', async () => {
+it('counts requests per minute and per hour by API key, endpoint and outcome', async () => {
   let now = new Date('2026-11-22T09:59:30Z');
   const api = await start({ now: () => now });
   const workspace = await createWorkspace(api);
@@ -55,7 +55,7 @@ it('counts usage by API key, endpoint and outcome, per minute and per hour, and 
   now = new Date('2026-11-22T10:00:10Z');
   await workspace.call('GET', `/tickets/${id}`);
   await api.call({ method: 'POST', path: `${pathPrefix}/tickets`, key: other, body: ticket });
-  // Usage excludes requests without an endpoint or without a valid API key.
+  // Usage excludes requests to unknown paths and public endpoints, and requests with an invalid API key.
   await workspace.call('GET', '/nowhere');
   await api.call({ method: 'GET', path: `${pathPrefix}/tickets`, key: 'itsm_unknown' });
   await workspace.call('GET', '/ping');
@@ -91,7 +91,7 @@ it('counts usage by API key, endpoint and outcome, per minute and per hour, and 
   }
 });
 
-it('records which rate limit rejected a request, and the peak of each rate limit', async () => {
+it('records the rejections and the peak usage of each rate limit', async () => {
   const api = await start({ env: { RATE_LIMIT_GLOBAL: '10', RATE_LIMIT_GROUP: '4', TENANT_CONCURRENCY_QUEUE: '0' } });
   const workspace = await createWorkspace(api);
   for (let i = 0; i < 5; i++) await workspace.call('GET', '/assets');
@@ -177,7 +177,7 @@ it("serves requests while usage can't be written, and writes the usage later or 
   expect(rows.map(({ requests }) => requests)).toEqual([3, 3]);
 });
 
-it('limits the memory of unwritten usage and logs the number of lost requests', async () => {
+it('limits the memory for unwritten usage counts', async () => {
   const logged: Record<string, unknown>[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
   const { url, drop } = await cloneDatabase();
@@ -194,7 +194,7 @@ it('limits the memory of unwritten usage and logs the number of lost requests', 
   expect(sum).toEqual({ sum: 10_007 });
 });
 
-it('deletes usage per minute after 3 hours and usage per hour after 8 days', async () => {
+it('deletes usage counts per minute after 3 hours and per hour after 8 days', async () => {
   const api = await start({ ownDatabase: true });
   const workspace = await createWorkspace(api);
   const ages = [1, 2, 4, 8 * 24 - 1, 8 * 24 + 1];
@@ -217,7 +217,7 @@ it('deletes usage per minute after 3 hours and usage per hour after 8 days', asy
 });
 
 describe('latencies', () => {
-  it('counts a latency in the first bucket whose bound is at least the latency', () => {
+  it('counts a latency in the smallest bucket that includes it', () => {
     expect([0, 1, 1.01, 2, 99, 10_000, 10_001, 1e9].map(bucketOf)).toEqual([0, 0, 1, 1, 11, 22, 23, 23]);
     expect(latencyBounds).toHaveLength(latencyBuckets - 1);
     expect(outcomes).toHaveLength(7);
