@@ -160,7 +160,7 @@ describe('the guard', () => {
     ],
     [500, 'kept', 200, {}],
   ])(
-    'checks the API key again if a request waited at least 500 ms: %i ms, key %s',
+    'checks the API key again only after a wait of 500 ms (%i ms, key %s)',
     async (elapsedTime, then, status, body) => {
       const { get } = await open();
       const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');

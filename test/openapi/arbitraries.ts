@@ -2,10 +2,10 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import fc, { type Arbitrary } from 'fast-check';
 import { follow } from './operations.ts';
 
-/** Ids of existing rows, and valid cursors, grouped by the field or parameter that accepts them. */
+/** The ids of existing rows and valid cursors, by the name of the field or parameter that accepts them. */
 export type KnownIds = Readonly<Record<string, readonly (number | string)[]>>;
 
-/** Generates values that a schema of the document allows. Most generated ids belong to existing rows. */
+/** Generates values that match a schema of the OpenAPI document. Most generated ids are ids of existing rows. */
 export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
   const { type, enum: values, const: constant, anyOf, ...rest } = follow(schema);
   if (constant !== undefined) return fc.constant(constant);
@@ -55,8 +55,8 @@ function text({ format, pattern, minLength = 0, maxLength = 300 }: Schema): Arbi
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern));
   const lengths = { minLength: Number(minLength), maxLength: Number(maxLength) };
   const units = fc.oneof(fc.string({ ...lengths, unit: 'grapheme-ascii' }), fc.string({ ...lengths, unit: 'binary' }));
-  // JSON Schema can't express that the server rejects control characters, and that it trims texts before the length
-  // check.
+  // The server rejects control characters and trims texts before it checks their length. JSON Schema can't express
+  // these rules.
   return units.filter(
     (value) =>
       !/[\p{Cc}--[\t\n\r]]/v.test(value) &&

@@ -11,15 +11,15 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /**
- * Generates clients from the OpenAPI document with third-party generators, compiles the clients, and runs them against
- * a server.
+ * Tests third-party client generators. Generates clients from the OpenAPI document, compiles them, and runs them
+ * against a server.
  */
 const modules = join(import.meta.dirname, '../node_modules');
 const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
 
 let api: Api;
 let origin: string;
-/** A folder in `node_modules`, so that the generated code can import packages. */
+/** A folder in `node_modules`, where the generated code can import packages. */
 let folder: string;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Programs that use a generated client as an integrator would: they list, filter, create, update and handle errors. */
+/** Programs that use a generated client to list, filter, create and update resources, and to read errors. */
 const uses = {
   'hey-api': `
     import { client } from './generated/client.gen.js';
@@ -87,7 +87,7 @@ const uses = {
   `,
 };
 
-/** The generators. Each one writes a client for an OpenAPI document to a folder. */
+/** The client generators. Each one writes a client for an OpenAPI document to a folder. */
 const generators: Record<keyof typeof uses, (document: OpenApi, into: string) => Promise<unknown>> = {
   'hey-api': (document, into) =>
     createClient({

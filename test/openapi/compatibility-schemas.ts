@@ -7,14 +7,14 @@ export interface Sides {
 }
 
 /**
- * The direction in which data with a schema is sent. A request schema may only widen, and a response schema may only
- * narrow.
+ * Whether a schema describes requests or responses. Request schemas may allow more values than before, and response
+ * schemas may allow fewer.
  */
 type Direction = 'request' | 'response';
 
 type Fields = Record<string, Schema>;
 
-/** Returns the changes of a schema that break clients of the released schema. */
+/** Returns the schema changes that break existing clients. */
 export function findSchemaBreaks(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
   const [was, is] = [plain(old, sides.released), plain(now, sides.present)];
   const inner = (before: unknown, after: unknown, place: string) =>
@@ -32,7 +32,7 @@ export function findSchemaBreaks(sides: Sides, direction: Direction, old: Schema
   ];
 }
 
-/** Returns breaking changes of types, constants, enums and formats. */
+/** Returns the breaking changes to types, constants, enums and formats. */
 function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[] {
   const isRequest = direction === 'request';
   const [narrower, wider] = isRequest ? [was, is] : [is, was];
@@ -50,8 +50,8 @@ function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[
 }
 
 /**
- * Returns true if an integer got the format `int64`. This change is compatible, because JSON integers without loss of
- * precision fit into 64 bits.
+ * Returns true if the new schema adds the format `int64` to an integer. The change is compatible, because all integers
+ * that JSON represents exactly fit into 64 bits.
  */
 function isSpecifiedAsInt64(was: Schema, is: Schema): boolean {
   return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
@@ -64,7 +64,7 @@ function removedValues(was: Schema, is: Schema): string[] {
   return was.enum.filter((value) => !present.includes(value)).map((value) => `value ${value} is no longer taken`);
 }
 
-/** Returns the limits of a schema that are stricter than in the released schema. */
+/** Returns the limits that are stricter in the new schema than in the released schema. */
 function findLimitBreaks(was: Schema, is: Schema): string[] {
   const minimums = ['minimum', 'minLength', 'minItems', 'minProperties'];
   const maximums = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
@@ -96,10 +96,10 @@ function findFieldBreaks(direction: Direction, was: Schema, is: Schema, at: stri
   ];
 }
 
-/** Returns choices that a request schema no longer has, or that are new in a response schema. */
+/** Returns the choices that were removed from a request schema or added to a response schema. */
 function findChoiceBreaks(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
   const now = choicesOf(is);
-  // A request schema with a single type may become a choice that includes this type.
+  // A request schema with one type may become a choice that includes the type.
   const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? splitTypes(was) : undefined);
   if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
   const [required, offered] = direction === 'request' ? [old, now] : [now, old];
@@ -118,15 +118,12 @@ function splitTypes(schema: Schema): Schema[] {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
-/** Returns new properties of a map, whose names clients may already use as additional properties. */
+/** Returns the new named properties of a map. Clients may already use these names for additional properties. */
 function newNames(was: Schema, is: Schema): string[] {
   return Object.keys(fieldsOf(is)).filter((name) => !(name in fieldsOf(was)));
 }
 
-/**
- * Resolves references. Converts a choice between a schema and null to this schema with null as an additional type and
- * enum value.
- */
+/** Resolves references. Converts a choice between a schema and null to a single nullable schema. */
 function plain(schema: Schema, document: OpenApi): Schema {
   const { anyOf, ...rest } = follow(schema, document);
   const [choice, other] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as Schema[]) : [];

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { findBreaks } from './compatibility.ts';
 
 /**
- * A client of the released OpenAPI document must work with the current document. At each release,
- * `contract/openapi.json` becomes the released document.
+ * Clients of the released API must work with the current API. At each release, `contract/openapi.json` becomes the
+ * released document.
  */
 it('keeps the OpenAPI document compatible with the released document', async () => {
   const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');

@@ -3,9 +3,8 @@ import { findSchemaBreaks, type Sides } from './compatibility-schemas.ts';
 import { follow } from './operations.ts';
 
 /**
- * Returns the breaking changes from a released document to a new document, each with its location. New operations,
- * optional parameters, response fields and response enum values are compatible, because the document asks clients to
- * ignore unknown values.
+ * Returns the breaking changes in a new document, each with its location. New operations and optional parameters are
+ * compatible. New response fields and enum values are also compatible, because clients must ignore unknown values.
  */
 export function findBreaks(released: OpenApi, present: OpenApi): string[] {
   return [
@@ -22,8 +21,8 @@ export function findBreaks(released: OpenApi, present: OpenApi): string[] {
 }
 
 /**
- * Compares the entries with the same name in both documents. An entry that is missing in the new document is a breaking
- * change.
+ * Compares the entries that have the same name in both documents. If the new document lacks an entry, reports a
+ * breaking change.
  */
 function each<Value>(
   old: Readonly<Record<string, Value>>,
@@ -48,7 +47,7 @@ function findOperationBreaks(sides: Sides, old: Operation, now: Operation, at: s
   ];
 }
 
-/** Compares the documentation of a webhook event by the rules for responses, because clients only receive events. */
+/** Compares a webhook event in both documents. Applies the rules for responses, because clients only receive events. */
 function findEventBreaks(sides: Sides, old: Operation, now: Operation, event: string): string[] {
   const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
   return [

@@ -12,8 +12,8 @@ import { type DocumentedOperation, deletesLast, document, operations, specifiedS
 import { callOf, mutatedRequests, type Request, validRequests } from './requests.ts';
 
 /**
- * Tests that responses match the OpenAPI document, with requests from its examples and with generated valid and invalid
- * requests. CONFORMANCE_RUNS sets the number of generated requests. To repeat the requests of a failed test, set
+ * Tests that responses match the OpenAPI document. Sends the example requests of the document, and generated valid and
+ * invalid requests. CONFORMANCE_RUNS sets the number of generated requests per operation. To repeat a failed run, set
  * CONFORMANCE_SEED.
  */
 const runs = Number(process.env.CONFORMANCE_RUNS ?? 100);
@@ -22,7 +22,7 @@ const seed = process.env.CONFORMANCE_SEED;
 /** Validators for the OpenAPI 3.1 and 3.0 versions of the document. */
 const validators = [
   { version: '3.1', ajv: new Ajv2020({ strict: false, allErrors: true }), components: document.components },
-  // OpenAPI 3.0 uses an older JSON Schema draft with `nullable`. This class of ajv supports both.
+  // OpenAPI 3.0 uses an older JSON Schema draft and `nullable`. The class `Ajv` supports both.
   { version: '3.0', ajv: new Ajv({ strict: false, allErrors: true }), components: downgrade(document).components },
 ];
 for (const { ajv, components } of validators) {
@@ -30,7 +30,7 @@ for (const { ajv, components } of validators) {
   ajv.addSchema({ $id: 'openapi.json', components });
 }
 
-/** The statuses of the specification (spec §7) for requests without conditions. */
+/** The statuses that the specification (spec §7) lists for requests without conditional headers. */
 const specified = [200, 201, 400, 401, 403, 404, 429, 500];
 
 /** Returns the differences between a response and the OpenAPI document. */
@@ -38,17 +38,16 @@ function findFaults(operation: DocumentedOperation, { status, headers, body }: A
   const documented = operation.responses[status];
   if (!specified.includes(status)) return [`status ${status} is none of the specification`];
   if (documented === undefined) return [`status ${status} is not documented`];
-  // The requests of these tests have no header that enables other statuses.
+  // Other statuses require request headers that these tests don't send.
   if (!specifiedStatuses.includes(status)) return [`status ${status} is not one of the specification`];
   const faults: string[] = [];
   for (const { version, ajv } of validators) {
-    // Passes the name of the schema, because ajv would compile a schema object with a reference again for every
-    // response.
+    // Passes the schema by name, because ajv would compile a schema object again for every response.
     if (ajv.validate(`openapi.json${documented.schema.$ref}`, body)) continue;
     faults.push(`the body is not as ${version} says: ${ajv.errorsText()}`);
   }
   if (status >= 400 && !documented.examples.includes(body?.error?.code)) faults.push('the code is not documented');
-  // The response to a request that is rejected before authentication has no rate limit headers.
+  // If the server rejects a request before authentication, the response has no rate limit headers.
   const promised = [200, 201, 401, 429].includes(status) ? documented.headers : ['x-request-id'];
   for (const name of promised) {
     if (headers[name.toLowerCase()] === undefined) faults.push(`there is no ${name}`);
@@ -105,7 +104,7 @@ describe('the conformance check', () => {
 });
 
 describe('a key that has used up its limit', () => {
-  it('returns 429 after the rate limit is used up, as the OpenAPI document describes', async () => {
+  it('returns the documented 429 response if a request exceeds a rate limit', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const { key } = await createWorkspace(api);
     const operation = operations.find(({ id }) => id === 'tickets_list') as DocumentedOperation;
@@ -131,7 +130,7 @@ describe('requests generated from the document', () => {
   });
 
   it.each(operations)(
-    'responds to generated requests to $id as the OpenAPI document describes',
+    'responds to generated requests for $id as the OpenAPI document describes',
     async (operation) => {
       const workspace = await createWorkspace(api);
       const keys = {
@@ -153,15 +152,15 @@ describe('requests generated from the document', () => {
       });
       await fc.assert(property, { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) });
       counts.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);
-      // If too few requests succeed, the test doesn't check enough success responses.
+      // The test must check enough successful responses.
       expect(count.succeeded).toBeGreaterThan(Math.min(20, count.valid / 10));
     },
     runs * 200,
   );
 
-  /** Creates rows of each resource. Returns their ids, grouped by the field of the operation that accepts them. */
+  /** Creates rows for an operation. Returns their ids by the name of the field that accepts them. */
   async function fill(workspace: Workspace, { path }: DocumentedOperation): Promise<KnownIds> {
-    // Creates many rows, so that some of them always have a status that is not final.
+    // Creates many rows, because the requests change some of them to a final status.
     const idsOf = (make: () => Promise<{ id: number }>) => {
       return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
     };

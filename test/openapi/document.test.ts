@@ -45,7 +45,7 @@ it('serves an OpenAPI 3.0 document without webhooks', async () => {
   expect(document.components.schemas.Ticket.properties.resolution).toMatchObject({ type: 'string', nullable: true });
 });
 
-it('links to the changelog in the description of the OpenAPI document', async () => {
+it('links to the changelog from the description of the OpenAPI document', async () => {
   const [, path = ''] = /\[the changelog\]\((.*?)\)/.exec(openApiDocument().info.description ?? '') ?? [];
   const { text } = await get(path);
   expect(text).toContain('<h1>Changelog of the API</h1>');
@@ -58,7 +58,7 @@ describe('the description of deliveries', () => {
   );
   const { secret = '', 'raw body': body = '' } = cells;
 
-  it('documents the signatures that the server creates for the example delivery', () => {
+  it('documents the correct signatures of the example delivery', () => {
     const timestamp = new Date(Number(cells['webhook-timestamp']) * 1000);
     const signed = signatureHeaders(secret, { id: cells['webhook-id'] ?? '', timestamp, body });
     for (const [name, value] of Object.entries(signed)) {
@@ -66,7 +66,7 @@ describe('the description of deliveries', () => {
     }
   });
 
-  it('documents sample code that accepts valid webhook signatures and rejects invalid ones', async () => {
+  it('documents sample code that verifies webhook signatures correctly', async () => {
     const code = /^```js\n(.*?)^```$/ms.exec(description)?.[1] ?? '';
     const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
     const headers = { 'x-service-signature': cells['X-Service-Signature'] };
@@ -75,7 +75,7 @@ describe('the description of deliveries', () => {
     expect(isGenuine(body, {}, secret)).toBe(false);
   });
 
-  it('documents the delivery limits of the server in the OpenAPI document', () => {
+  it('documents the actual delivery limits in the OpenAPI document', () => {
     const [second, day] = [1000, 24 * 60 * 60 * 1000];
     const { waits, attemptTimeout, pauseAfter } = deliverySchedule;
     expect([waits.length + 1, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
@@ -84,7 +84,7 @@ describe('the description of deliveries', () => {
   });
 });
 
-/** The linters. Each linter returns the problems of a document, with the violated rules and their locations. */
+/** The linters. Each linter returns the rules that a document violates, with their locations. */
 const linters = {
   async 'Redocly with recommended-strict'(document: OpenApi) {
     const config = await createConfig({ extends: ['recommended-strict'] });
@@ -93,24 +93,24 @@ const linters = {
   },
   async 'Spectral with its oas rules'(document: OpenApi) {
     const spectral = new Spectral();
-    // The types of Spectral don't accept the rules that Spectral exports.
+    // Spectral's types don't accept the rules that Spectral exports.
     spectral.setRuleset({ extends: [oas as RulesetDefinition] });
     const problems = await spectral.run({ ...document });
     return problems.map(({ code, message, path }) => `${code} ${path.join('.')}: ${message}`);
   },
 };
 
-// The timeout is long, because a linter needs several seconds even on an idle machine.
+// A linter needs several seconds even on an idle machine, so the timeout is long.
 describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
-  it('runs the linter on the OpenAPI 3.1 document without finding a problem', async () => {
+  it('finds no linter problems in the OpenAPI 3.1 document', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });
 
-  it('runs the linter on the OpenAPI 3.0 document without finding a problem', async () => {
+  it('finds no linter problems in the OpenAPI 3.0 document', async () => {
     expect(await lint(downgrade(openApiDocument()))).toEqual([]);
   });
 
-  it('runs the linter on an OpenAPI document with an incomplete info section and finds the problem', async () => {
+  it('reports an incomplete info section of an OpenAPI document', async () => {
     const { info, ...document } = openApiDocument();
     const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
     expect(problems.join()).toMatch(/info/);

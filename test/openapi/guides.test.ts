@@ -16,14 +16,14 @@ import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** Runs every code block of the guides against a server, and compares the results with the guides. */
+/** Runs the code blocks of all guides against a server, and checks their results. */
 const guides = new URL('../../docs/guides/', import.meta.url);
 const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
 const secretKey = randomBytes(32).toString('base64');
 
 let api: Api;
-/** An API with the rate limits of the specification in windows of one second, for the guides about rate limits. */
+/** An API with the default rate limits, but with windows of one second. The guides about rate limits use this API. */
 let limited: Api;
 let workspace: Workspace;
 let origin: string;
@@ -64,7 +64,7 @@ const programs: Record<Language, { command: string; args: string[]; extension: s
   python: { command: 'python3', args: [], extension: 'py' },
 };
 
-/** Replaces the command and the tenant in a guide with the command and the tenant of this test. */
+/** Replaces the path of the `itsm` command and the tenant in the code of a guide. */
 const inWorkspace = (code: string) =>
   code.replace('./itsm', itsm).replace('Acme Corporation', String(workspace.tenantId));
 
@@ -137,7 +137,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Guides that contain no code. */
+/** The guides that contain no code. */
 const withoutCode = ['client-examples.md', 'limitations.md'];
 
 it('has a test for the code samples of every guide', async () => {
@@ -195,7 +195,7 @@ it('runs the code samples in docs/guides/handle-errors.md', async () => {
   expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
   const code = guide.take('ts');
   expect(await run('ts', code)).toMatch(/^1 ticket\nVALIDATION_ERROR description, type(, category)? [0-9a-f]{32}\n$/);
-  // When the quota is used up, the code of the guide waits as long as Retry-After requires.
+  // If no quota is left, the code in the guide waits for the time in Retry-After.
   const burst = `await Promise.all(Array.from({ length: 30 }, () => fetch(\`\${process.env.ITSM_URL}/api/public/v1/tickets\`, {
     headers: { authorization: \`Bearer \${process.env.ITSM_KEY}\` } })));\n`;
   expect(await run('ts', burst + code, { ITSM_URL: limitedOrigin })).toContain('1 ticket');

@@ -8,23 +8,21 @@ import {
 
 export const document = openApiDocument();
 
-/** The statuses of the specification (spec §7), which every operation can return. */
+/** The statuses that every operation can return (spec §7). */
 export const specifiedStatuses = [200, 201, 400, 401, 403, 404, 429, 500];
 
-/** A parameter whose references are resolved. */
+/** A parameter with resolved references. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
 }
 
-/**
- * An operation of the OpenAPI document with its path. Its own references are resolved, but not those of nested schemas.
- */
+/** An operation of the OpenAPI document with its path. References in nested schemas are not resolved. */
 export interface DocumentedOperation {
   id: string;
   method: string;
-  /** The path without the prefix of the API, with parameters such as `{id}`. */
+  /** The path without the API prefix, for example `/tickets/{id}`. */
   path: string;
   parameters: Parameter[];
   body: { schema: Schema; example: unknown } | undefined;
@@ -38,7 +36,7 @@ interface Content {
 
 interface DocumentedResponse {
   schema: Schema;
-  /** The names of the response examples. For an error response, the names are error codes. */
+  /** The names of the response examples. Error examples have error codes as names. */
   examples: string[];
   headers: string[];
 }
@@ -55,7 +53,7 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
   })),
 );
 
-/** All operations, with DELETE operations last, because few operations succeed for a deactivated resource. */
+/** All operations. DELETE operations are last, because most other operations fail for a deactivated resource. */
 export const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 
 function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {

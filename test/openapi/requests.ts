@@ -4,7 +4,7 @@ import type { Call } from '../support/api.ts';
 import { type KnownIds, valid } from './arbitraries.ts';
 import type { DocumentedOperation, Parameter } from './operations.ts';
 
-/** A request divided into parts, so that the generator can make a single part invalid. */
+/** The parts of a request. The generator can make a single part invalid. */
 export interface Request {
   path: Record<string, unknown>;
   query: [name: string, value: unknown][];
@@ -14,7 +14,7 @@ export interface Request {
   key?: 'full' | 'scopeless' | 'wrong' | 'none';
 }
 
-/** Generates requests for an operation that the document allows. */
+/** Generates requests that the OpenAPI document allows for an operation. */
 export function validRequests({ parameters, body }: DocumentedOperation, ids: KnownIds): Arbitrary<Request> {
   const values = (place: Parameter['in'], requiredKeys?: []) => {
     const own = parameters.filter((parameter) => parameter.in === place);
@@ -30,7 +30,7 @@ export function validRequests({ parameters, body }: DocumentedOperation, ids: Kn
     .chain((request) => fc.boolean().map((joined) => ({ ...request, query: request.query.flatMap(listed(joined)) })));
 }
 
-/** Serializes a list in a URL query, either as repeated parameters or separated by commas. */
+/** Serializes a list for a URL query, either as repeated parameters or separated by commas. */
 function listed(joined: boolean) {
   return ([name, value]: [string, unknown]): [string, unknown][] => {
     if (!Array.isArray(value)) return [[name, value]];

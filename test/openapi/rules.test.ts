@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { follow } from './operations.ts';
 
 /**
- * Tests rules for every part of the OpenAPI document, in both of its versions. Each rule returns the locations of
+ * Tests rules for every part of the OpenAPI document, in versions 3.1 and 3.0. Each rule returns the locations of its
  * violations.
  */
 const forms: [form: string, make: () => OpenApi][] = [
@@ -15,7 +15,7 @@ const forms: [form: string, make: () => OpenApi][] = [
 // biome-ignore lint/suspicious/noExplicitAny: the tests know the structure
 type Part = any;
 
-/** Yields every object of the document with its path. Skips examples, because they contain data. */
+/** Yields every object in the document with its path. Skips examples, because they contain data. */
 function* parts(value: unknown, at: string[] = []): Generator<[at: string[], part: Schema]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [at, value as Schema];
@@ -27,13 +27,15 @@ function* parts(value: unknown, at: string[] = []): Generator<[at: string[], par
 const namedAt = (section: string, at: string[]) => at.length === 3 && at[0] === 'components' && at[1] === section;
 const isProperty = (at: string[]) => at.at(-2) === 'properties' && at.at(-3) !== 'properties';
 
-/** Returns the description of a part of the document, or else of the schema to which the part refers. */
+/**
+ * Returns the description of a part of the document. If it has none, returns the description of the referenced schema.
+ */
 function getDescription(part: Schema, document: OpenApi): unknown {
   const [named = part] = Array.isArray(part.allOf) ? (part.allOf as Schema[]) : [];
   return part.description ?? follow(named, document).description;
 }
 
-/** Returns the locations that need a description, but whose description is missing or not a sentence. */
+/** Returns the locations where a description is missing or is not a sentence. */
 function findMissingDescriptions(document: OpenApi): string[] {
   const sections = ['schemas', 'parameters', 'headers', 'responses'];
   const needsDescription = (at: string[]) =>
@@ -63,7 +65,7 @@ function findWrongIntegers(document: OpenApi): string[] {
     integers(schema).every(([, { format }]) => (format === 'int64') === isId(name));
   const isRight = (at: string[], part: Schema) => {
     if (namedAt('parameters', at)) return sizedFor(part.name, part.schema);
-    // In a change, `from` and `to` are nested in the field, so the name of the field is above them.
+    // The schemas `from` and `to` of a change are nested in the schema of the changed field.
     const name = /^(from|to)$/.test(at.at(-1) ?? '') ? at.at(-3) : at.at(-1);
     return !isProperty(at) || part.type === 'object' || sizedFor(name, part);
   };
@@ -75,11 +77,11 @@ describe.each(forms)('OpenAPI %s', (_, make) => {
     expect(findMissingDescriptions(make())).toEqual([]);
   });
 
-  it('names every choice between schemas in the OpenAPI document', () => {
+  it('defines every choice between schemas as a named schema', () => {
     expect(findUnnamedChoices(make())).toEqual([]);
   });
 
-  it('uses int64 for all ids, and only for ids, in the OpenAPI document', () => {
+  it('uses the format int64 for all ids and no other integers', () => {
     expect(findWrongIntegers(make())).toEqual([]);
   });
 
@@ -123,7 +125,7 @@ describe.each(forms)('OpenAPI %s', (_, make) => {
   });
 });
 
-it('names the schema of a nullable value after the schema of the value', () => {
+it('names a nullable schema after the schema without null', () => {
   const schemas = (document: OpenApi) => document.components.schemas as Part;
   const [newer, older] = forms.map(([, make]) => schemas(make()));
   expect(newer.Ticket.properties.category).toMatchObject({ $ref: '#/components/schemas/NullableTicketCategory' });
@@ -141,7 +143,7 @@ it('names the schema of a nullable value after the schema of the value', () => {
   });
 });
 
-it('allows the id or the number of a ticket in every documented reference to a ticket', () => {
+it('documents ticket ids and ticket numbers for every reference to a ticket', () => {
   const { parameters, schemas } = openApiDocument().components as Part;
   const $ref = '#/components/schemas/TicketReference';
   expect(schemas.TicketReference.anyOf).toMatchObject([
@@ -155,11 +157,11 @@ it('allows the id or the number of a ticket in every documented reference to a t
   expect(schemas.NullableTicketReference.anyOf[0]).toEqual({ $ref });
 });
 
-it('documents no example of the error envelope, which mock servers would return for every error', () => {
+it('documents no example of the error envelope, because mock servers would always return it', () => {
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
-it('documents the same type for the old and new values of a change as for the changed field', () => {
+it('documents the type of a changed field for its old and new values', () => {
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [
@@ -180,7 +182,7 @@ it('documents the same type for the old and new values of a change as for the ch
   }
 });
 
-it('lists in the changelog every operation that the released OpenAPI document lacks', async () => {
+it('lists every new operation in the changelog', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const released: OpenApi = JSON.parse(await read('contract/released/openapi.json'));
   const changelog = await read('docs/changelog.md');
@@ -192,7 +194,7 @@ it('lists in the changelog every operation that the released OpenAPI document la
   expect(added.filter((operation) => !changelog.includes(operation))).toEqual([]);
 });
 
-it('links from the changelog to existing guides and headings', async () => {
+it('links from the changelog only to existing guides and headings', async () => {
   const changelog = await readFile(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
   const links = [...changelog.matchAll(/\]\((guides\/[\w-]+\.md)(?:#([\w-]+))?\)/g)];
   expect(links.length).toBeGreaterThan(10);

@@ -56,7 +56,7 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('runs the sample of the operation $id', async (operation) => {
+  it.each(deletesLast)('runs the code sample of the operation $id', async (operation) => {
     const source = findSample(operation, label);
     if (label === 'Client') {
       const printed = await runClient(source, env);
