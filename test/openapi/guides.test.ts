@@ -23,7 +23,7 @@ const secret = 'a secret of the guides, long enough';
 const secretKey = randomBytes(32).toString('base64');
 
 let api: Api;
-/** An API with the default rate limits, but with windows of one second. The guides about rate limits use this API. */
+/** An API that allows 30 requests per second in each endpoint group. The guides about rate limits use this API. */
 let limited: Api;
 let workspace: Workspace;
 let origin: string;

@@ -18,7 +18,7 @@ export interface Span {
 
 /** A trace collector that receives OTLP over HTTP as JSON. */
 export interface Collector {
-  /** The environment variables of a process that exports its traces to this collector without a long delay. */
+  /** The environment variables that make a process export its traces to the collector with a short delay. */
   env: Record<string, string>;
   spans: Span[];
   /** Returns the bodies of all received exports as text. */
@@ -46,7 +46,7 @@ interface ExportRequest {
 
 /**
  * Starts a trace collector.
- * @param responds false if the collector must not respond to exports
+ * @param responds false if the collector must never respond to exports
  */
 export async function startCollector({ responds = true } = {}): Promise<Collector> {
   const spans: Span[] = [];

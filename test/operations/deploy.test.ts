@@ -8,10 +8,7 @@ import { steadyPort } from '../support/postgres-server.ts';
 import { type ServerProcess, spawnServer } from '../support/server-process.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/*
- * Compares the alerts and the dashboard with the metrics of a running process. If a metric is renamed, an alert or a
- * panel stops working.
- */
+/* Checks that the alerts and the dashboard use only metrics that a running server exports. */
 const root = new URL('../../', import.meta.url);
 const readText = (name: string) => readFile(new URL(name, root), 'utf8');
 
@@ -27,7 +24,7 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-/** Metrics that Prometheus itself adds to each scrape target. */
+/** The metrics that Prometheus itself adds to each scrape target. */
 const prometheusMetrics = new Set(['up']);
 const targetLabels = ['job', 'instance'];
 
@@ -64,7 +61,7 @@ afterAll(async () => {
 });
 
 /**
- * Returns the metrics in a PromQL expression, each with the labels by which the expression filters or groups.
+ * Returns the metrics in a PromQL expression, with the labels in its filters and groupings.
  * @throws if the expression is not valid PromQL
  */
 function readExpression(expr: string): { metric: string; labels: string[] }[] {
@@ -85,7 +82,7 @@ function readExpression(expr: string): { metric: string; labels: string[] }[] {
   return found.map(({ metric, labels }) => ({ metric, labels: [...labels, ...grouping] }));
 }
 
-/** Returns the metrics and labels of an expression that the process doesn't export. */
+/** Returns an error for each metric or label in an expression that the server doesn't export. */
 function findMismatches(expr: string): string[] {
   return readExpression(expr).flatMap(({ metric, labels }) => {
     if (prometheusMetrics.has(metric)) return [];
@@ -99,14 +96,14 @@ function findMismatches(expr: string): string[] {
   });
 }
 
-it('reports an unknown metric, an unknown label and a syntax error in a PromQL expression', () => {
+it('reports unknown metrics, unknown labels and syntax errors in PromQL expressions', () => {
   expect(findMismatches('sum(itsm_deliveries_due)')).toEqual([]);
   expect(findMismatches('sum(rate(itsm_http_request_total[5m]))')).toHaveLength(1);
   expect(findMismatches('itsm_deliveries_total{result="failed"}')).toHaveLength(1);
   expect(() => findMismatches('sum(itsm_deliveries_due')).toThrow('Not PromQL');
 });
 
-it('queries only existing metrics in each alert, and links each alert to a section of the runbook', async () => {
+it('uses existing metrics and a runbook link in each alert', async () => {
   const headings = [...(await readText('docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
@@ -124,11 +121,11 @@ it('queries only existing metrics in each alert, and links each alert to a secti
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 
-it('queries each exported metric, and no unknown metric, in the dashboard and the alerts', () => {
+it('uses every exported metric in the dashboard or an alert', () => {
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(shown.length).toBeGreaterThan(15);
   expect(shown.flatMap(findMismatches)).toEqual([]);
-  // Every metric with the prefix itsm_ must be in an alert or a panel.
+  // An alert or a panel must use every metric that starts with `itsm_`.
   const used = new Set(
     [...shown, ...rules.map(({ expr }) => expr)].flatMap((expr) => readExpression(expr).map(({ metric }) => metric)),
   );

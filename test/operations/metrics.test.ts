@@ -17,7 +17,7 @@ import { eventually, startReceiver, startSender } from '../support/receiver.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
-/** Cleanup functions, called in reverse order. */
+/** The cleanup functions, which run in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -82,7 +82,7 @@ describe('metrics of requests', () => {
     expect(values('itsm_http_requests_total').reduce((sum, each) => sum + each, 0)).toBe(7);
   });
 
-  it('adds no time series for more tenants, API keys, paths and methods', async () => {
+  it('does not add time series for each tenant, API key, path or method', async () => {
     const { api, scrape, tenants } = await startMeasuredApi();
     const sendRequests = async (workspace: Workspace) => {
       const { id } = await workspace.createTicket();
@@ -118,7 +118,7 @@ describe('metrics of requests', () => {
     for (const each of requests ?? []) expect(each.requests).toBe(1 + 4 * 2);
   });
 
-  it('counts requests that the rate limits of an API key reject, by window', async () => {
+  it('counts rate limit rejections by rate limit window', async () => {
     const { api, scrape } = await startMeasuredApi({ env: { RATE_LIMIT_GLOBAL: '5', RATE_LIMIT_GROUP: '3' } });
     const { call } = await createWorkspace(api);
     const getRejections = async () => {
@@ -134,7 +134,7 @@ describe('metrics of requests', () => {
     expect(await getRejections()).toEqual([2, 3]);
   });
 
-  it('counts requests that wait for the concurrency limit, and requests that the limit rejects', async () => {
+  it('counts the requests that the concurrency limit delays or rejects', async () => {
     const { api, scrape, tenants } = await startMeasuredApi({
       env: {
         DATABASE_POOL_SIZE: '4',
@@ -191,7 +191,7 @@ describe('metrics of requests', () => {
   });
 });
 
-it('exports metrics of database connections per pool and of prepared statements', async () => {
+it('exports metrics of database connections and prepared statements', async () => {
   const { api, scrape } = await startMeasuredApi({ env: { DATABASE_POOL_SIZE: '3' } });
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
@@ -212,7 +212,7 @@ it('exports metrics of database connections per pool and of prepared statements'
   expect(value('itsm_database_prepared_statements', requests)).toBe(rows[0].count);
 });
 
-it('exports the outcomes of deliveries, the time to their receipt, and the backlog', { timeout: 40_000 }, async () => {
+it('exports the outcomes, the latency and the backlog of deliveries', { timeout: 40_000 }, async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const { api, workspace } = sender;
@@ -252,7 +252,7 @@ it('exports the outcomes of deliveries, the time to their receipt, and the backl
   expect(first.value('itsm_jobs_waiting', { queue: 'webhook-dispatch' })).toBeDefined();
   expect((await tenants()).deliveries).toMatchObject([{ tenantId: Number(workspace.tenantId), deliveries: 6 }]);
 
-  // The ticket is new, so the measured time is only the latency from the change to the response.
+  // The ticket was just created, so the measured time is the normal delivery latency.
   await workspace.createTicket();
   await eventually(() => expect(good.received).toHaveLength(4));
   await eventually(async () => expect((await scrape()).value('itsm_delivery_receipt_seconds_count')).toBe(4));
@@ -260,7 +260,7 @@ it('exports the outcomes of deliveries, the time to their receipt, and the backl
   expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeGreaterThan(0);
   expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeLessThan(5);
 
-  // While the circuit is open, failed deliveries are not due, even after the time of their next attempt.
+  // While the circuit is open, failed deliveries are not due, even if their next attempt time has passed.
   await stop();
   await api.prisma.webhookSubscription.updateMany({
     where: { id: failing },
@@ -276,7 +276,7 @@ it('exports the outcomes of deliveries, the time to their receipt, and the backl
   expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
 });
 
-it('excludes open circuits from the backlog age, and counts one due delivery for a half-open circuit', async () => {
+it('counts only one due delivery for a half-open circuit', async () => {
   const { api, workspace, ...sender } = await startSender();
   stops.push(() => sender.close());
   const { pool, prisma } = api.databases.system;
@@ -314,7 +314,7 @@ it("omits the delivery backlog without delaying the scrape if the database doesn
 });
 
 describe('usage per tenant', () => {
-  it('exports the usage of the tenants with the highest usage in the last five minutes', () => {
+  it('exports the tenants with the highest usage in the last five minutes', () => {
     let now = 0;
     const { add, top } = createTenantUsage(() => now);
     for (let id = 1; id <= 12; id++) add(toTenantId(id), 'requests', id);
@@ -330,7 +330,7 @@ describe('usage per tenant', () => {
     expect(top().requests).toEqual([{ tenantId: 1, requests: 100, connectionMs: 0, deliveries: 0 }]);
   });
 
-  it('keeps the usage of the tenants with the highest usage if very many tenants are active', () => {
+  it('keeps the tenants with the highest usage when 59,000 other tenants are active', () => {
     const { add, top } = createTenantUsage(() => 0);
     add(toTenantId(1), 'connectionMs', 60_000);
     add(toTenantId(2), 'requests', 500);
@@ -343,7 +343,7 @@ describe('usage per tenant', () => {
 });
 
 describe('metrics of the change feed', () => {
-  it('exports the age of the oldest writing transaction as the lag of the change feed', async () => {
+  it('exports the age of the oldest writing transaction as change feed lag', async () => {
     const { api, metrics, scrape } = await startMeasuredApi();
     let now = 0;
     measureChanges(metrics, api.databases.system.pool, () => now);
@@ -363,7 +363,7 @@ describe('metrics of the change feed', () => {
     expect(await lagAfter(60_000)).toBe(first + 60);
     await open.query('ROLLBACK');
     await open.end();
-    // Other databases of this PostgreSQL server can have an open transaction for a short time.
+    // Tests in other databases of the PostgreSQL server can briefly have an open transaction.
     await expect.poll(() => lagAfter(1000), { timeout: 30_000 }).toBeLessThan(60);
   });
 });

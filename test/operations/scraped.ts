@@ -3,9 +3,9 @@ type Labels = Record<string, string>;
 /** A parsed response of `/metrics`. */
 export interface Scraped {
   text: string;
-  /** The name and labels of each series, sorted by name. */
+  /** The name and the labels of each series, sorted by name. */
   series: string[];
-  /** The metric types by metric name. */
+  /** The type of each metric, by metric name. */
   types: Map<string, string>;
   /** Returns the label names of a metric. */
   labelsOf(metric: string): Set<string>;
@@ -15,7 +15,7 @@ export interface Scraped {
   values(metric: string): number[];
 }
 
-/** Parses metrics in the text format of Prometheus. */
+/** Parses metrics in the Prometheus text format. */
 export function scraped(text: string): Scraped {
   const found = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
     name,

@@ -18,13 +18,13 @@ import { type Collector, type Span, startCollector } from './collector.ts';
 const key = Buffer.alloc(32, 1).toString('base64');
 const withoutPackages = ['--import', join(import.meta.dirname, 'without-opentelemetry.ts')];
 
-/** Cleanup functions, called in reverse order. */
+/** The cleanup functions, which run in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** Starts an API in the test process, without tracing and with its own database. Tests use this API to create rows. */
+/** Starts an API without tracing in the test process, with its own database. Tests use the API to create rows. */
 async function startUntracedApi(): Promise<Api> {
   const api = await startApi({
     ownDatabase: true,
@@ -105,7 +105,7 @@ function later(body: string): ReadableStream {
 const below = (spans: Span[], { spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
 describe('traces', () => {
-  it('traces a request from its caller to its SQL statements and the delivery attempt of the worker', {
+  it('traces a request from its caller to the webhook delivery', {
     timeout: 60_000,
   }, async () => {
     const api = await startUntracedApi();
@@ -166,7 +166,7 @@ describe('traces', () => {
     expect(names).toMatch(/INSERT tickets/);
     expect(names).toMatch(/INSERT events.* deliveries/);
     expect(names).toMatch(/^COMMIT$/m);
-    // The server must not run SQL statements that fail, because PostgreSQL logs every failure.
+    // No SQL statement may fail, because PostgreSQL logs every failed statement.
     expect(statements.filter(({ failed }) => failed)).toEqual([]);
 
     expect(attempt).toMatchObject({ traceId, parentSpanId: request.spanId, service: 'itsm-worker', failed: true });
@@ -176,9 +176,9 @@ describe('traces', () => {
       'itsm.subscription.id': String(subscription),
       'itsm.delivery.attempt': 1,
     });
-    // Webhook receivers get only the headers of the specification, without trace context.
+    // Webhook requests contain only the specified headers, without a trace context.
     expect(Object.keys(failing.received[0]?.headers ?? {})).not.toContain('traceparent');
-    // The worker creates a span for the attempt, but none for its periodic work.
+    // The worker creates a span for the delivery attempt, but no spans for its periodic work.
     expect(spans.filter(({ service }) => service === 'itsm-worker')).toEqual([attempt]);
 
     const ofRequest = { trace_id: traceId, span_id: request.spanId };
@@ -210,7 +210,7 @@ describe('traces', () => {
     expect(await end(worker)).toMatchObject({ code: 0 });
   });
 
-  it('exports no spans of a trace that the caller or the sampler excludes', { timeout: 60_000 }, async () => {
+  it('exports no spans if the caller or the sampler excludes the trace', { timeout: 60_000 }, async () => {
     const api = await startUntracedApi();
     const { env, spans } = await collector();
     const workspace = await createWorkspace(api);
@@ -293,10 +293,10 @@ describe('OpenTelemetry packages', () => {
   it.each([
     ['OTEL_TRACES_EXPORTER', 'otlp'],
     ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://127.0.0.1:4318/v1/traces'],
-  ])('exits and prints the install command if %s is set and OpenTelemetry is not installed', async (name, value) => {
+  ])('prints the install command if %s is set but OpenTelemetry is not installed', async (name, value) => {
     const server = await start(await startUntracedApi(), { [name]: value }, withoutPackages);
     await server.exited;
-    // The install command names the versions that these tests use.
+    // The install command must name the package versions that the tests use.
     const packages = Object.entries(packageJson.devDependencies).map((each) => each.join('@'));
     const command = `npx -y pnpm@12 --filter @itsm-api/server add --save-prod ${packages.filter((each) => each.startsWith('@opentelemetry/')).join(' ')}`;
     const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
@@ -324,7 +324,7 @@ describe('OpenTelemetry packages', () => {
     ['is unreachable', true, { OTEL_EXPORTER_OTLP_TIMEOUT: '1000' }, 'ECONNREFUSED'],
     ['never responds', false, { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, 'within 1500 ms'],
   ])(
-    'delays neither requests nor shutdown if the trace collector %s, and logs the failure once',
+    'does not delay requests or the shutdown if the trace collector %s',
     { timeout: 90_000 },
     async (_, responds, timeout, reason) => {
       const api = await startUntracedApi();

@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Import this file before a program to simulate that OpenTelemetry is not installed. Only prom-client can then import
- * an OpenTelemetry package.
+ * Simulates that OpenTelemetry is not installed if a process imports this file before the program. Only prom-client can
+ * still import an OpenTelemetry package.
  */
 registerHooks({
   resolve(specifier, context, next) {

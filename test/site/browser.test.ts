@@ -26,7 +26,7 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   return page;
 }
 
-/** Tests each width and each theme once, because some elements are visible only in one width or theme. */
+/** Some elements are visible only in one window width or theme, so the tests cover each width and theme once. */
 const looks = [
   { colorScheme: 'light', viewport: wide },
   { colorScheme: 'dark', viewport: phone },
@@ -71,13 +71,13 @@ describe('keyboard navigation of the site', () => {
   });
   afterAll(() => context.close());
 
-  it('has a skip link past the page header as the first Tab stop', async () => {
+  it('offers a link that skips the page header as the first Tab stop', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
-  it('opens the site search with a key, follows the selected result, and closes the search with Escape', async () => {
+  it('supports keyboard navigation in the site search', async () => {
     await page.keyboard.press('/');
     await page.keyboard.type('rate_limit');
     await page.getByRole('option', { name: 'RATE_LIMIT_EXCEEDED' }).first().waitFor();
@@ -91,14 +91,14 @@ describe('keyboard navigation of the site', () => {
   });
 });
 
-it('ranks pages by their rarest search words if no page contains all search words', async () => {
+it('ranks pages by rare search words if no page contains all search words', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
   const input = page.getByRole('combobox', { name: 'Search' });
   await input.fill('zebra client INVALID_TRANSITION');
   const status = page.getByRole('status');
-  // The first search loads the index.
+  // The first search loads the search index.
   await expect.poll(() => status.textContent(), { timeout: 10_000 }).toContain('some of them');
   const firstResult = async () => (await page.getByRole('option').allTextContents())[0];
   await expect.poll(firstResult, { timeout: 10_000 }).toContain('INVALID_TRANSITION');
@@ -111,7 +111,7 @@ it('ranks pages by their rarest search words if no page contains all search word
   await context.close();
 }, 60_000);
 
-it('finds an operation by search and opens the operation in the API reference', async () => {
+it('opens an operation in the API reference from the search results', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -124,7 +124,7 @@ it('finds an operation by search and opens the operation in the API reference', 
   await context.close();
 }, 60_000);
 
-it('lists all pages in a menu on small screens, and stores the selected theme', async () => {
+it('shows the page menu and the theme switch on small screens', async () => {
   const context = await browser.newContext({ viewport: phone, colorScheme: 'light' });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'All pages' }).click();
@@ -136,7 +136,7 @@ it('lists all pages in a menu on small screens, and stores the selected theme', 
   await context.close();
 }, 60_000);
 
-it('uses the origin of the current server in code samples that a reader copies', async () => {
+it('inserts the origin of the server into copied code samples', async () => {
   const context = await browser.newContext({ viewport: wide });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await openPage(context, '/docs/guides/first-request');
@@ -145,7 +145,7 @@ it('uses the origin of the current server in code samples that a reader copies',
   await context.close();
 }, 60_000);
 
-it('loads each page of the site with one request, and sends no requests to other servers', async () => {
+it('loads each page of the site with a single request', async () => {
   const context = await browser.newContext({ viewport: wide });
   const requested: string[] = [];
   context.on('request', (request) => requested.push(request.url()));

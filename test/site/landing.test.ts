@@ -12,8 +12,8 @@ import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
 
 /*
- * Runs the commands of the landing page in the demo workspace. They begin in an empty folder and end with a file of all
- * tickets and a verified webhook.
+ * Runs the commands of the landing page in an empty folder. The commands copy all tickets of the demo workspace to a
+ * file and verify a webhook.
  */
 let api: Api;
 let folder: string;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('copies all tickets and receives a verified webhook with the commands of the landing page', {
+it('copies tickets and verifies a webhook with the commands of the landing page', {
   timeout: 60_000,
 }, async () => {
   const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
@@ -52,8 +52,8 @@ it('copies all tickets and receives a verified webhook with the commands of the 
   children.push(shell);
   let output = '';
   shell.stdout.on('data', (chunk) => (output += chunk));
-  // Transactions in other databases of the PostgreSQL server can delay the newest changes. So the shell repeats the
-  // program, as the page recommends.
+  // Transactions in other databases of the PostgreSQL server can delay the newest changes, so the shell repeats the
+  // program.
   const sync = "until node sync.mjs | grep '^41 '; do sleep 0.1; done\n";
   const paste = [...first, sync, atPort(webhook[1])].join('\necho\n');
   shell.stdin.write(

@@ -23,8 +23,8 @@ const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].
 const anchorsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
 
 /**
- * Returns all pages that links reach from the first page. Follows no links in the API reference, which a script
- * renders.
+ * Follows all links from the first page and returns the pages. Ignores links in the API reference, because a script
+ * renders them.
  */
 async function walk(): Promise<Map<string, { headers: Record<string, string>; text: string }>> {
   const found = new Map<string, Awaited<ReturnType<typeof get>>>();
@@ -48,7 +48,7 @@ describe('site pages', async () => {
     pages = [...found].filter(([, { headers }]) => headers['content-type'] === 'text/html; charset=utf-8');
   });
 
-  it('reaches all guides and main pages by links from the first page of the site', async () => {
+  it('makes all guides and main pages reachable from the first page', async () => {
     expect(pages.map(([path]) => path)).toEqual(
       expect.arrayContaining(['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog']),
     );
@@ -57,7 +57,7 @@ describe('site pages', async () => {
     expect(shown.sort()).toEqual(guides.sort());
   });
 
-  it('contains no broken links on any page of the site', () => {
+  it('has no broken links on any page of the site', () => {
     const broken = pages.flatMap(([path, { text }]) =>
       linksIn(text).filter((href) => {
         const { host, pathname, hash } = new URL(href, `http://site${path}`);
@@ -76,7 +76,7 @@ describe('site pages', async () => {
     }
   });
 
-  it('allows scripts and styles only by their hashes in the Content-Security-Policy of each page', () => {
+  it('allows only scripts and styles with a known hash on each page', () => {
     for (const [path, { headers, text }] of pages.filter(([path]) => path !== '/docs/')) {
       const policy = headers['content-security-policy'] ?? '';
       expect(policy, path).toMatch(
@@ -88,14 +88,14 @@ describe('site pages', async () => {
     }
   });
 
-  it('serves each page of the site with at most 25 kB compressed, without external scripts and styles', () => {
+  it('keeps the compressed size of each page below 25 kB', () => {
     for (const [path, { text }] of pages) {
       expect(brotliCompressSync(text).length, path).toBeLessThan(25_000);
       if (path !== '/docs/') expect(text, path).not.toMatch(/<script[^>]+src|<link[^>]+stylesheet/);
     }
   });
 
-  it('serves every page of the site as Markdown, with links to other Markdown pages', async () => {
+  it('serves every page of the site as Markdown', async () => {
     for (const [path, { headers, text }] of pages) {
       const alternate = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(text)?.[1] ?? '';
       expect(alternate).toBe(path.endsWith('/') ? `${path}index.md` : `${path}.md`);

@@ -3,7 +3,7 @@ import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { printBanner } from '@itsm-api/server/process/startup-banner.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-/** Tests the banner that `start` prints as text on a terminal, and otherwise as one log line. */
+/** Tests the startup banner. On a terminal, the server prints the banner as text. Otherwise, it writes one log line. */
 const { isTTY } = process.stdout;
 afterEach(() => {
   process.stdout.isTTY = isTTY;
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const demo = { tenant: 'Acme Corporation', adminEmail: 'ada@acme.example', key: 'itsm_key', invitation: '1.token' };
 
-/** Prints the banner with or without a terminal. Returns the printed text and the log lines. */
+/** Prints the startup banner with or without a terminal. Returns the printed text and the log lines. */
 function capture(isTerminal: boolean, env: Record<string, string> = {}): { printed: string; logged: string[] } {
   process.stdout.isTTY = isTerminal;
   const printed: unknown[] = [];
@@ -31,7 +31,7 @@ describe('the banner on a terminal', () => {
   it('prints the API address, the demo API key and a sample request on a terminal', () => {
     const { printed, logged } = capture(true);
     expect(logged).toEqual([]);
-    // The banner starts with the most important information, and omits details about connections.
+    // The banner starts with the most important information and omits connection details.
     expect(printed).toMatch(/running\..+itsm_key\n.+token=1\.token\n.+ {2}API /s);
     expect(printed).not.toContain('connections');
     expect(printed).toMatch(/^ {2}The ITSM API is running\.$/m);

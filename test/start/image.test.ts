@@ -12,7 +12,10 @@ import { cloneDatabase } from '../support/database.ts';
 import { pnpm } from '../support/pnpm.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 
-/** Tests the image without Docker. Executes the instructions of the Dockerfile in a folder, and parses compose.yaml. */
+/**
+ * Tests the Docker image without Docker. Executes the instructions of the Dockerfile in a folder, and parses
+ * compose.yaml.
+ */
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
@@ -46,10 +49,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/**
- * Copies files like the instruction COPY of Docker: the contents of a source folder into the destination, or a file
- * into a destination that ends with a slash.
- */
+/** Copies files like Docker's COPY instruction. If the destination ends with a slash, the files keep their names. */
 async function copy(text: string): Promise<void> {
   const names = text.split(' ');
   if (names[0]?.startsWith('--from')) return;
@@ -60,7 +60,7 @@ async function copy(text: string): Promise<void> {
   }
 }
 
-/** Runs Node.js with the arguments, the environment variables of the image and additional settings. */
+/** Runs Node.js with the environment variables of the image and additional settings. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, args, {
     cwd: app,
@@ -72,7 +72,7 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 }
 
 describe('the image', () => {
-  it('serves requests, documentation and health checks from the image, and runs the command line', {
+  it('runs the server and the command line from the files in the image', {
     timeout: 240_000,
   }, async () => {
     const { url, drop } = await cloneDatabase();
@@ -114,7 +114,7 @@ describe('the image', () => {
 
   it('exits with an error if the image runs without DATABASE_URL', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
-    // As in the image, the server can't create the data folder.
+    // In the image, the server can't create its data folder.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
     const child = spawn(process.execPath, main, { cwd: app, env });
     let errors = '';
@@ -123,7 +123,7 @@ describe('the image', () => {
     expect(errors).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
   });
 
-  it('lists exactly the files that the Dockerfile copies as exceptions in .dockerignore', async () => {
+  it('allows in .dockerignore exactly the files that the Dockerfile copies', async () => {
     const ignore = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
     const copied = rest('COPY')
       .filter((text) => !text.startsWith('--from'))
@@ -146,10 +146,7 @@ describe('compose.yaml', async () => {
   });
 });
 
-/**
- * Replaces each `${NAME:-default}` of a value in compose.yaml with its default, which Compose uses if the variable is
- * not set.
- */
+/** Replaces each `${NAME:-default}` in a value with its default, as Docker Compose does if the variable is not set. */
 function withDefaults(value: string): string {
   const inner = value.replace(/\$\{\w+:-([^${}]*)\}/g, '$1');
   return inner === value ? value : withDefaults(inner);

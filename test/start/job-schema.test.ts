@@ -20,7 +20,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-it('migrates the schema of pg-boss and grants the database roles the required rights', async () => {
+it('migrates the pg-boss schema and grants permissions to the database roles', async () => {
   await client.query(getRollbackPlans('pgboss', current));
   await client.query('REVOKE ALL ON ALL TABLES IN SCHEMA pgboss FROM itsm_request, itsm_system');
   await expect(checkSchema(database.url)).rejects.toThrow('it lacks job queues');
@@ -33,7 +33,7 @@ it('migrates the schema of pg-boss and grants the database roles the required ri
   await expect(client.query('DELETE FROM pgboss.job_common')).rejects.toThrow('permission denied');
 });
 
-it('updates the options of a job queue to the values of the current version', async () => {
+it('updates outdated options of a job queue', async () => {
   await client.query("UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-dispatch'");
   await migrateDatabase(database.url);
   const { rows } = await client.query(
@@ -42,7 +42,7 @@ it('updates the options of a job queue to the values of the current version', as
   expect(rows).toEqual([{ seconds: 60 }]);
 });
 
-it('keeps the job queue options of a database that a newer version migrated, and creates missing queues', async () => {
+it('keeps the job queue options that a newer version has set', async () => {
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
      VALUES ('x', 'x', '20991231000000_later', now(), 1);
@@ -65,7 +65,7 @@ it('keeps the job queue options of a database that a newer version migrated, and
   expect(await seconds()).toEqual([{ seconds: 1 }]);
 });
 
-it('builds the indexes that pg-boss defers, or reports the error of PostgreSQL', { timeout: 60_000 }, async () => {
+it('builds the deferred indexes of pg-boss and reports PostgreSQL errors', { timeout: 60_000 }, async () => {
   const leave = (command: string) =>
     client.query("INSERT INTO pgboss.bam (name, version, table_name, command) VALUES ('later', 1, 'job_common', $1)", [
       command,

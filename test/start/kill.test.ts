@@ -7,8 +7,8 @@ import { supervise } from '../support/server-process.ts';
 import { addWorkspace, subscribe } from '../support/subscribed-workspaces.ts';
 import { ticket } from '../support/workspace.ts';
 
-/* The only test here that kills processes. `pnpm test:system` kills them hundreds of times in many situations. */
-it('keeps every acknowledged ticket and delivers its event after API, worker and PostgreSQL were killed', {
+/* Kills each process once. `pnpm test:system` kills processes hundreds of times in many situations. */
+it('loses no acknowledged ticket or event if the API, worker and PostgreSQL are killed', {
   timeout: 120_000,
 }, async () => {
   const stops: (() => unknown)[] = [];
@@ -30,7 +30,7 @@ it('keeps every acknowledged ticket and delivers its event after API, worker and
       if (response?.status === 201) acknowledged.push(((await response.json()) as { data: Ticket }).data.id);
       else await sleep(50);
     };
-    /** Creates tickets until the API has acknowledged another 40. After the first 20, calls `kill`. */
+    /** Creates tickets until the API has acknowledged 40 more. Calls `kill` after the first 20. */
     const createWhile = async (kill: () => unknown) => {
       const from = acknowledged.length;
       let killing: unknown;

@@ -12,7 +12,7 @@ function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unkno
   return { loop, logged, runs: () => runs };
 }
 
-it('logs a failed step of a worker loop and continues the loop', async () => {
+it('continues a worker loop after a step fails', async () => {
   const { loop, logged, runs } = startLoop(async (run) => {
     if (run < 3) throw new Error(`run ${run}`);
     return false;
@@ -25,7 +25,7 @@ it('logs a failed step of a worker loop and continues the loop', async () => {
   ]);
 });
 
-it('logs a slow step of a worker loop every 30 seconds, and never runs two steps concurrently', async () => {
+it('logs a slow step of a worker loop every 30 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let end = () => {};
@@ -49,7 +49,7 @@ it('logs a slow step of a worker loop every 30 seconds, and never runs two steps
   await loop.stop();
 });
 
-it('delays the steps of a woken worker loop while the database is unavailable, and logs nothing', async () => {
+it('delays the steps of a woken worker loop while the database is unavailable', async () => {
   let away = true;
   const { loop, logged, runs } = startLoop(
     async () => {
@@ -59,7 +59,7 @@ it('delays the steps of a woken worker loop while the database is unavailable, a
     () => true,
   );
   for (const end = Date.now() + 1500; Date.now() < end; await sleep(5)) loop.wake();
-  // The first three waits of the loop are 0.25 to 0.5, 0.5 to 1, and 1 to 2 seconds long.
+  // The first three waits of the loop take 0.25 to 0.5 s, 0.5 to 1 s, and 1 to 2 s.
   expect(runs()).toBeGreaterThanOrEqual(2);
   expect(runs()).toBeLessThanOrEqual(3);
   away = false;

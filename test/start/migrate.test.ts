@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 describe('migrateDatabase', { timeout: 60_000 }, () => {
-  it('applies all migrations to an empty database, and no migration the second time', async () => {
+  it('applies all migrations to an empty database only once', async () => {
     await empty();
     expect(await migrateDatabase(url)).toContain(BASELINE);
     expect(await migrateDatabase(url)).toEqual([]);
@@ -45,7 +45,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     expect(runs.flatMap(({ stdout }) => JSON.parse(stdout)).filter((name) => name === BASELINE)).toHaveLength(1);
   });
 
-  it('applies new migrations, and accepts a database that a newer version migrated', async () => {
+  it('accepts a database that a newer version has migrated', async () => {
     await withLaterMigration('CREATE TABLE later (); SELECT 1;', async (folder) => {
       expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
@@ -63,7 +63,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('records each migration in the same way as `prisma migrate deploy`', async () => {
+  it('records migrations like `prisma migrate deploy`', async () => {
     const sql = 'CREATE TABLE later ();\n';
     await withLaterMigration(sql, async (folder) => {
       await migrateDatabase(url, { folder });
@@ -82,7 +82,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('reports and rolls back a failed migration, and applies the corrected migration', async () => {
+  it('rolls back a failed migration and later applies the corrected one', async () => {
     await withLaterMigration('CREATE TABLE later ();\nSELECT nonsense();', async (folder) => {
       const failure = `Migration ${LATER} failed: function nonsense() does not exist (line 2 of its migration.sql)`;
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
@@ -107,7 +107,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects a database without the baseline migration, and says that its data must be created again', async () => {
+  it('rejects a database without the baseline migration', async () => {
     await query(url, 'UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
       '20261120000000_init',
       BASELINE,
@@ -121,10 +121,10 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    // PostgreSQL detects that the client process has ended. Otherwise the statement would block all other migrations.
+    // PostgreSQL must detect that the client process has ended. Otherwise, `pg_sleep` would block all other migrations.
     ['before the end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
     ['after the end', 'CREATE TABLE later ();'],
-  ])('migrates the database after the migrating process was killed %s of a migration', async (_, sql) => {
+  ])('migrates a database after a process was killed %s of a migration', async (_, sql) => {
     await withLaterMigration(sql, async (folder) => {
       const kill = await migrateInProcess(folder);
       const begun = async () =>
@@ -146,14 +146,14 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       -- A comment; with a semicolon.
       CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "later_key" ON "users" ("tenant_id", "id", "name");`;
     await withLaterMigration(sql, async (folder) => {
-      // CREATE INDEX CONCURRENTLY waits for older transactions.
+      // CREATE INDEX CONCURRENTLY waits until older transactions end.
       const older = new pg.Client({ connectionString: url });
       await older.connect();
       await older.query('BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE');
       const kill = await migrateInProcess(folder);
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
       const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
-      // As soon as the invalid index exists, the index build waits for the older transaction.
+      // When the invalid index exists, CREATE INDEX CONCURRENTLY waits for the older transaction.
       await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 10_000 });
       kill();
       await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
@@ -183,7 +183,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
         const migrating = migrateDatabase(url, { folder });
         for (let read = 0; read < 2; read++) {
           await waiting('ALTER TABLE "users"%');
-          // Without a lock timeout for the migration, this read would wait behind the migration.
+          // If the migration had no lock timeout, the query would wait behind the migration.
           await query(url, 'SELECT FROM users');
         }
         await older.query('COMMIT');
@@ -191,7 +191,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       });
     });
 
-    it('names the oldest transaction while a migration waits for a lock, and fails after the maximum wait', async () => {
+    it('names the oldest open transaction if a migration waits too long for a lock', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
         const progress: string[] = [];
         const onProgress = (message: string) => progress.push(message);
@@ -212,8 +212,8 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await withLaterMigration(sql, async (folder) => {
         const migrating = migrateDatabase(url, { folder, maxWaitMs: 500 });
         await waiting('ALTER TABLE "users"%');
-        // ALTER TABLE fails at least once, because its lock timeout is 200 ms. Its total wait stays below the maximum,
-        // because the duration of `pg_sleep` doesn't count.
+        // ALTER TABLE fails at least once, because its lock timeout is 200 ms. The total wait stays below the maximum,
+        // because it excludes the duration of `pg_sleep`.
         await sleep(300);
         await older.query('COMMIT');
         expect(await migrating).toEqual([LATER]);
@@ -231,7 +231,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
     afterEach(() => other.end());
 
-    it('waits for a concurrent migration, reports its database session, and then continues', async () => {
+    it('waits for a concurrent migration and reports its database session', async () => {
       await withLaterMigration('CREATE TABLE later ();', async (folder) => {
         const progress: string[] = [];
         const working = other.query('SELECT pg_sleep(2)').then(() => other.end());
@@ -245,7 +245,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rejects the migration of a database that has tables of another program', async () => {
+  it('rejects a database that contains tables of another program', async () => {
     await empty();
     await execute(url, 'CREATE TABLE of_another_program ()');
     await expect(migrateDatabase(url)).rejects.toThrow('Set DATABASE_URL to an empty database.');
@@ -253,7 +253,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
 });
 
 describe('the triggers of prisma/migrations', () => {
-  it('sends the tenant ID in a notification when a change affects API keys, but not when a key is used', async () => {
+  it('sends a notification with the tenant ID if API keys of the tenant change', async () => {
     await execute(url, "INSERT INTO tenants (id, name, name_key, updated_at) VALUES (7, 'A', 'a', now())");
     await execute(
       url,
@@ -300,7 +300,7 @@ async function empty(): Promise<void> {
   await execute(url, 'CREATE SCHEMA public');
 }
 
-/** Starts a migration in another process. Returns a function that kills this process. */
+/** Starts a migration in another process. Returns a function that kills the process. */
 async function migrateInProcess(folder: string): Promise<() => void> {
   const program = `import { migrateDatabase } from ${schema};
     const migrating = migrateDatabase(${JSON.stringify(url)}, { folder: ${JSON.stringify(folder)} });
@@ -311,7 +311,7 @@ async function migrateInProcess(folder: string): Promise<() => void> {
   return () => child.kill('SIGKILL');
 }
 
-/** Returns the PIDs of the database sessions of migrations whose current or last statement matches `like`. */
+/** Returns the process IDs of migration sessions if their current or last statement matches `like`. */
 async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
   return query(
     url,
@@ -325,7 +325,7 @@ async function invalidIndexes(): Promise<Record<string, unknown>[]> {
   return query(url, 'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid');
 }
 
-/** Copies the folder of migrations, adds a migration, and passes the copy to `work`. */
+/** Copies the migrations folder, adds a migration to the copy, and passes the copy to `work`. */
 async function withLaterMigration(sql: string, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = join(tmpdir(), `itsm-migrations-${randomUUID()}`);
   try {

@@ -25,7 +25,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     await database.drop();
   });
 
-  it('responds, delivers webhooks and applies revocations behind PgBouncer in session mode', async () => {
+  it('serves requests and delivers webhooks behind PgBouncer in session mode', async () => {
     pooler = await startPgBouncer(database.url, 'session');
     const receiver = await startReceiver();
     const direct = await startApi({ databaseUrl: database.url });
@@ -54,7 +54,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     expect(made).toMatchObject({ status: 201, body: { data: ticket } });
     const { id } = made.body.data;
     expect(await call('GET', `/tickets/${id}`)).toMatchObject({ status: 200, body: { data: made.body.data } });
-    // These concurrent requests reuse database connections of earlier requests.
+    // Concurrent requests reuse the database connections of earlier requests.
     const many = await Promise.all(Array.from({ length: 100 }, () => call('GET', '/tickets?status=OPEN')));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
 
@@ -71,7 +71,7 @@ describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => 
     await direct.close();
   });
 
-  it('exits with an error that names PgBouncer if it is in transaction mode', async () => {
+  it('exits with an error if PgBouncer is in transaction mode', async () => {
     pooler = await startPgBouncer(database.url, 'transaction');
     const server = spawnServer({ DATABASE_URL: pooler.url, WEBHOOK_SECRET_KEY, PORT: '0' });
     await server.exited;

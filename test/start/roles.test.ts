@@ -16,8 +16,8 @@ import { execute, query, withDatabase } from '../support/database.ts';
 import { ticket, webhook } from '../support/workspace.ts';
 
 /**
- * Tests the creation of database roles. Uses a separate PostgreSQL server, because all databases of a server share the
- * roles.
+ * Tests the creation of database roles. Uses a separate PostgreSQL server, because all databases of a server share
+ * their roles.
  */
 let server: { url: string; stop(): Promise<void> };
 const databases = ['first', 'second', 'third'];
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const urlOf = (database: string) => withDatabase(server.url, database);
 
-/** Creates a database role that can log in. Returns the URL of the first database with the credentials of that role. */
+/** Creates a database role that can log in. Returns the URL of the first database with the credentials of the role. */
 async function urlAs(role: string, attributes = ''): Promise<string> {
   await execute(server.url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${attributes}`);
   const url = new URL(urlOf('first'));
@@ -49,7 +49,7 @@ async function urlAs(role: string, attributes = ''): Promise<string> {
   return url.href;
 }
 
-/** Sets each of the two database roles, as new connections of the server do. */
+/** Sets both database roles, one after the other, as new server connections do. */
 async function setRoles(url: string): Promise<void> {
   await query(url, 'SET ROLE itsm_request');
   await query(url, 'SET ROLE itsm_system');
@@ -63,7 +63,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     for (const name of databases) await setRoles(urlOf(name));
   });
 
-  it('lets a database owner with the attribute CREATEROLE create and use the database roles', async () => {
+  it('creates the database roles as a database owner with the attribute CREATEROLE', async () => {
     const url = await urlAs('owner', 'CREATEROLE');
     await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
     await migrateDatabase(url);
@@ -109,7 +109,7 @@ describe('the roles', { timeout: 60_000 }, () => {
     await setRoles(url);
   });
 
-  it('serves requests as a PostgreSQL user with only the two database roles, and rejects migrations', async () => {
+  it('serves requests as a PostgreSQL user that has only the two database roles', async () => {
     const url = await urlAs('app');
     await expect(checkSchema(url)).rejects.toThrow('Run `itsm migrate` or start the server.');
     await migrateDatabase(urlOf('first'));
@@ -126,7 +126,10 @@ describe('the roles', { timeout: 60_000 }, () => {
   });
 });
 
-/** Starts the API and a worker as the user of the URL. Returns the statuses of a write request and a read request. */
+/**
+ * Starts the API and a worker as the database user in the URL. Returns the HTTP statuses of a write request and a read
+ * request.
+ */
 async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const settings = readSettings({ DATABASE_URL: url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') });
   const logger = createLogger('silent');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 const secretKey = Buffer.alloc(32, 1).toString('base64');
 
 describe('the settings', () => {
-  it('uses default values without environment variables', () => {
+  it('uses default values if no environment variables are set', () => {
     expect(readSettings({})).toMatchObject({
       PORT: 3000,
       HOST: '127.0.0.1',

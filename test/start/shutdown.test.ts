@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
-/** Tests the shutdown and the exit code of a process without a server. start.test.ts and stop.test.ts use a server. */
+/** Tests the shutdown and the exit code of a process without a server. start.test.ts and stop.test.ts test a server. */
 const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', import.meta.url).href);
 
-/** Spawns a process whose shutdown takes `stopMs` milliseconds. */
+/** Spawns a process with a shutdown that takes `stopMs` milliseconds. */
 function spawnStoppable(stopMs: number) {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,7 @@ function spawnStoppable(stopMs: number) {
   return { child, exited: once(child, 'exit'), output: () => output };
 }
 
-it('continues a shutdown after an error even if a signal arrives, and exits with code 1', async () => {
+it('exits with code 1 after an error even if a signal arrives during the shutdown', async () => {
   const { child, exited, output } = spawnStoppable(1000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.stdin.write('go');
@@ -35,7 +35,7 @@ it('continues a shutdown after an error even if a signal arrives, and exits with
   expect(output().match(/Stopping/g)).toHaveLength(1);
 });
 
-it('logs the shutdown as JSON without a terminal', async () => {
+it('logs the shutdown as JSON if there is no terminal', async () => {
   const { child, exited, output } = spawnStoppable(0);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');
   child.kill('SIGTERM');

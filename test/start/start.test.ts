@@ -9,7 +9,7 @@ import { cloneDatabase, execute, withDatabase } from '../support/database.ts';
 import { dataDir, postgresPid, start, stopStarted } from '../support/start-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/* Tests the server in a separate process: its output, and the processes and files that remain after it exits. */
+/* Tests the output of a server process, and the processes and files that remain after its exit. */
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 afterEach(stopStarted);
@@ -24,7 +24,7 @@ async function totals(address: string, key: string): Promise<Record<string, numb
 }
 
 describe('start', () => {
-  it('creates a demo workspace with a valid API key on the first start, and keeps the data on later starts', {
+  it('creates a demo workspace with a valid API key only on the first start', {
     timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -62,7 +62,7 @@ describe('start', () => {
     expect(await first.exited).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
 
-    // After the server crashes, PostgreSQL keeps running, and the next server uses it.
+    // After a server crash, PostgreSQL continues to run, and the next server uses it.
     const crashed = start({ DATA_DIR });
     await crashed.ready;
     expect(crashed.output()).not.toContain('itsm_');
@@ -76,7 +76,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('prints no API key, and warns about the embedded PostgreSQL, if other hosts can reach the server', {
+  it('prints a warning instead of the API key if other hosts can reach the server', {
     timeout: 60_000,
   }, async () => {
     const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0', PUBLIC_URL: 'https://itsm.example.com' });
@@ -86,7 +86,7 @@ describe('start', () => {
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('reads settings from .env in the working directory, and prefers environment variables', {
+  it('prefers environment variables to the .env file in the working directory', {
     timeout: 60_000,
   }, async () => {
     const folder = await dataDir();
@@ -115,7 +115,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('opens at most the number of database connections that the server prints', { timeout: 60_000 }, async () => {
+  it('opens no more database connections than it prints', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -168,7 +168,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('warns on start and in itsm doctor if search is case-sensitive beyond ASCII', { timeout: 60_000 }, async () => {
+  it('warns if search is case-sensitive for non-ASCII letters', { timeout: 60_000 }, async () => {
     const { adminUrl } = inject('postgres');
     const name = `lc_ctype_c_${process.pid}`;
     await execute(
@@ -207,7 +207,7 @@ describe('start', () => {
     expect(lines[0]).toContain(message);
   });
 
-  it.each(['PORT', 'OPERATIONS_PORT'])('reports that the port %s is in use and stops PostgreSQL', async (setting) => {
+  it.each(['PORT', 'OPERATIONS_PORT'])('stops PostgreSQL and exits if the port in %s is in use', async (setting) => {
     const DATA_DIR = await dataDir();
     const { createServer } = await import('node:net');
     const other = createServer().listen(0, '127.0.0.1');
