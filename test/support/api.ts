@@ -18,20 +18,17 @@ import type { Logger } from 'pino';
 import { cloneDatabase, workerDatabaseUrl } from './database.ts';
 
 export interface ApiOptions {
-  /** The environment variables of the server. By default, the rate limits are too high for tests to reach. */
+  /** The server's environment variables. By default, the rate limits are too high for tests to reach. */
   env?: Record<string, string>;
   databaseUrl?: string;
-  /**
-   * Uses a separate database. Tests with a worker need a separate database, because a worker runs all due work
-   * of its database.
-   */
+  /** Uses a separate database. Tests with a worker need one, because a worker runs all due work in its database. */
   ownDatabase?: boolean;
-  /** The encryption keys of webhook secrets, by default one random key. */
+  /** The encryption keys for webhook secrets. By default, a random key. */
   secretKeys?: string[];
   now?: () => Date;
-  /** The clock of the rate limits, in milliseconds. */
+  /** The clock for rate limits, in milliseconds. */
   clock?: () => number;
-  /** The logger of the server. By default, the server discards its log lines. */
+  /** The server's logger. By default, the server discards its log lines. */
   logger?: Logger;
   /** The metrics that the server updates. */
   metrics?: Metrics;
@@ -56,13 +53,13 @@ export interface Answer {
   body: any;
 }
 
-/** A started API. Tests send requests to the API without a network connection. */
+/** A running API. Tests call the API without a network connection. */
 export interface Api {
   databaseUrl: string;
   boss: PgBoss;
   app: FastifyInstance;
   databases: Databases;
-  /** Connects as the owner of the tables, without row-level security, to create and inspect rows. */
+  /** Connects as the table owner, without row-level security, to create and inspect rows. */
   owner: Database;
   prisma: PrismaClient;
   services: Services;
@@ -71,7 +68,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Starts an API like `pnpm start`, by default on the database of this Vitest worker. */
+/** Starts an API as `pnpm start` does. By default, the API uses the database of the Vitest worker. */
 export async function startApi({
   env = {},
   databaseUrl,

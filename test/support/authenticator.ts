@@ -13,7 +13,7 @@ export interface Authenticator {
 interface Signing {
   /** The origin of the page. */
   origin?: string;
-  /** True if the authenticator verifies its user, for example by a PIN. True by default. */
+  /** True if the authenticator verifies the user, for example with a PIN. True by default. */
   verifies?: boolean;
 }
 
@@ -41,8 +41,8 @@ export function newAuthenticator(): Authenticator {
       const { challenge, rp, user } = optionsOf(page);
       userHandle = user.id;
       const cose = Buffer.concat([hex('a5010203262001215820'), decoded(x), hex('225820'), decoded(y)]);
-      // Flags: user present, optionally user verified, attested credential data included. The signature counter and the
-      // AAGUID are zero.
+      // The flags mean: user present, user verified (optional), and attested credential data included. The signature
+      // counter and the AAGUID are zero.
       const data = Buffer.concat([
         sha256(rp.id),
         hex(verifies ? '4500000000' : '4100000000'),

@@ -13,8 +13,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Unpacks Chromium and the libraries that minimal machines lack. The package unpacks the libraries only on AWS Lambda,
- * which the environment variable simulates.
+ * Unpacks Chromium and the libraries that minimal machines lack. The environment variable simulates AWS Lambda, because
+ * the package unpacks the libraries only on AWS Lambda.
  */
 async function unpackBrowser(): Promise<string> {
   process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs22.x';
@@ -22,7 +22,7 @@ async function unpackBrowser(): Promise<string> {
   return packed.executablePath();
 }
 
-/** Adds a virtual passkey device to a page. The device confirms every request for user presence. */
+/** Adds a virtual passkey device to a page. The device always confirms that the user is present. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -49,9 +49,9 @@ interface Violation {
 export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /**
- * Returns the violations that axe finds on a page. Runs axe in an isolated world, because the content security policy
- * of the page blocks added scripts. Loads axe only once per page, because loading takes as long as the checks.
- * @param rules the rules to check, all by default
+ * Returns the violations that axe finds on a page. Runs axe in an isolated world, because the page's content security
+ * policy blocks added scripts. Loads axe only once per page, because loading takes as long as the checks.
+ * @param rules the rules to check. By default, all rules.
  */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {
   const session = await page.context().newCDPSession(page);

@@ -1,21 +1,18 @@
 import { query } from './database.ts';
 
 /*
- * Lists the objects of a database. Excludes object ids, column positions, names of NOT NULL constraints and PostgreSQL
- * versions, because they don't change the behavior of a database.
+ * Lists the objects of a database. Excludes details that don't change the behavior of a database, for example object
+ * ids and column positions.
  */
 
 const ours = "'public'::regnamespace";
-/**
- * The schemas whose rights the list contains. pg-boss creates the tables of its own schema, but our migrations set the
- * rights.
- */
+/** The schemas with listed privileges. pg-boss creates its own tables, but our migrations grant the privileges. */
 const granted = "('public'::regnamespace, 'pgboss'::regnamespace)";
 const isTable = "relkind NOT IN ('i', 'I', 'S', 't', 'c')";
-/** Excludes the partitions that pg-boss creates per day. */
+/** Excludes the daily partitions of pg-boss. */
 const isNoDay = "relname !~ '_\\d{8}$'";
 
-/** SQL queries by kind of object. Each query returns one column, with one line per object. */
+/** SQL queries by kind of object. Each query returns one line of text per object. */
 const kinds: Record<string, string> = {
   Extensions: "SELECT concat_ws(' ', extname, 'in', extnamespace::regnamespace) FROM pg_extension",
   Roles: `
@@ -134,7 +131,7 @@ const kinds: Record<string, string> = {
 };
 
 /**
- * Returns a query for the rights of roles that don't own the objects.
+ * Returns a query for the privileges of roles that don't own the objects.
  * @param type the type of the objects for acldefault()
  * @param prefix the prefix of the column names in the catalog table
  */
@@ -161,7 +158,9 @@ export async function describeCatalog(databaseUrl: string): Promise<string> {
   return text;
 }
 
-/** Returns a query for the rows that migrations insert, without values that depend on the server or the time. */
+/**
+ * Returns a query for the rows that migrations insert. The query excludes values that depend on the server or the time.
+ */
 async function rowsQuery(databaseUrl: string): Promise<string> {
   const tables = await query<{ name: string }>(
     databaseUrl,

@@ -15,32 +15,32 @@ declare module 'vitest' {
 let workerDatabase: Promise<string> | undefined;
 
 /**
- * Returns the URL of this worker's clone of the migrated template. All test files of the worker share the clone, so
- * each test creates its own tenant and must not count rows of other tenants.
+ * Returns the URL of the Vitest worker's database, which is a clone of the migrated template. All test files of the
+ * worker share this database. Each test must create its own tenant and must not count rows of other tenants.
  */
 export function workerDatabaseUrl(): Promise<string> {
   workerDatabase ??= clone(`worker_${process.env.VITEST_POOL_ID}`);
   return workerDatabase;
 }
 
-/** A database for a single test. */
+/** A separate database for a single test. */
 export interface TestDatabase {
   url: string;
   drop(): Promise<void>;
 }
 
-/** Clones the migrated template for one test that stops, breaks or migrates its database. */
+/** Clones the migrated template for a test that stops, breaks or migrates its database. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const url = await clone(randomUUID().replaceAll('-', ''));
   return { url, drop: () => execute(inject('postgres').adminUrl, `DROP DATABASE ${nameOf(url)} WITH (FORCE)`) };
 }
 
-/** Runs one or more statements on a new connection. */
+/** Runs one or more SQL statements on a new connection. */
 export async function execute(url: string, sql: string): Promise<void> {
   await query(url, sql);
 }
 
-/** Returns the rows of one statement on a new connection. */
+/** Runs one SQL statement on a new connection and returns its rows. */
 export async function query<Row extends object = Record<string, unknown>>(
   url: string,
   sql: string,
@@ -68,7 +68,7 @@ async function clone(suffix: string): Promise<string> {
   try {
     await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   } catch (error) {
-    // An earlier test file of this worker already created the clone, in another process.
+    // An earlier test file of the worker has already created the clone.
     if (!(error instanceof pg.DatabaseError && ['42P04', '23505'].includes(error.code ?? ''))) throw error;
   }
   return withDatabase(adminUrl, name);

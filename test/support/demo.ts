@@ -2,7 +2,8 @@ import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from './api.ts';
 
 /**
- * An API with the demo workspace of the first start. Examples in the documentation contain the ids of this workspace.
+ * An API with the demo workspace that the first start creates. Examples in the documentation use ids of the demo
+ * workspace.
  */
 export interface Demo {
   api: Api;

@@ -2,7 +2,7 @@ import { dataDir, start, stopStarted } from './start-process.ts';
 
 /** A server process after its first start, with a worker, a database and the demo workspace. */
 export interface FirstStart {
-  /** The origin of the pages and the API. */
+  /** The URL origin of the pages and the API. */
   origin: string;
   /** The API key that the server prints. */
   key: string;
@@ -11,7 +11,7 @@ export interface FirstStart {
   stop(): Promise<void>;
 }
 
-/** Starts a server in a new folder, like a user who has cloned the repository. */
+/** Starts a server in a new folder, as a user does after cloning the repository. */
 export async function firstStart(): Promise<FirstStart> {
   const server = start({ DATA_DIR: await dataDir() });
   await server.ready;

@@ -16,8 +16,8 @@ interface Server {
 const IMAGE = process.env.TEST_POSTGRES_IMAGE || 'postgres:18-alpine';
 
 /**
- * The maximum milliseconds to pull and start the Docker image. After this time, the test run uses the embedded
- * PostgreSQL.
+ * The timeout in milliseconds for pulling and starting the Docker image. After the timeout, the test run uses the
+ * embedded PostgreSQL.
  */
 const IMAGE_PATIENCE = 120_000;
 
@@ -26,7 +26,7 @@ const IMAGE_PATIENCE = 120_000;
  * worker clones.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // On these signals, Vitest exits without cleanup. `process.exit` runs the exit handler that stops PostgreSQL.
+  // On SIGINT and SIGTERM, Vitest exits without cleanup. `process.exit` runs the exit handler that stops PostgreSQL.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;
@@ -42,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('postgres', { adminUrl: server.url, template });
   return async () => {
-    // Drops the databases of the test run, because an external server continues to run.
+    // Drops the databases of the test run, because an external PostgreSQL server keeps them.
     await dropDatabases(server.url, template);
     await server.stop();
   };
@@ -89,7 +89,7 @@ async function openContainer(): Promise<Server> {
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
 }
 
-/** Waits until PostgreSQL accepts connections. Its port opens earlier. */
+/** Waits until PostgreSQL accepts connections. The port opens before PostgreSQL accepts them. */
 async function waitForServer(url: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
     try {

@@ -4,23 +4,25 @@ import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openPostgres, type Postgres, steadyPort } from './postgres-server.ts';
 
-/** What the server processes under test need. */
+/** A PostgreSQL server and a migrated database for the server processes under test. */
 export interface Installation extends Database {
   postgres: Postgres;
 }
 
-/** A database that server processes reach directly or through a proxy. */
+/** A database that server processes use, directly or through a proxy. */
 interface Database {
-  /** The services of the server on the same database, for use in the test process. */
+  /** The server's services, which the test process can call on the same database. */
   runtime: Runtime;
-  /** The URL where the API will listen. */
+  /** The URL of the API. The test starts the API later. */
   apiUrl: string;
-  /** The environment variables of the server processes without `ROLES`. The limits are too high to reach. */
+  /**
+   * The environment variables of the server processes, except `ROLES`. The rate limits are too high for tests to reach.
+   */
   env: Record<string, string>;
 }
 
 /**
- * Starts a PostgreSQL server and migrates its database. Adds cleanup functions to `stops`, which the caller calls in
+ * Starts a PostgreSQL server and migrates its database. Adds cleanup functions to `stops`. The caller must call them in
  * reverse order.
  * @param settings the settings of PostgreSQL
  * @param given additional environment variables of the server
@@ -36,7 +38,7 @@ export async function openInstallation(
 }
 
 /**
- * Migrates the database at a URL.
+ * Migrates the database at the given URL.
  * @param given additional environment variables of the server
  */
 export async function openDatabase(

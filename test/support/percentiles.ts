@@ -1,4 +1,4 @@
-/** Percentiles in the unit of the measured values. They are NaN for an empty list. */
+/** Percentiles in the unit of the measured values. If there are no values, the percentiles are NaN. */
 export interface Percentiles {
   p50: number;
   p95: number;
@@ -12,7 +12,7 @@ export function percentiles(values: readonly number[]): Percentiles {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
-/** Returns the median. Of two middle values, returns the larger one. */
+/** Returns the median, or the larger of the two middle values. */
 export function median(values: readonly number[]): number {
   return percentiles(values).p50;
 }

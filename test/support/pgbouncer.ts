@@ -16,7 +16,7 @@ const programs = ['pgbouncer'];
  */
 export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);
 
-/** The user `nobody` on Unix systems. PgBouncer does not run as root. */
+/** The Unix user `nobody`. PgBouncer can't run as root. */
 const nobody = { uid: 65534, gid: 65534 };
 
 /** A PgBouncer process in front of one database. */

@@ -1,19 +1,19 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Files that take longer than this number of seconds are listed. */
+/** The summary lists test files that take longer than this time, in seconds. */
 const slowFileSeconds = 10;
 
 /**
- * Prints the duration of the run and of slow files. Prints the test counts on the last line without colors, for
- * programs that parse the output. A run over the budget doesn't fail, because machines can be busy.
+ * Prints the duration of the test run and of slow test files. The last line contains the test counts without colors, so
+ * programs can parse it. A run that exceeds the budget doesn't fail, because machines can be busy.
  */
 export default class PlainSummary implements Reporter {
   readonly #budgetSeconds: number;
   #startedAt = 0;
   #root = '';
 
-  /** @param options.budgetSeconds how long all tests may take on two cores without other load */
+  /** @param options.budgetSeconds the maximum duration of all tests on an idle machine with two cores */
   constructor({ budgetSeconds }: { budgetSeconds: number }) {
     this.#budgetSeconds = budgetSeconds;
   }

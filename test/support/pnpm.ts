@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Runs the pnpm that started the tests. If tests run without pnpm, runs pnpm from the registry. */
+/** Runs the pnpm installation that started the tests. If pnpm didn't start the tests, runs pnpm from the registry. */
 export function pnpm(args: string[], cwd: string): Promise<{ stdout: string; stderr: string }> {
   const running = process.env.npm_execpath ?? '';
   if (!/pnpm/.test(running)) return execute('npx', ['-y', 'pnpm@12', ...args], { cwd });

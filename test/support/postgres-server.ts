@@ -15,15 +15,15 @@ import {
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import pg from 'pg';
 
-/** A PostgreSQL server in a temporary folder. Its settings protect commits against crashes. */
+/** A PostgreSQL server in a temporary folder. With its settings, commits survive a crash. */
 export interface Postgres {
-  /** The URL of the database `itsm`, which is the same after every start. */
+  /** The URL of the database `itsm`. The URL stays the same after a restart. */
   url: string;
   /** Kills the postmaster with SIGKILL, which also ends its backends. Returns false if the server does not run. */
   kill(): boolean;
-  /** Stops the server as an administrator does: the server closes its connections and stays stopped. */
+  /** Stops the server, as an administrator does. The server closes its connections. */
   stop(): Promise<void>;
-  /** Starts the server if it is not running. Waits until the processes of the previous server have ended. */
+  /** Starts the server if it is not running. First waits until the processes of the previous server have ended. */
   start(): Promise<void>;
   /** Kills all PostgreSQL processes with SIGKILL, which simulates a power failure. */
   killAll(): Promise<void>;
@@ -49,19 +49,19 @@ export async function openPostgres(settings: Record<string, string> = {}): Promi
   return postgres;
 }
 
-/** Returns the URL of a database on the PostgreSQL server with this port. */
+/** Returns the URL of a database on the PostgreSQL server with the given port. */
 export function urlOf({ password }: Cluster, port: number, database: string): string {
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** Returns a stopped PostgreSQL server that uses the files of a cluster. */
+/** Returns a PostgreSQL server for the files of a cluster. The server is not running yet. */
 export function postgresOf(cluster: Cluster, port: number): Postgres {
   const onExit = () => {
     kill(cluster, 'SIGQUIT');
     rmSync(cluster.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   };
   process.once('exit', onExit);
-  /** Freezes all processes. Freezes the postmaster first, because it would start more processes. */
+  /** Freezes all processes. Freezes the postmaster first, because it could start new processes. */
   const still = async () => {
     const parent = String(postmaster(cluster));
     process.kill(Number(parent), 'SIGSTOP');
@@ -74,13 +74,13 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   let killed: number | undefined;
   const start = async () => {
     for (const deadline = Date.now() + maxStartMs; ; await sleep(20)) {
-      // The operating system lists a killed process for a short time after its end.
+      // The operating system can list a killed process for a short time after its exit.
       const found = postmaster(cluster) === killed ? undefined : await runningPort(cluster);
       if (found === port) return;
       if (found !== undefined) throw new Error(`PostgreSQL started on port ${found} instead of ${port}`);
-      // A server that was killed early during its start has not written its port.
+      // If the server was killed early during its start, its port is not in `postmaster.pid`.
       if (found === undefined && (await portOfLast(cluster)) === undefined) await askForPort(cluster, port);
-      // If the previous process was killed during its start, the start can fail with different errors.
+      // If the previous server was killed during its start, the next start can fail with various errors.
       const failure = await startCluster(cluster).then(
         () => new Error('PostgreSQL is still shutting down'),
         (error: Error) => error,
@@ -134,7 +134,10 @@ export async function steadyPort(): Promise<number> {
   }
 }
 
-/** Sets the port for the next start of PostgreSQL. PostgreSQL reads the port from the file of the previous server. */
+/**
+ * Sets the port for the next start of PostgreSQL. The start reuses the port in the file `postmaster.pid` of the
+ * previous server.
+ */
 async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   const processOfNobody = 2 ** 30;
@@ -170,7 +173,7 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Returns the process id of the running postmaster, or of the previous postmaster if it was killed. */
+/** Returns the process ID of the postmaster, even if the postmaster was killed. */
 function postmaster({ dataDir }: Cluster): number | undefined {
   try {
     return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);

@@ -24,7 +24,7 @@ export function pathOf(programs: string[]): string {
 }
 
 function find(programs: string[]): string | undefined {
-  // Debian installs servers in folders that only the PATH of root contains.
+  // Debian installs servers in `/usr/sbin`, which only root has in its PATH.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
   return programs.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
 }

@@ -6,15 +6,15 @@ export interface DatabaseProxy {
   /** The URL of the database through the proxy. */
   url: string;
   /**
-   * Stops forwarding on the open connections, but keeps the connections open. New connections still work. Returns the
-   * number of silent connections.
+   * Stops forwarding data on the open connections, but keeps the connections open. New connections still work. Returns
+   * the number of silent connections.
    */
   silence(): number;
   close(): Promise<void>;
 }
 
 interface ProxyOptions {
-  /** Drops notifications, like a pooler in transaction mode. A function decides for each notification. */
+  /** Drops notifications, as a pooler in transaction mode does. A function can decide for each notification. */
   swallowsNotifications?: boolean | (() => boolean);
 }
 
@@ -41,7 +41,7 @@ export async function startProxy(
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const url = new URL(databaseUrl);
-  // PostgreSQL can run on another machine, for example in a Docker engine, but the proxy runs on this machine.
+  // The proxy runs on this machine, but PostgreSQL can run on a different host, for example in Docker.
   url.hostname = '127.0.0.1';
   url.port = String(port);
 
@@ -60,8 +60,8 @@ export async function startProxy(
 }
 
 /**
- * Returns a function that forwards messages of PostgreSQL. Each message has a type, a length and a body, and the length
- * counts its own bytes. Drops notifications (messages of type `A`) if `swallows` returns true.
+ * Returns a function that forwards PostgreSQL messages. Each message has a type, a length and a body. The length
+ * includes its own bytes. Drops notifications (messages of type `A`) if `swallows` returns true.
  */
 function withoutNotifications(forward: (data: Buffer) => void, swallows: () => boolean): (data: Buffer) => void {
   let rest = Buffer.alloc(0);

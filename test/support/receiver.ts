@@ -11,7 +11,7 @@ import { type Api, startApi } from './api.ts';
 import { cloneDatabase, execute } from './database.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
-/** A request that the receiver got. */
+/** A request that arrived at the receiver. */
 export interface Received {
   headers: Record<string, string>;
   body: string;
@@ -27,7 +27,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Responds to a request after the receiver has read its body. By default, every response is 200. */
+/** Responds to a request after the receiver has read its body. By default, the receiver responds with 200. */
 export type Respond = (request: IncomingMessage, response: ServerResponse, received: Received[]) => void;
 
 interface ReceiverOptions {
@@ -72,14 +72,14 @@ export async function startReceiver(
   };
 }
 
-/** A delivery with its attempts, the oldest first. */
+/** A delivery with its attempts, oldest first. */
 type SentDelivery = Prisma.DeliveryGetPayload<{ include: { history: true } }>;
 
 /** An API with its own database and workers. Tests can move the stored times back to simulate elapsed time. */
 export interface Sender {
   api: Api;
   workspace: Workspace;
-  /** Starts a worker, optionally with another clock, logger or limit of pending deliveries. */
+  /** Starts a worker. Options can replace its clock, its logger and its maximum number of pending deliveries. */
   startWorker(options?: { now?: () => Date; logger?: Logger; maxPendingDeliveries?: number }): Promise<void>;
   /** Stops the workers after all attempts in progress have ended. */
   stopWorkers(): Promise<void>;
@@ -90,9 +90,9 @@ export interface Sender {
    * the jobs.
    */
   advance(milliseconds: number): Promise<void>;
-  /** Waits until no attempt is in progress. Returns the deliveries of a subscription in the order of their events. */
+  /** Waits until no attempt is in progress. Returns the deliveries of a subscription in event order. */
   settled(subscriptionId: number): Promise<SentDelivery[]>;
-  /** Returns a subscription as in the response of GET /webhooks. */
+  /** Returns a subscription in the format of GET /webhooks. */
   health(subscriptionId: number, owner?: Workspace): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
@@ -136,7 +136,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
         subscriptions.map(({ tenantId, id }) => ({ tenantId: toTenantId(tenantId), subscriptionId: id })),
       );
       services.wakeWorkers();
-      // The worker deletes a job after it claims the due deliveries of its subscription.
+      // The worker deletes a job after it claims the due deliveries of the job's subscription.
       await eventually(async () => {
         const [jobs] = await prisma.$queryRaw<[{ count: bigint }]>`
           SELECT count(*) FROM pgboss.job WHERE name = 'webhook-dispatch'`;
@@ -150,7 +150,8 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
           include: { history: { orderBy: { id: 'asc' } } },
           orderBy: { id: 'asc' },
         } as const;
-        // Prisma loads the attempts with a second statement. The transaction gives both statements the same snapshot.
+        // Prisma loads the attempts with a second SQL statement. The transaction gives both statements the same
+        // snapshot.
         const deliveries = await prisma.$transaction((tx) => tx.delivery.findMany(query), {
           isolationLevel: 'RepeatableRead',
         });

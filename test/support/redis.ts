@@ -16,7 +16,7 @@ export interface TestRedis {
   /** Pauses Redis. A paused Redis accepts connections and commands, but doesn't respond. */
   silence(): void;
   wake(): void;
-  /** Sends a command, like `redis-cli`. */
+  /** Sends a command to Redis, like `redis-cli`. */
   send(...command: string[]): Promise<string>;
 }
 
@@ -69,7 +69,7 @@ export async function openRedis(): Promise<TestRedis> {
   };
 }
 
-/** Returns the Redis rights that docs/operations.md documents for the user of REDIS_URL. */
+/** Returns the Redis permissions that docs/operations.md documents for the user in REDIS_URL. */
 export async function documentedRights(): Promise<string[]> {
   const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];

@@ -2,7 +2,7 @@ import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/co
 import type { Call } from './api.ts';
 import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts';
 
-/** A valid request to an endpoint: the ids in its path, and its body. */
+/** The path parameters and the body of a valid request to an endpoint. */
 export interface Sample {
   params?: Record<string, number>;
   body?: Record<string, unknown>;
@@ -96,7 +96,7 @@ export interface SampledEndpoint {
   /** The method and path, for example `GET /tickets/:id`. */
   title: string;
   route: Endpoint;
-  /** The status of a successful response. */
+  /** The HTTP status of a successful response. */
   success: number;
   sample(workspace: Workspace): Promise<Sample>;
 }
@@ -117,7 +117,7 @@ export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([r
 export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.scope !== null);
 
 /**
- * Returns the request of a sample.
+ * Converts a sample to a request.
  * @param query the query string without a question mark
  */
 export function callOf({ route }: SampledEndpoint, { params = {}, body }: Sample, query = ''): Call {

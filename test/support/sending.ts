@@ -21,8 +21,8 @@ async function empty(): Promise<void> {
   // Closes the receivers first. Otherwise, the workers would wait for their responses.
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
   await sender.stopWorkers();
-  // pg-boss maintains its queues at most once a minute. Clearing the times of the last maintenance lets pg-boss
-  // maintain the queues in the next test.
+  // pg-boss maintains its queues at most once a minute. Clearing the time of the last maintenance allows maintenance in
+  // the next test.
   await execute(
     sender.api.databaseUrl,
     `TRUNCATE delivery_attempts, deliveries, events, webhook_replays, webhook_subscriptions, pgboss.job;
@@ -37,7 +37,7 @@ export async function receive(respond?: Respond): Promise<Receiver> {
 }
 
 /**
- * Creates a workspace with a subscription to tickets and a receiver. Tests set the response status in
+ * Creates a workspace with a webhook receiver and a subscription to ticket events. Tests set the response status in
  * `endpoint.status`.
  */
 export async function start({ worker = true }: { worker?: boolean } = {}) {
@@ -58,7 +58,7 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
     async emit(count: number) {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     },
-    /** Emits events one by one, each after the first attempt of the previous event. */
+    /** Emits events one at a time. Emits the next event after the first delivery attempt of the previous one. */
     async emitOneByOne(count: number) {
       for (let i = 0; i < count; i++) {
         const before = receiver.received.length;
@@ -67,21 +67,21 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
         await sender.settled(id);
       }
     },
-    /** Simulates elapsed time. Returns the number of webhook requests that workers then send. */
+    /** Simulates elapsed time. Returns the number of webhook requests that the workers then send. */
     async requestsAfter(milliseconds: number) {
       const before = receiver.received.length;
       await sender.advance(milliseconds);
       await sender.settled(id);
       return receiver.received.length - before;
     },
-    /** Sets the time until which the circuit is open, in milliseconds from now. */
+    /** Keeps the circuit open for the given number of milliseconds from now. */
     async holdOpen(milliseconds: number) {
       const ends = `now() + interval '${milliseconds} milliseconds'`;
       await execute(sender.api.databaseUrl, `UPDATE webhook_subscriptions SET open_until = ${ends} WHERE id = ${id}`);
     },
     health: (subscriptionId: number) => sender.health(subscriptionId, workspace),
     row: () => sender.api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } }),
-    /** Returns the open time of the circuit after the last failure, in milliseconds. */
+    /** Returns how long the circuit stays open after the last failure, in milliseconds. */
     async opening() {
       const { openUntil, lastFailureAt } = await sender.api.prisma.webhookSubscription.findFirstOrThrow({
         where: { id },
@@ -93,12 +93,12 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
 
 export type Started = Awaited<ReturnType<typeof start>>;
 
-/** Claims due deliveries like a worker, without sending them. */
+/** Claims due deliveries like a worker, but doesn't send them. */
 export function claim({ api, ref }: Started): Promise<ClaimedDelivery[]> {
   return claimDue(api.prisma, [{ ...ref, slots: 16 }]);
 }
 
-/** Records attempts with the given response statuses, like a worker. */
+/** Records attempts with the given response statuses, as a worker does. */
 export async function settleAs(
   { api }: Started,
   results: [status: number, ...claimed: ClaimedDelivery[]][],
@@ -110,7 +110,7 @@ export async function settleAs(
   await recordResults(api.prisma, settlements);
 }
 
-/** Creates a trigger that runs `statements`, calls `work`, and then drops the trigger. */
+/** Creates a trigger that runs `statements`. Then calls `work` and drops the trigger. */
 export async function withTrigger<Result>(
   event: string,
   statements: string,

@@ -6,18 +6,19 @@ import { compiled } from './compiled.ts';
 
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 
-/** One run of `server/src/main.ts`. */
+/** A process that runs `server/src/main.ts`. */
 export interface ServerProcess {
   child: ChildProcess;
   /** Resolves when the process logs that it is running. Rejects if the process exits first. */
   ready: Promise<void>;
   exited: Promise<void>;
-  /** Returns the last part of the output of the process. */
+  /** Returns the last part of the process output. */
   output(): string;
 }
 
 /**
- * Spawns a server process with only the given environment variables. `program` can be the program of another release.
+ * Spawns a server process with the given environment variables instead of those of the test process. `program` can be
+ * the main file of another release.
  */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
   const child = spawn(process.execPath, [...nodeOptions, program], {
@@ -43,18 +44,18 @@ export function spawnServer(env: Record<string, string>, nodeOptions: string[] =
   return { child, ready, exited, output: () => output };
 }
 
-/** A server process that is restarted whenever it ends. */
+/** A server process that restarts whenever it exits. */
 export interface Supervised {
   /** Resolves when the process is ready. */
   ready(): Promise<void>;
   /** Kills the process with SIGKILL. Returns false if no process runs. */
   kill(): boolean;
-  /** The last output of each process that exited although it was ready and the test did not kill it. */
+  /** The last output of each process that exited unexpectedly after it was ready. */
   crashes: string[];
   stop(): Promise<void>;
 }
 
-/** Runs a server process, and starts a new one whenever it exits, as a supervisor does. */
+/** Runs a server process and restarts it whenever it exits, as a supervisor does. */
 export function supervise(env: Record<string, string>): Supervised {
   const crashes: string[] = [];
   let stopped = false;
@@ -77,7 +78,7 @@ export function supervise(env: Record<string, string>): Supervised {
   return {
     crashes,
     async ready() {
-      // The process can exit during its start, because PostgreSQL may not be available yet.
+      // The process can exit during its start, because PostgreSQL might not be available yet.
       while (
         !(await current.ready.then(
           // Node.js reports the exit of a killed process with a delay.

@@ -31,13 +31,13 @@ export async function stopStarted(): Promise<void> {
 /** Creates a folder for `DATA_DIR`. */
 export async function dataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-start-'));
-  // If root runs the test, PostgreSQL runs as another user, which needs access to the folder.
+  // If root runs the test, PostgreSQL runs as a different user and needs access to the folder.
   await chmod(folder, 0o755);
   folders.push(folder);
   return folder;
 }
 
-/** Starts a server as `pnpm start` does. @param cwd the folder of its `.env` */
+/** Starts a server as `pnpm start` does. @param cwd the folder that contains its `.env` file */
 export function start(env: Record<string, string>, cwd?: string): Started {
   const child = spawn(process.execPath, [main], {
     cwd,
@@ -62,7 +62,7 @@ export function start(env: Record<string, string>, cwd?: string): Started {
   return started;
 }
 
-/** Returns the ID of the PostgreSQL process of a data folder, or undefined if PostgreSQL doesn't run. */
+/** Returns the ID of the PostgreSQL process that uses a data folder, or undefined if PostgreSQL isn't running. */
 export async function postgresPid(folder: string): Promise<number | undefined> {
   const text = await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number(text.split('\n')[0]);

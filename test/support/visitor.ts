@@ -6,16 +6,18 @@ import type { Answer, Api } from './api.ts';
 /** The fields of a form. A list contains the values of fields with the same name. */
 export type Fields = Record<string, string | number | readonly (string | number)[]>;
 
-/** A simulated browser without scripts, which keeps cookies, reads pages and submits forms. */
+/** A simulated browser that keeps cookies and submits forms, but runs no scripts. */
 export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Submits a form of a page, by default with the CSRF token of the page. Returns the response, usually a redirect. */
+  /**
+   * Submits a form of a page. By default, uses the CSRF token of the page. Returns the response, usually a redirect.
+   */
   submit(path: string, form: string, fields?: Fields, token?: string): Promise<Answer>;
   /** Submits a form, follows the redirect and returns the page. */
   submitAndFollow(path: string, form: string, fields?: Fields): Promise<Answer>;
   /** Returns the CSRF token of a page. */
   tokenOf(path: string): Promise<string>;
-  /** Sends a POST request with any body, the cookies and the Origin of the developer area. */
+  /** Sends a POST request with the given body, the cookies, and the Origin header of the developer area. */
   post(path: string, body: string | Buffer, headers: Record<string, string>): Promise<Answer>;
   readonly cookies: Map<string, string>;
 }
@@ -61,7 +63,7 @@ export function openBrowser(api: Pick<Api, 'call'>): Visitor {
   return visitor;
 }
 
-/** Signs a user in with an invitation link. Returns the simulated browser. */
+/** Signs in a user with an invitation link. Returns the simulated browser. */
 export async function signIn(
   api: Pick<Api, 'call' | 'databases'>,
   { tenantId, userId }: { tenantId: TenantId; userId: number | bigint },
@@ -80,7 +82,7 @@ export async function etagOf(visitor: Visitor, path: string): Promise<string> {
   return /name="etag" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
 }
 
-/** Uploads a file to a page like a browser (RFC 7578). */
+/** Uploads a file to a page, as a browser does (RFC 7578). */
 export async function upload(visitor: Visitor, path: string, file: string | Buffer, name = 'a.csv'): Promise<Answer> {
   const boundary = 'a1b2c3';
   const part = (head: string, content: string | Buffer) =>
@@ -97,7 +99,7 @@ export async function upload(visitor: Visitor, path: string, file: string | Buff
   return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
 }
 
-/** Uploads a CSV file. Returns the page with the preview or the errors of the file. */
+/** Uploads a CSV file. Returns the page with the preview or with the errors in the file. */
 export async function preview(visitor: Visitor, path: string, file: string | Buffer): Promise<string> {
   const sent = await upload(visitor, path, file);
   if (sent.status === 200) return sent.text;

@@ -1,6 +1,9 @@
 import type { Api } from './api.ts';
 
-/** Returns the number of SQL statements that wait for a lock, by default on the connections of requests. */
+/**
+ * Returns the number of SQL statements that wait for a lock. By default, counts only the database connections of
+ * requests.
+ */
 export async function requestsWaiting(
   { prisma }: Pick<Api, 'prisma'>,
   connections: 'requests' | 'system' = 'requests',

@@ -27,10 +27,10 @@ import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
-/** A tenant for one test, with a user, an API key with all scopes, and functions that create rows. */
+/** A tenant for a test, with a user and an API key that has all scopes. Functions create rows in the tenant. */
 export interface Workspace {
   tenantId: TenantId;
-  /** The id of the user to whom the API key belongs. */
+  /** The id of the API key's user. */
   userId: number;
   key: string;
   context: UserContext;
@@ -44,7 +44,7 @@ export interface Workspace {
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
-  /** Creates a delivery. All calls use the same subscription, because the number of subscriptions is limited. */
+  /** Creates a delivery. All calls use one subscription, because the number of subscriptions is limited. */
   createDelivery(): Promise<Delivery>;
 }
 
