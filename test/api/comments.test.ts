@@ -14,7 +14,7 @@ afterAll(() => api.close());
 const post = (id: number, body: unknown) => workspace.call('POST', `/tickets/${id}/comments`, body);
 
 describe('POST /tickets/{id}/comments', () => {
-  it('uses the user of the API key as the author of a new comment', async () => {
+  it('sets the author of a new comment to the user of the API key', async () => {
     const { id } = await workspace.createTicket();
     const { status, body, headers } = await post(id, { body: ' As given.\n', visibility: 'INTERNAL' });
     expect(status).toBe(201);

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const find = (path: string, q: string, owner = workspace) => owner.call('GET', `${path}q=${encodeURIComponent(q)}`);
 
-/** Returns the titles of the tickets that match a search query, in the order of the list. */
+/** Returns the titles of the tickets that match a search query, in response order. */
 async function titles(q: string, filters = ''): Promise<string> {
   const { status, body, text } = await find(`/tickets?perPage=100&${filters}`, q);
   expect(status, text).toBe(200);
@@ -312,7 +312,7 @@ describe('a list query that exceeds the statement timeout', () => {
 });
 
 describe('search_texts()', () => {
-  it('rejects a call of search_texts() without a tenant or from the system role', async () => {
+  it('rejects a call to search_texts() without a tenant or from the system role', async () => {
     const call = "SELECT * FROM search_texts('tickets', 'vpn', true, 10)";
     await expect(api.owner.pool.query(call)).rejects.toThrow('without a tenant');
     await expect(api.databases.system.pool.query(call)).rejects.toThrow('permission denied');

@@ -31,7 +31,7 @@ async function bulk(method: 'POST' | 'PATCH', tickets: unknown, of = workspace):
   return answer.body.data;
 }
 
-/** Converts the response to a single request to the expected result of a bulk item. */
+/** Converts the response of a single request into the expected result of a bulk item. */
 function asItem({ status, body }: Answer): ItemResult {
   if (body.success) return { status, data: body.data };
   const { requestId: _, ...error } = body.error;
@@ -446,7 +446,7 @@ async function inactiveUser(): Promise<number> {
   return id;
 }
 
-/** Returns the event actor for changes that the API key of the workspace makes. */
+/** Returns the expected actor of events for changes with the API key of the workspace. */
 function getActor({ context: { userId, keyId } }: Workspace): object {
   return { userId: Number(userId), keyId: Number(keyId) };
 }

@@ -90,7 +90,7 @@ describe('POST /webhooks', () => {
     ['spaces around it', '  not trimmed\n'],
     ['non-ASCII characters', 'ünïcödé 🔑'],
     ['256 characters', 's3cr3t!!'.repeat(32)],
-  ])('stores a signing secret with %s unchanged, but never returns it', async (_, secret) => {
+  ])('stores a signing secret with %s, but never returns it', async (_, secret) => {
     const owner = await createWorkspace(api);
     const made = await create({ secret }, owner);
     expect(made.status, made.text).toBe(201);

@@ -6,7 +6,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 
 /**
- * Tests with fake API keys how the guard authenticates requests and limits their rate. rules/keys.test.ts and
+ * Uses fake API keys to test how the guard authenticates requests and limits their rate. rules/keys.test.ts and
  * rules/limits.test.ts test the guard at every endpoint.
  */
 const services = { now: () => new Date(0) };

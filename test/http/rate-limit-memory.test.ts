@@ -21,13 +21,13 @@ it('counts only allowed requests in a rate limit window', () => {
   expect(count('a', 0)).toEqual({ current: 2, ttl: 59_500 });
 });
 
-it('counts requests in a separate memory window for each name', () => {
+it('counts requests in a separate rate limit window for each name', () => {
   const { count } = openCounter();
   count('a', 1);
   expect(count('b', 1)).toEqual({ current: 1, ttl: 60_000 });
 });
 
-it('starts a new memory window exactly when the previous rate limit window ends', () => {
+it('starts a new rate limit window exactly when the previous window ends', () => {
   const { clock, count } = openCounter();
   count('a', 1);
   clock.now = 59_999;

@@ -109,7 +109,7 @@ describe.each(Object.keys(uses) as (keyof typeof uses)[])(
     it.each([
       ['3.1', () => openApiDocument()],
       ['3.0', () => downgrade(openApiDocument())],
-    ])('compiles a client generated from OpenAPI %s, and calls the API with this client', async (_, make) => {
+    ])('generates a client from OpenAPI %s that compiles and calls the API', async (_, make) => {
       const own = await mkdtemp(join(folder, 'client-'));
       await generators[generator](make(), own);
       await writeFile(join(own, 'use.ts'), uses[generator]);

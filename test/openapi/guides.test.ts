@@ -361,7 +361,7 @@ it('runs the code samples in docs/guides/sync-changes.md', async () => {
   expect(page).toMatch(/"nextCursor":"[\w-]+"/);
   const code = guide.take('ts');
   const { totalCount } = (await workspace.call('GET', '/tickets?perPage=1')).body.meta;
-  // Open transactions on this PostgreSQL server delay the newest changes.
+  // Open transactions on the PostgreSQL server can delay the newest changes.
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
   await workspace.createTicket();
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);

@@ -81,7 +81,7 @@ describe.each(forms)('OpenAPI %s', (_, make) => {
     expect(findUnnamedChoices(make())).toEqual([]);
   });
 
-  it('uses the format int64 for all ids and no other integers', () => {
+  it('uses the format int64 for all ids, but for no other integers', () => {
     expect(findWrongIntegers(make())).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe.each(forms)('OpenAPI %s', (_, make) => {
   });
 });
 
-it('names a nullable schema after the schema without null', () => {
+it('adds the prefix Nullable to the name of a nullable schema', () => {
   const schemas = (document: OpenApi) => document.components.schemas as Part;
   const [newer, older] = forms.map(([, make]) => schemas(make()));
   expect(newer.Ticket.properties.category).toMatchObject({ $ref: '#/components/schemas/NullableTicketCategory' });
@@ -161,7 +161,7 @@ it('documents no example of the error envelope, because mock servers would alway
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
-it('documents the type of a changed field for its old and new values', () => {
+it('documents the old and new values of a change with the type of the field', () => {
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [

@@ -11,7 +11,7 @@ import { type DocumentedOperation, deletesLast, operations } from './operations.
  */
 const execute = promisify(execFile);
 
-/** Evaluates the client sample of an operation. Returns its output. */
+/** Runs the client sample of an operation and returns its output. */
 async function runClient(source: string, env: Record<string, string>): Promise<unknown[]> {
   const printed: unknown[] = [];
   const [first, ...rest] = source.split('\n');

@@ -118,7 +118,7 @@ describe('metrics of requests', () => {
     for (const each of requests ?? []) expect(each.requests).toBe(1 + 4 * 2);
   });
 
-  it('counts rate limit rejections by rate limit window', async () => {
+  it('counts global and group rate limit rejections separately', async () => {
     const { api, scrape } = await startMeasuredApi({ env: { RATE_LIMIT_GLOBAL: '5', RATE_LIMIT_GROUP: '3' } });
     const { call } = await createWorkspace(api);
     const getRejections = async () => {

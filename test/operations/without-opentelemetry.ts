@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Simulates that OpenTelemetry is not installed if a process imports this file before the program. Only prom-client can
- * still import an OpenTelemetry package.
+ * Makes imports of OpenTelemetry packages fail, as if the packages were not installed. Only prom-client can still
+ * import them.
  */
 registerHooks({
   resolve(specifier, context, next) {

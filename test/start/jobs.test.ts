@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('sets fewer than 10 pg-boss timers per second after the clock goes back', async () => {
+it('sets fewer than 10 pg-boss timers per second after the clock is set back', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
   // Ignores errors, because the connection pool cancels statements after two minutes of fake time.
   const boss = await openJobs({ pool: api.databases.system.pool, worker: true, onError: () => undefined });

@@ -49,7 +49,7 @@ async function urlAs(role: string, attributes = ''): Promise<string> {
   return url.href;
 }
 
-/** Sets both database roles, one after the other, as new server connections do. */
+/** Runs SET ROLE for each of the two database roles, as new server connections do. */
 async function setRoles(url: string): Promise<void> {
   await query(url, 'SET ROLE itsm_request');
   await query(url, 'SET ROLE itsm_system');

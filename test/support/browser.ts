@@ -13,7 +13,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Unpacks Chromium and the libraries that minimal machines lack. The environment variable simulates AWS Lambda, because
+ * Unpacks Chromium and the libraries that minimal machines lack. `AWS_LAMBDA_JS_RUNTIME` simulates AWS Lambda, because
  * the package unpacks the libraries only on AWS Lambda.
  */
 async function unpackBrowser(): Promise<string> {

@@ -89,7 +89,7 @@ async function openContainer(): Promise<Server> {
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
 }
 
-/** Waits until PostgreSQL accepts connections. The port opens before PostgreSQL accepts them. */
+/** Waits until PostgreSQL accepts connections, because its port opens earlier. */
 async function waitForServer(url: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
     try {

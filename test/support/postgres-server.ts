@@ -135,7 +135,7 @@ export async function steadyPort(): Promise<number> {
 }
 
 /**
- * Sets the port for the next start of PostgreSQL. The start reuses the port in the file `postmaster.pid` of the
+ * Sets the port for the next start of PostgreSQL. PostgreSQL starts on the port in the file `postmaster.pid` of the
  * previous server.
  */
 async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {

@@ -14,7 +14,10 @@ export interface DatabaseProxy {
 }
 
 interface ProxyOptions {
-  /** Drops notifications, as a pooler in transaction mode does. A function can decide for each notification. */
+  /**
+   * Drops notifications, as a pooler in transaction mode does. If the value is a function, it decides for each
+   * notification.
+   */
   swallowsNotifications?: boolean | (() => boolean);
 }
 

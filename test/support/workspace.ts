@@ -27,7 +27,7 @@ import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
-/** A tenant for a test, with a user and an API key that has all scopes. Functions create rows in the tenant. */
+/** A tenant for a test, with a user and an API key that has all scopes. Its functions create rows in the tenant. */
 export interface Workspace {
   tenantId: TenantId;
   /** The id of the API key's user. */
