@@ -30,16 +30,12 @@ for (const { ajv, components } of validators) {
   ajv.addSchema({ $id: 'openapi.json', components });
 }
 
-/** The statuses that the specification (spec §7) lists for requests without conditional headers. */
-const specified = [200, 201, 400, 401, 403, 404, 429, 500];
-
 /** Returns the differences between a response and the OpenAPI document. */
 function findFaults(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
   const documented = operation.responses[status];
-  if (!specified.includes(status)) return [`status ${status} is none of the specification`];
-  if (documented === undefined) return [`status ${status} is not documented`];
   // Statuses such as 304 and 412 require request headers that the tests don't send.
-  if (!specifiedStatuses.includes(status)) return [`status ${status} is not one of the specification`];
+  if (!specifiedStatuses.includes(status)) return [`status ${status} is none of the specification`];
+  if (documented === undefined) return [`status ${status} is not documented`];
   const faults: string[] = [];
   for (const { version, ajv } of validators) {
     // Passes the schema by name, because ajv would compile a schema object again for every response.
@@ -185,6 +181,7 @@ describe('requests generated from the document', () => {
       watcherUserId: users,
       watcherUserIds: users,
       parentId: tickets,
+      since: [new Date(Date.now() - 3_600_000).toISOString()],
       ...(path.endsWith('/changes') && { cursor: [(await workspace.call('GET', path)).body.meta.nextCursor] }),
     };
   }
