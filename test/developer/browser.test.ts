@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ItsmClient } from '@itsm-api/client';
 import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
@@ -122,15 +123,20 @@ describe('live search', () => {
 it('stops refreshing a page after the session ends', async () => {
   await enter();
   const { id } = await mine.createDelivery();
+  await page.clock.install();
   await page.goto(`${origin}/developer/deliveries/${id}`);
   const requestedUrls: string[] = [];
   // Counts requests on the server, because Playwright also reports redirects that the page doesn't follow.
   const note = ({ url = '' }: IncomingMessage) => requestedUrls.push(url);
   api.app.server.on('request', note);
+  await page.clock.fastForward('01:00');
   await expect.poll(() => requestedUrls.length, { timeout: 5000 }).toBeGreaterThan(0);
   await endSessions();
   requestedUrls.length = 0;
-  await page.waitForTimeout(6000);
+  for (let i = 0; i < 5; i++) {
+    await page.clock.fastForward('01:00');
+    await sleep(200);
+  }
   api.app.server.off('request', note);
   expect(requestedUrls).toEqual([`/developer/deliveries/${id}`]);
 });

@@ -1,4 +1,6 @@
 import { pathPrefix } from '@itsm-api/contract';
+import { openTemporary } from '@itsm-api/server/embedded-postgres/temporary.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { readCursor, writeCursor } from '@itsm-api/server/resources/sync/change-cursor.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,19 +10,21 @@ import { endpoints } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /**
- * Tests that a client with a cursor misses no committed change, even after a server failure. Uses a separate database,
- * because the tests open transactions that delay the change feed.
+ * Tests that a client with a cursor misses no committed change, even after a server failure. Uses a separate PostgreSQL
+ * server, because an open transaction in any database of a PostgreSQL server delays the change feed.
  */
-// A long transaction in any database of the PostgreSQL server delays the change feed, so the timeout is long.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 60_000 });
 
+let postgres: { url: string; stop(): Promise<void> };
 let api: Api;
 let workspace: Workspace;
 /** A database connection for writes that bypass the API. */
 let sql: pg.Client;
 
 beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
+  postgres = await openTemporary();
+  await migrateDatabase(postgres.url);
+  api = await startApi({ databaseUrl: postgres.url });
   sql = new pg.Client({ connectionString: api.databaseUrl });
   await sql.connect();
 });
@@ -30,6 +34,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await sql.end();
   await api.close();
+  await postgres.stop();
 });
 
 const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Partial<ZodObject>).shape ?? {}));
@@ -60,12 +65,9 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
   }
 }
 
-/**
- * Waits until the change feed contains exactly the expected changes. Transactions in other databases of the PostgreSQL
- * server can delay changes.
- */
+/** Waits until the change feed contains exactly the expected changes. Open transactions delay changes. */
 const expectChanges = (path: string, cursor: string | undefined, ids: number[]) =>
-  expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 90_000 }).toEqual(ids);
+  expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 30_000 }).toEqual(ids);
 
 /** For each resource, a function that creates a row and a function that changes a row. */
 const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {

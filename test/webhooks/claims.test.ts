@@ -39,7 +39,9 @@ async function subscribe(due: number) {
     workspace,
     ref,
     inDatabase,
-    claim: (slots = 16) => claimDue(api.prisma, [{ ...ref, slots }]),
+    /** Claims due deliveries and returns them in the order of their ids. */
+    claim: async (slots = 16) =>
+      (await claimDue(api.prisma, [{ ...ref, slots }])).sort((a, b) => Number(a.id) - Number(b.id)),
     change: (set: string) => inDatabase(`UPDATE webhook_subscriptions SET ${set} WHERE id = ${id}`),
     row: () => api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } }),
     deliveries: () =>
