@@ -94,7 +94,7 @@ const layers: Record<string, Layer> = {
   },
   examples: { files: /^examples\//, imports: ['client'] },
   // The test model implements the specification independently, so it must not import server code.
-  model: { files: /^test\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
+  model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
 };
 
