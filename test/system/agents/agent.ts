@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 
-/** The result of a tool call, with the text that a model reads. */
+/** The result of a tool call. `text` is the text that a model reads. */
 export interface ToolResult {
   text: string;
   isError: boolean;
@@ -10,12 +10,12 @@ export interface ToolResult {
 /** The number of calls and tokens that a task needs. */
 export interface Cost {
   calls: number;
-  /** The tokens of the names, arguments and results of all calls, without the list of tools. */
+  /** The number of tokens in the names, arguments and results of all tool calls. Excludes the tool list. */
   tokens: number;
   toolTokens: number;
 }
 
-/** A simulated agent. The agent knows only the tools that its API key allows, and the results of its calls. */
+/** A simulated agent. It sees only the tools that its API key allows and the results of its own calls. */
 export interface Agent {
   tools: string[];
   cost: Cost;
@@ -52,7 +52,9 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
   };
 }
 
-/** Parses the rows of an MCP list. The first line contains the column names, and each later line contains a row. */
+/**
+ * Parses the result of an MCP list tool. The first line contains the column names, and each later line contains a row.
+ */
 export function rowsIn({ text }: ToolResult): Record<string, unknown>[] {
   const [columns = [], ...rows] = text
     .split('\n')
@@ -66,12 +68,12 @@ export function numbersIn(result: ToolResult): string[] {
   return rowsIn(result).map(({ ticketNumber }) => String(ticketNumber));
 }
 
-/** Returns the id in the first row of an MCP list that contains a text. */
+/** Finds the first row that contains a text in the result of an MCP list tool, and returns the id in that row. */
 export function idOfRow(result: ToolResult, words: string): unknown {
   return rowsIn(result).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
 }
 
-/** Returns the total number of rows that an MCP list reports. */
+/** Returns the total row count from the result of an MCP list tool. */
 export function totalIn({ text }: ToolResult): number {
   return Number(/totalCount (\d+)/.exec(text)?.[1]);
 }

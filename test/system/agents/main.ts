@@ -1,7 +1,7 @@
 import { startVitest } from 'vitest/node';
 import type { Cost } from './agent.ts';
 
-/* Runs the tasks of tasks.test.ts and prints the costs for docs/agents.md: `pnpm agents`. */
+/* `pnpm agents` runs the tasks in tasks.test.ts and prints the table of costs for docs/agents.md. */
 const vitest = await startVitest('test', ['agents/tasks'], {
   root: new URL('..', import.meta.url).pathname,
   watch: false,

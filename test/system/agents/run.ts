@@ -3,7 +3,7 @@ import { type Cost, startAgent } from './agent.ts';
 import { createServiceDesk } from './service-desk.ts';
 import { scopesOf, type Task } from './tasks.ts';
 
-/** Starts a server with the default rate limits, but with a window of 2 seconds. */
+/** Starts a server with the default rate limits, but with a rate limit window of 2 seconds. */
 export async function startServiceDesk(): Promise<{ api: Api; origin: string }> {
   const env = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '2' };
   const api = await startApi({ env });
@@ -13,7 +13,7 @@ export async function startServiceDesk(): Promise<{ api: Api; origin: string }> 
 /**
  * Runs a task in a new workspace.
  * @returns the cost of the task
- * @throws if the check of the task fails
+ * @throws if the task's check fails
  */
 export async function runTask({ api, origin }: { api: Api; origin: string }, task: Task): Promise<Cost> {
   const desk = await createServiceDesk(api);

@@ -2,18 +2,18 @@ import type { NewTicket, Project, Scope, Ticket, User } from '@itsm-api/contract
 import type { Api } from '../../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../../support/workspace.ts';
 
-/** A service desk with the data that a task needs. */
+/** A workspace with the users, tickets, assets and projects that the agent tasks use. */
 export interface ServiceDesk extends Workspace {
   people: Record<'mara' | 'jonas' | 'otherJonas' | 'lena' | 'tim', User>;
   project: Project;
-  /** Returns the current tickets from the API. A query can filter the tickets. */
+  /** Fetches the current tickets from the API. `query` can add filters, such as `&status=OPEN`. */
   tickets(query?: string): Promise<Ticket[]>;
   ticket(number: string): Promise<Ticket>;
   /** Returns the bodies of the comments on a ticket. */
   comments(number: string): Promise<string[]>;
 }
 
-/** Tickets with unique texts, which the agent must find among many other tickets. */
+/** Tickets with unique text. The agent must find them among many other tickets. */
 const special: NewTicket[] = [
   { ...ticket, title: 'Printer on floor 3 prints blank pages', category: 'HARDWARE' },
   { ...ticket, title: 'Core switch in Leipzig is down', category: null, categoryConfigId: 'unsorted' },
@@ -34,8 +34,8 @@ const categories = ['SOFTWARE', 'NETWORK', 'EMAIL'] as const;
 const complaints = ['Mail arrives late', 'VPN drops', 'Screen flickers', 'Login takes minutes', 'Disk is full'];
 
 /**
- * Creates the tickets INC-1 to INC-60 with a few recurring complaints, and assigns every sixth ticket to Mara. Then
- * creates the tickets with unique texts from INC-61.
+ * Creates the tickets INC-1 to INC-60, which repeat a few complaints, and assigns every sixth ticket to Mara. Then
+ * creates tickets with unique text, starting at INC-61.
  */
 export async function createServiceDesk(api: Api): Promise<ServiceDesk> {
   const workspace = await createWorkspace(api);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runTask, startServiceDesk } from './run.ts';
 import { tasks } from './tasks.ts';
 
-/* Runs each task with the calls that a reasonable agent makes, and checks the result through the API. */
+/* Runs each task with the tool calls that a reasonable agent would make, and checks the result through the API. */
 let desk: Awaited<ReturnType<typeof startServiceDesk>>;
 
 beforeAll(async () => {
@@ -17,6 +17,6 @@ for (const task of tasks)
     // main.ts prints the cost of each task.
     Object.assign(meta, { cost });
     expect(toolTokens).toBeLessThanOrEqual(4000);
-    // A call needs a few hundred tokens, however many rows the workspace has.
+    // A call uses a few hundred tokens, regardless of the number of rows in the workspace.
     expect(tokens / calls).toBeLessThan(2000);
   });

@@ -4,10 +4,13 @@ import { expect } from 'vitest';
 import { type Agent, idOfRow, numbersIn, rowsIn, totalIn } from './agent.ts';
 import { agentScopes, type ServiceDesk } from './service-desk.ts';
 
-/** A request that an agent handles in its own workspace, and a check of the result. */
+/** A request to an agent, and a check of the result. Each task runs in its own workspace. */
 export interface Task {
   request: string;
-  /** Makes the tool calls of a reasonable agent and returns its answer. Uses only the results of these calls. */
+  /**
+   * Makes the tool calls that a reasonable agent would make, and returns the agent's answer. The answer uses only the
+   * results of these calls.
+   */
   run(agent: Agent, desk: ServiceDesk): Promise<unknown>;
   /** Checks the result through the API, without MCP tools. */
   check(desk: ServiceDesk, result: unknown): Promise<void>;
@@ -15,7 +18,7 @@ export interface Task {
   path?: '/mcp/readonly';
 }
 
-/** Calls a tool. If a rate limit rejects the call, waits for the reported seconds and repeats the call. */
+/** Calls a tool. If a rate limit rejects the call, waits for the reported number of seconds and retries once. */
 async function callWithRetry(agent: Agent, tool: string, args: Record<string, unknown>) {
   const response = await agent.call(tool, args);
   const seconds = response.isError ? /(\d+) seconds?/.exec(response.text)?.[1] : undefined;
@@ -24,7 +27,7 @@ async function callWithRetry(agent: Agent, tool: string, args: Record<string, un
   return agent.call(tool, args);
 }
 
-/** Returns the id of the user with this name. */
+/** Returns the id of the user with the given name. */
 async function findUserId(agent: Agent, name: string): Promise<unknown> {
   return idOfRow(await agent.call('list_users', { q: name }), name);
 }

@@ -7,13 +7,16 @@ import { startServer } from './api/servers.ts';
 import { cpuOf } from './api/usage.ts';
 import { send } from './send.ts';
 
-/** Latency of a tool call and of its endpoint in milliseconds, and CPU time in microseconds. */
+/** The latency of a tool call or an API request in milliseconds, and its CPU time in microseconds. */
 export interface CallCost {
   call: string;
   p50: number;
   p99: number;
   cpuUs: number;
-  /** The p99 of the tool call minus the p99 of its endpoint, in milliseconds. Not set for the endpoint itself. */
+  /**
+   * The p99 latency of the tool call minus the p99 latency of its endpoint, in milliseconds. Not set for the endpoint
+   * itself.
+   */
   more?: number;
 }
 
@@ -28,12 +31,12 @@ type Call = () => Promise<void>;
 const perRound = 400;
 /** The number of warm-up calls, after which V8 has optimized the code. */
 const warming = 800;
-/** The maximum additional p99 of a tool call, in milliseconds. */
+/** The maximum difference between the p99 latencies of a tool call and its endpoint, in milliseconds. */
 const maxAdditionalMs = 5;
 
 /**
- * Measures the latency of MCP tool calls and of the equivalent API requests, on a server without other load. Each round
- * measures both.
+ * Measures the latency of MCP tool calls and of the equivalent API requests on an otherwise idle server. Each round
+ * measures the tool calls and the API requests.
  */
 export async function benchAgents(
   options: AgentsOptions,
@@ -85,7 +88,7 @@ async function measure(
   });
 }
 
-/** Returns, for each endpoint, a direct request and the equivalent tool call in two MCP revisions. */
+/** Returns a direct request for each endpoint, and the equivalent tool call in two MCP revisions. */
 function callsOf(url: string, { key, id }: { key: string; id: number }): Record<string, Record<string, Call>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${key}` };

@@ -15,18 +15,24 @@ import { type Measured, serverNames, startServer } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 import { cpuOf, cpuOfFamily } from './usage.ts';
 
-/** The results of one path. The rate, the latencies and the CPU time are those of the API. */
+/** The results for one path. The request rate, the latencies and the CPU time are those of the API. */
 interface PathResult {
   path: string;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** The CPU time of the API process and of PostgreSQL per request, in microseconds. */
+  /** The CPU time per request of the API process and of PostgreSQL, in microseconds. */
   cpuUs: { process: number; postgres: number };
-  /** The requests per second divided by those of bare pg, or null if bare pg returned no successful response. */
+  /**
+   * The requests per second of the API divided by those of the bare pg server. Null if the bare pg server returned no
+   * successful response.
+   */
   ratioToBarePg: number | null;
   ratioToPlainStack: number | null;
-  /** The requests per second of bare pg with row-level security, divided by those without row-level security. */
+  /**
+   * The requests per second of the bare pg server with row-level security, divided by the requests per second without
+   * it.
+   */
   ratioOfSecuredPg: number | null;
 }
 
@@ -40,10 +46,10 @@ export interface ApiResult {
 
 export interface ApiBenchOptions {
   tickets: number;
-  /** The duration of one path in one round, in seconds. */
+  /** The time for which each round measures a path, in seconds. */
   seconds: number;
   rounds: number;
-  /** The folder of the PostgreSQL data. If the folder contains data of an earlier run, the benchmark uses this data. */
+  /** The PostgreSQL data folder. If it contains data from an earlier run, the benchmark uses that data. */
   dataDir: string;
   onProgress(text: string): void;
 }
@@ -51,8 +57,8 @@ export interface ApiBenchOptions {
 const connections = 16;
 
 /**
- * Compares the API with the reference servers on one PostgreSQL and the same data. Each round measures every path on
- * every server, so that other load on the machine affects all servers. Returns the medians of the rounds.
+ * Compares the API with the reference servers. All servers use the same PostgreSQL server and data. Each round measures
+ * a path on every server, so other load on the machine affects all servers. Returns the medians of the rounds.
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '150' };
@@ -77,7 +83,7 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   }
 }
 
-/** Loads the data into a new folder, or reads the description of the data that an earlier run has loaded. */
+/** Loads the data if the folder is new. Otherwise, reads the description of the data that an earlier run loaded. */
 async function loadOnce(databaseUrl: string, { tickets, dataDir, onProgress }: ApiBenchOptions): Promise<Data> {
   const file = join(dataDir, 'bench-data.json');
   const known = await readFile(file, 'utf8').catch(() => undefined);
@@ -114,7 +120,7 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
     Round[]
   >;
   const job = { connections, requests: requestsOf(path, data) };
-  // Warm-up: each process compiles its code, and PostgreSQL prepares its plans.
+  // Warms up the servers. V8 compiles their code, and PostgreSQL prepares its query plans.
   for (const server of servers) await shoot(server, { ...job, seconds: 10 });
   await untilIdle(databaseUrl);
   for (let round = 1; round <= options.rounds; round++) {
@@ -147,7 +153,7 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
   };
 }
 
-/** Waits until PostgreSQL has no running queries. The last queries of a slow server continue after its round. */
+/** Waits until PostgreSQL has no running queries. The last queries of a slow server can continue after the round. */
 async function untilIdle(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

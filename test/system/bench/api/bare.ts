@@ -8,9 +8,9 @@ import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import pg from 'pg';
 
 /*
- * A reference server with node:http. It runs the same SQL as the API, with prepared statements of pg, but has no API
- * keys, validation, limits or totals. With ROW_LEVEL_SECURITY, it connects like the API: as `itsm_request`, with the
- * tenant set in each statement. The process exits with its parent process.
+ * A reference server that uses node:http. It runs the same SQL as the API, with prepared statements of pg. It has no
+ * API keys, validation, limits or totals. If ROW_LEVEL_SECURITY is set, the server connects as `itsm_request` and sets
+ * the tenant in each statement, as the API does. The parent process stops the server.
  */
 const connectionString = process.env.DATABASE_URL ?? '';
 const pool: pg.Pool = process.env.ROW_LEVEL_SECURITY

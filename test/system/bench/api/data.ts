@@ -8,7 +8,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 const tenants = 21;
 const usersPerTenant = 200;
 const keyCount = 64;
-/** The id of a user who watches every 500th ticket of the large tenant. */
+/** The id of a user who watches every 500th ticket of the largest tenant. */
 export const watcherId = 9;
 export const firstTicketId = 2;
 
@@ -18,13 +18,13 @@ const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
 const categories = ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER', '\\N'];
 const description = 'Since this morning the connection is lost every few minutes, on all floors. '.repeat(3);
 
-/** The ids and API keys of the data that benchmarks need. */
+/** The ids and API keys that benchmarks need to use the loaded data. */
 export interface Data {
   tenantId: number;
   userId: number;
   keys: string[];
   tickets: number;
-  /** The ids of tickets of the large tenant. */
+  /** Ticket ids of the largest tenant. */
   ticketIds: number[];
 }
 
@@ -54,7 +54,7 @@ export async function loadData(
   }
 }
 
-/** Creates API keys for the first user of a tenant, which benchmarks use in turn. */
+/** Creates API keys for the first user of a tenant. Benchmarks use the keys in turn. */
 export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<string[]> {
   const keys = Array.from({ length: keyCount }, newKey);
   for (const key of keys) {
@@ -67,12 +67,15 @@ export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<
   return keys;
 }
 
-/** Returns the id of the first user of a tenant. User ids are assigned tenant by tenant. */
+/** Returns the id of a tenant's first user. The users of one tenant have consecutive ids. */
 function firstUserOf(tenantId: number): number {
   return (tenantId - 1) * usersPerTenant + 1;
 }
 
-/** Loads the tickets. Drops indexes and foreign keys before the load and creates them again at the end. */
+/**
+ * Loads the tickets. For speed, drops the indexes before the load and creates them again afterwards. PostgreSQL doesn't
+ * check foreign keys or run triggers during the load.
+ */
 async function loadTickets(client: pg.Client, count: number, onProgress: (text: string) => void): Promise<void> {
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -121,11 +124,11 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   for (const table of ['tickets', 'ticket_counts', 'ticket_watchers', 'changes', 'texts']) {
     await client.query(`VACUUM (ANALYZE) ${table}`);
   }
-  // Writes dirty pages now instead of during the first measurements.
+  // Writes dirty pages to disk now, not during the first measurements.
   await client.query('CHECKPOINT');
 }
 
-/** Stores the search words of all tickets, because the load ran without triggers. Then builds the index. */
+/** Stores the search documents of all tickets, because the load ran without triggers. Then creates the search index. */
 async function loadTexts(client: pg.Client, onProgress: (text: string) => void): Promise<void> {
   onProgress('filling the search words, which takes two minutes per million tickets');
   const { rows } = await client.query<{ definition: string }>(
@@ -144,14 +147,15 @@ function ticketLine(id: number, ordinals: number[]): string {
   const ordinal = (ordinals[tenant] ?? 0) + 1;
   ordinals[tenant] = ordinal;
   const requester = firstUserOf(tenant) + (ordinal % usersPerTenant);
-  // Some assignees have many more tickets than others, and every fifth ticket has no assignee.
+  // Some assignees have many more tickets than others, and about a fifth of the tickets have no assignee.
   const assignee = Math.random() < 0.2 ? '\\N' : firstUserOf(tenant) + Math.floor(Math.random() ** 2 * 150);
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
   const status = pick(statuses);
-  // No ticket has both the status CANCELLED and the priority CRITICAL, so a filter by both matches no ticket.
+  // No ticket has both the status CANCELLED and the priority CRITICAL, so a filter for this combination matches no
+  // ticket.
   const priority = status === 'CANCELLED' ? pick(priorities.slice(0, -1)) : pick(priorities);
-  // One ticket in a thousand contains a unique word. 5,000 tickets are children of the first ticket.
+  // One ticket in a thousand contains the word "printer". The first ticket of tenant 1 has 5,000 child tickets.
   const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;
   const parent = tenant === 1 && ordinal > 1 && ordinal <= 5001 ? firstTicketId : '\\N';
   return [

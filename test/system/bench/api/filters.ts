@@ -2,14 +2,14 @@ import type { Data } from './data.ts';
 import type { Measured } from './servers.ts';
 import { requestsOf, shoot } from './shots.ts';
 
-/** The latency of single requests without other load, by filter. */
+/** The latency of a filtered list, measured with one request at a time and no other load. */
 export interface FilterResult {
   query: string;
   p50Ms: number;
   p99Ms: number;
 }
 
-/** The values of each filter: one frequent value, and several frequent values. */
+/** Two values for each filter: a single common value, and a list of common values. */
 export const filterValues = {
   status: ['OPEN', 'OPEN,PENDING,RESOLVED'],
   priority: ['LOW', 'LOW,HIGH'],
@@ -18,15 +18,15 @@ export const filterValues = {
   assigneeId: ['5', '5,6,7'],
 } as const;
 
-/** Filter values that match no ticket of the tenant, alone or combined. */
+/** Filters that match no ticket of the tenant. */
 const withoutMatch: Record<string, string>[] = [
   { assigneeId: '999999999' },
   { status: 'CANCELLED', priority: 'CRITICAL' },
 ];
 
 /**
- * Measures ticket lists with every combination of filters: with one value each, with several values, and without
- * matches.
+ * Measures ticket lists with every combination of filters. The filters have one value, several values, or values
+ * without a match. Also measures page 2,000 of each combination.
  */
 export async function measureFilters(
   server: Measured,
@@ -52,7 +52,7 @@ function queriesOf(names: (keyof typeof filterValues)[]): string[] {
   return [query(one), query(several), ...without.map((none) => query({ ...one, ...none })), deep];
 }
 
-/** Returns every non-empty combination of the names, smaller combinations first. */
+/** Returns every non-empty combination of names, from the smallest to the largest. */
 export function combinations<Name>(names: Name[]): Name[][] {
   const all: Name[][] = [[]];
   for (const name of names) all.push(...all.map((chosen) => [...chosen, name]));

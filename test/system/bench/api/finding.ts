@@ -3,16 +3,21 @@ import { type Data, firstTicketId, watcherId } from './data.ts';
 import type { Measured } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 
-/** The latency of single requests without other load. */
+/** The latency of a request, measured with one request at a time and no other load. */
 export interface FindingResult {
   request: string;
   p50Ms: number;
   p99Ms: number;
-  /** The total in the response and whether more rows exist, or undefined if the response has no total. */
+  /**
+   * The total in the response, followed by "and more" if the total is capped. Undefined if the response has no total.
+   */
   found: string | undefined;
 }
 
-/** Returns typical queries of integrations: by date, and with values that match many, few or no tickets. */
+/**
+ * Returns typical list requests of integrations. They include date filters, and searches that match many, few or no
+ * tickets.
+ */
 function requestsFor({ tickets }: Data): string[] {
   const middle = Date.UTC(2020, 0, 1) + (tickets / 2) * 15_000;
   const day = (days: number) => new Date(middle + days * 86_400_000).toISOString();
@@ -42,12 +47,12 @@ function requestsFor({ tickets }: Data): string[] {
   ];
 }
 
-/** Creates a few rows of other resources. Returns requests for these rows and for related rows of tickets. */
+/** Creates assets and ticket comments. Returns requests for assets, users, comments and activity. */
 async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   const make = async (path: string, body: object) =>
     (await ask<{ id: number }>(server, data, path, { method: 'POST', body: JSON.stringify(body) })).data.id;
   const ticket = `tickets/${firstTicketId}`;
-  // The data can contain rows of an earlier run, so the new rows need unique values.
+  // Assets from an earlier run can exist, so the new asset tags must be unique.
   const run = Date.now();
   let asset = 0;
   for (let made = 0; made < 500; made++) {
@@ -67,10 +72,13 @@ async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   ];
 }
 
-/** The number of rounds. With several rounds, other load on the machine affects only some of the rounds. */
+/** The number of rounds. Other load on the machine can distort a round, so the results are medians. */
 const rounds = 3;
 
-/** Measures searches, filters and the change feed from its start, middle and end. Returns the medians of the rounds. */
+/**
+ * Measures the latency of searches, filters and change feeds. Reads the ticket change feed from its start, middle and
+ * end. Returns the medians of the rounds.
+ */
 export async function measureFinding(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },

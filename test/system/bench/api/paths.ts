@@ -4,16 +4,19 @@ import type { Data } from './data.ts';
 export interface MeasuredPath {
   name: string;
   method: 'GET' | 'POST' | 'PATCH';
-  /** The paths to request in turn, relative to the prefix of the API. */
+  /** The paths to request in turn, relative to the API prefix. */
   paths(data: Data): string[];
-  /** The bodies to send in turn. Each `[<id>]` becomes a unique text, so that every request changes the ticket. */
+  /**
+   * The request bodies to send in turn. The load generator replaces `[<id>]` with unique text, so every request changes
+   * the ticket.
+   */
   bodies?: object[];
   headers?: Record<string, string>;
-  /** The API server to measure. By default, the server on which one tenant can use the whole concurrency limit. */
+  /** The API server to measure. The default is the server that lets one tenant use every connection. */
   server?: 'apiDefaultShare';
 }
 
-/** The measured paths, the same for the API and the reference servers. */
+/** The paths that the benchmark measures on the API and the reference servers. */
 export const measuredPaths: MeasuredPath[] = [
   { name: 'ping', method: 'GET', paths: () => ['/ping'] },
   { name: 'ticket by id', method: 'GET', paths: ({ ticketIds }) => ticketIds.map((id) => `/tickets/${id}`) },
