@@ -15,11 +15,11 @@ import { preview, signIn, type Visitor } from '../../support/visitor.ts';
 import { loadData } from './api/data.ts';
 import { fillUsage } from './usage.ts';
 
-/** The latency of the pages of the developer area in a workspace with many rows. */
+/** The latency of the developer area's pages in a workspace with many rows. */
 export interface AreaResult {
   tickets: number;
   deliveries: number;
-  /** The response time of each page in milliseconds, without a network, and the size of the response. */
+  /** The response time of each page in milliseconds, measured without a network, and the response size in bytes. */
   pages: Record<string, Percentiles & { bytes: number }>;
 }
 
@@ -32,17 +32,20 @@ interface AreaOptions {
 }
 
 const webhooks = 50;
-/** The number of measured requests per page. The first request is not measured, because it prepares the statements. */
+/**
+ * The number of measured requests per page and round. An additional first request is not measured, because it prepares
+ * the SQL statements.
+ */
 const perRound = 20;
 
 const assets = 20_000;
 const projects = 500;
 
 /**
- * Loads tickets, half of them in one workspace. This workspace also gets assets, projects, a week of usage of a hundred
- * API keys, and deliveries of 30 days to 50 webhooks. Two event types are frequent, one is rare, and half of the
- * deliveries of the most frequent type are exhausted. Then requests every page as an administrator, and the list of
- * deliveries with every filter.
+ * Measures the latency of the developer area's pages for an administrator of a large workspace. The workspace has
+ * assets, projects, a week of usage by a hundred API keys, and 30 days of deliveries to 50 webhooks. Half of the loaded
+ * tickets are in this workspace. Two event types are frequent, and one is rare. Half of the deliveries of the most
+ * frequent type are exhausted. Requests every page, and the delivery list with every filter.
  */
 export async function benchArea(options: AreaOptions): Promise<{ table: string; result: AreaResult }> {
   const { dataDir, tickets, deliveries, rounds, onProgress } = options;
@@ -61,7 +64,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
     const context = await tenantContext(runtime, '1');
     const webhook = await load(runtime, context, deliveries);
     const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: toTenantId(1), userId: 1 });
-    // A CSV file with the maximum number of rows for an import.
+    // The CSV file has as many rows as an import allows.
     const lines = Array.from({ length: 5000 }, (_, n) => `Laptop ${n},NEW-${n},LAPTOP\n`);
     await preview(visitor, '/developer/assets/import', `name,assetTag,type\n${lines.join('')}`);
     const pages: AreaResult['pages'] = {};
@@ -76,7 +79,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
   }
 }
 
-/** Inserts the webhooks and deliveries. Returns the id of a webhook with deliveries. */
+/** Inserts all data except the tickets. Returns the id of a webhook with deliveries. */
 async function load({ databaseUrl }: Runtime, context: Context, deliveries: number): Promise<number> {
   const tenantId = context.db.$tenantId;
   const made: number[] = [];
@@ -138,7 +141,7 @@ function pathsFor(webhook: number): string[] {
     'event=asset.created',
     'event=asset.created&state=EXHAUSTED',
     'event=task.updated',
-    // The worst case: many deliveries match each filter, but none matches both.
+    // The worst case: each filter alone matches many deliveries, but no delivery matches both filters.
     'event=ticket.created&state=EXHAUSTED',
     `since=${day(1)}`,
     `until=${day(29)}`,
@@ -152,7 +155,7 @@ function pathsFor(webhook: number): string[] {
   return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
 }
 
-/** Returns the paths of all lists except deliveries, and the path of one page of each other kind. */
+/** Returns the paths of all lists except the delivery list, and one path for each other kind of page. */
 function otherPaths(ticketIds: number[]): string[] {
   return [
     ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],

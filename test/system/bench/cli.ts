@@ -8,8 +8,8 @@ import { freePort, untilReady } from './api/servers.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * The measured commands, each with the maximum ratio of its duration to the duration of `node -e 0`
- * (docs/decisions/command-line.md).
+ * The measured commands and their limits (docs/decisions/command-line.md). A limit is the maximum ratio of the
+ * command's duration to the duration of `node -e 0`.
  */
 const calls: readonly [call: string, maxRatio: number][] = [
   ['--help', 4],
@@ -29,7 +29,7 @@ const calls: readonly [call: string, maxRatio: number][] = [
 
 export interface CliTime {
   call: string;
-  /** The median of the rounds, in milliseconds. */
+  /** The median duration in all rounds, in milliseconds. */
   medianMs: number;
   /** The duration divided by the duration of `node -e 0`. */
   times: number;
@@ -42,9 +42,7 @@ interface CliOptions {
   onProgress: (text: string) => void;
 }
 
-/**
- * Measures the duration of commands, with a server that has no other load. Alternates the commands with `node -e 0`.
- */
+/** Measures the duration of commands while an otherwise idle server runs. Each round also measures `node -e 0`. */
 export async function benchCli(options: CliOptions): Promise<{ table: string; result: CliTime[] }> {
   const { dataDir, onProgress } = options;
   const port = String(await freePort());
@@ -68,7 +66,7 @@ export async function benchCli(options: CliOptions): Promise<{ table: string; re
 function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): CliTime[] {
   const nothing = timer(process.execPath, ['-e', '0'], env);
   const timers = calls.map(([call]) => timer('./itsm', call.split(' '), env));
-  // The first call is not measured, because it creates the bundle and fills the compile cache of V8.
+  // The first call of each command is not measured, because it can create the bundle and fill V8's compile cache.
   for (const time of timers) time();
   const times = { nothing: [] as number[], calls: calls.map(() => [] as number[]) };
   for (let round = 1; round <= rounds; round++) {
@@ -84,7 +82,7 @@ function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): Cl
   return [{ call: 'node -e 0', medianMs: base, times: 1, maxRatio: 1 }, ...line];
 }
 
-/** Returns a function that runs a program and returns the time in milliseconds from the start to the exit. */
+/** Returns a function that runs a program and returns its duration in milliseconds. */
 function timer(program: string, args: string[], env: NodeJS.ProcessEnv): () => number {
   return () => {
     const began = performance.now();

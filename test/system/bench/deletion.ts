@@ -10,7 +10,10 @@ import { loadDeliveries } from './load.ts';
 export interface Deletion {
   /** The response time of the DELETE request, in milliseconds. */
   request: number;
-  /** The time in seconds until workers have cancelled all deliveries. Most of this time has no other load. */
+  /**
+   * The time in seconds until workers have cancelled all pending deliveries. For most of this time, the server has no
+   * other load.
+   */
   cancelled: number;
   /** The latency of other deliveries during the deletion. */
   others: Percentiles;
@@ -27,7 +30,7 @@ interface DeletionOptions {
   measureOthers(): Promise<Percentiles>;
 }
 
-/** Deletes a subscription with many pending deliveries over HTTP while the server sends other deliveries. */
+/** Sends a DELETE request for a subscription with many pending deliveries while the server sends other deliveries. */
 export async function measureDeletion(options: DeletionOptions): Promise<Deletion> {
   const { runtime, databaseUrl, apiUrl, name, pending, measureOthers } = options;
   const workspace = await addWorkspace(runtime, name);

@@ -19,9 +19,9 @@ export interface FloodResult {
 }
 
 /**
- * Measures another workspace's latency while the receivers of one workspace send endless `103` responses. Each receiver
- * sends as fast as the server reads. The API and the worker run in one process.
- * @param seconds the duration of each of the two measurements
+ * Measures the latency of one workspace's requests while the webhook receivers of another workspace send endless `103`
+ * responses. Each receiver sends as fast as the server reads. The API and the worker run in one process.
+ * @param seconds the duration of each measurement: without the flood, and during the flood
  */
 export async function benchFlood({ seconds }: { seconds: number }): Promise<{ table: string; result: FloodResult }> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -69,7 +69,7 @@ function tableOf({ alone, beside, receivedMBps }: FloodResult): string {
   return `\n${line('alone', alone)}${line('beside', beside)}  flood    ${receivedMBps.toFixed(1)} MB/s\n`;
 }
 
-/** Sends responses of 18 bytes each as fast as the server reads them. Reports the number of sent bytes. */
+/** Sends 18-byte responses as fast as the server reads them. Reports the number of bytes sent. */
 function receive(): void {
   const chunk = 'HTTP/1.1 103 E\r\n\r\n'.repeat(3640);
   let bytes = 0;

@@ -14,12 +14,13 @@ interface LatencyOptions {
   seconds: number;
 }
 
-/** The duration of the warm-up, which the results exclude. */
+/** The duration of the warm-up. The results exclude the warm-up. */
 const warmUpSeconds = 2;
 
 /**
- * Creates tickets over HTTP at a constant rate without waiting for responses. Returns the percentiles of the time from
- * the commit of a ticket, which PostgreSQL records, to the receipt of its delivery.
+ * Creates tickets over HTTP at a constant rate, without waiting for responses. Measures the time from the commit of
+ * each ticket, according to PostgreSQL's timestamp, to the receipt of its delivery. Returns the percentiles in
+ * milliseconds.
  */
 export async function measureLatency(options: LatencyOptions): Promise<Percentiles> {
   const { databaseUrl, receivers, seconds } = options;
@@ -71,7 +72,7 @@ async function createTicket(apiUrl: string, { key, userId }: Workspace): Promise
   if (response.status !== 201) throw new Error(`The API returned ${response.status}: ${text}`);
 }
 
-/** Returns the events created since a time, each with its commit time in milliseconds since 1970. */
+/** Returns the events created since a given time. Commit times are in milliseconds since 1970. */
 async function readCommits(databaseUrl: string, since: Date): Promise<{ id: string; at: number }[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -32,7 +32,8 @@ export const sampleBody = JSON.stringify({
 });
 
 /**
- * Inserts `count` events in one transaction. Each event has one delivery, and all subscriptions get the same number.
+ * Inserts `count` events in one transaction. Each event has one pending delivery, and all subscriptions get the same
+ * number of deliveries.
  */
 export async function loadDeliveries(databaseUrl: string, subscriptions: Subscription[], count: number): Promise<void> {
   const expected = subscriptions.map(({ tenantId, id }) => ({ t: String(tenantId), s: String(id) }));

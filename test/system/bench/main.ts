@@ -67,7 +67,7 @@ interface Printed {
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 
-/** The benchmarks by the first argument of `pnpm bench`. */
+/** The benchmarks. The first argument of `pnpm bench` selects a benchmark. */
 const benches: Record<string, () => Promise<Printed>> = {
   agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
   api: measureApi,
@@ -140,13 +140,16 @@ function measurePacing(): Promise<Printed> {
   });
 }
 
-/** Returns the sizes from the command-line options, or the default sizes of the benchmark. */
+/**
+ * Returns the number of tickets, rounds and seconds from the command-line options. Missing options get the benchmark's
+ * default values.
+ */
 function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
   const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
   return { tickets: countOf('tickets', tickets), rounds: Number(rounds), seconds: Number(seconds) };
 }
 
-/** Converts a number such as `10k` to a count. */
+/** Parses a count such as `10k` or `1m`. */
 function countOf(option: string, text: string): number {
   const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(text) ?? [];
   if (count === undefined) throw new Error(`--${option}: must be a number such as 10k or 10m, not ${text}`);

@@ -8,7 +8,7 @@ export interface PacingOptions {
   creates: number;
   /** The number of clients that share the API key. */
   clients: number;
-  /** The rate limit of an endpoint group per window. */
+  /** The maximum number of requests per endpoint group and window. */
   limit: number;
   windowSeconds: number;
 }
@@ -20,12 +20,12 @@ export interface PacingResult extends PacingOptions {
   requests: number;
   /** The number of 429 responses. */
   rejectedRequests: number;
-  /** The log lines of the clients at the level `warn`. */
+  /** The lines that the clients logged at the level `warn`. */
   lines: string[];
   seconds: number;
 }
 
-/** Starts a server, calls create() of the clients concurrently, and counts the results. */
+/** Starts a server, makes several clients call create() concurrently, and counts the results. */
 export async function benchPacing(options: PacingOptions): Promise<{ table: string; result: PacingResult }> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
@@ -46,7 +46,7 @@ export async function benchPacing(options: PacingOptions): Promise<{ table: stri
   }
 }
 
-/** Calls create() of several clients concurrently on a running server, and counts the results. */
+/** Makes several clients call create() concurrently on a running server, and counts the results. */
 export async function createConcurrently(
   baseUrl: string,
   apiKey: string,

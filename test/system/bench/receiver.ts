@@ -4,19 +4,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The response time of an endpoint in milliseconds. An endpoint with 'never' accepts connections and never responds. An
- * endpoint with 'failing' rejects a fifth of all requests, and every request in two of every ten minutes.
+ * The response time of an endpoint in milliseconds. An endpoint with 'never' accepts connections but never responds. An
+ * endpoint with 'failing' rejects a fifth of the requests, and rejects all requests during two of every ten minutes.
  */
 export type Delay = number | 'never' | 'failing';
 
-/** A received delivery: its `webhook-id`, and when it arrived, in milliseconds since 1970. */
+/** A received delivery: its `webhook-id` and its time of arrival in milliseconds since 1970. */
 type Receipt = [eventId: string, at: number];
 
-/** Webhook receivers in a separate process, so that they don't use the CPU time of the measuring process. */
+/** Webhook receivers in a separate process, so they don't take CPU time from the measuring process. */
 export interface Receivers {
   /** Opens one endpoint per delay, each on its own port. Returns the URLs. */
   open(delays: Delay[]): Promise<string[]>;
-  /** Returns the deliveries since the last call. */
+  /** Returns the deliveries received since the previous call. */
   take(): Promise<Receipt[]>;
   close(): void;
 }
@@ -39,7 +39,7 @@ export function startReceivers(): Receivers {
   };
 }
 
-/** Serves the endpoints in the child process, which executes this file. */
+/** Runs in the child process and serves the endpoints. */
 function serve(): void {
   let receipts: Receipt[] = [];
 

@@ -13,33 +13,40 @@ export interface RetentionResult {
   deleted: number;
   seconds: number;
   deletedPerSecond: number;
-  /** The durations of batches, in milliseconds. A batch is a transaction that locks its deleted rows until it ends. */
+  /**
+   * The batch durations in milliseconds. A batch is a transaction that locks its deleted rows until the transaction
+   * ends.
+   */
   batches: Percentiles;
   storedPerSecond: { alone: number; beside: number };
-  /** The latency of storing a response without and during the deletion, in milliseconds. */
+  /** The latency of storing a response before and during the deletion, in milliseconds. */
   store: { alone: Percentiles; beside: Percentiles };
   /**
-   * The shares of dead tuples in the statistics of PostgreSQL: the maximum during the deletion, and a minute after it.
+   * The share of dead tuples according to PostgreSQL's statistics: the maximum during the deletion, and the value a
+   * minute after the deletion.
    */
   deadShare: { most: number; after: number };
   /** The number of sequential scans and index scans of the table during the deletion. */
   scans: { sequential: number; index: number };
   /**
-   * The duration of another deletion right after the first one, in milliseconds. It finds no expired rows, but reads
-   * dead tuples.
+   * The duration of a second deletion right after the first deletion, in milliseconds. The second deletion finds no
+   * expired rows but reads dead tuples.
    */
   emptyRound: number;
 }
 
 interface RetentionOptions {
   dataDir: string;
-  /** The number of expired responses of the workspace, which also has a tenth as many newer responses. */
+  /**
+   * The number of expired responses in the workspace. The workspace also has a tenth as many responses that haven't
+   * expired.
+   */
   keys: number;
   perSecond: number;
   onProgress: (text: string) => void;
 }
 
-/** The time for which the benchmark stores responses before the deletion, in milliseconds. */
+/** How long the benchmark stores responses before the deletion starts, in milliseconds. */
 const aloneMs = 20_000;
 const afterMs = 60_000;
 const batchLoaded = 200_000;
@@ -89,15 +96,15 @@ export async function benchRetention(options: RetentionOptions): Promise<{ table
   }
 }
 
-/** A stored response with a ticket, of about 900 bytes. */
+/** A stored response of about 900 bytes that contains a ticket. */
 const response = JSON.stringify({
   success: true,
   data: { id: 48_211, ticketNumber: 'INC-48211', title: 'VPN drops every ten minutes', description: 'x'.repeat(780) },
 });
 
 /**
- * Inserts responses that are one to two days old, then a tenth as many from the last day. All are in chronological
- * order.
+ * Inserts expired responses that are one to two days old, then a tenth as many responses from the last day. All rows
+ * are in chronological order.
  */
 async function load(
   client: pg.Client,
@@ -121,12 +128,12 @@ async function load(
 }
 
 interface Storing {
-  /** Returns the results since the last call. */
+  /** Returns the results since the previous call. */
   take(): { perSecond: number; latencies: Percentiles };
   stop(): Promise<void>;
 }
 
-/** Stores responses at a constant rate with the same SQL as the server, over up to 8 connections. */
+/** Stores responses at a constant rate over up to 8 connections, with the same SQL as the server. */
 async function startStoring(
   databaseUrl: string,
   { tenantId, context }: Workspace,

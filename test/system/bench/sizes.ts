@@ -8,17 +8,17 @@ import { measuredPaths } from './api/paths.ts';
 import { type Measured, startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 
-/** The requests per second of a path with few and with many tickets, as medians of the rounds. */
+/** The requests per second for a path, with few and with many tickets. The values are medians of the rounds. */
 export interface SizeResult {
   path: string;
   few: number;
   many: number;
-  /** The ratio of the rate with many tickets to the rate with few tickets, in the same rounds. */
+  /** The median ratio of the request rate with many tickets to the request rate with few tickets in the same round. */
   ratio: number;
 }
 
 interface SizesOptions {
-  /** The data folder with many tickets, which `pnpm bench --tickets 10m --data` created. */
+  /** The data folder with many tickets. Create this folder with `pnpm bench --tickets 10m --data`. */
   manyDir: string;
   fewDir: string;
   few: number;
@@ -31,7 +31,8 @@ const names = ['ticket by id', 'list', 'list by status', 'list by assignee, no m
 const connections = 16;
 
 /**
- * Measures the API with few and with many tickets, each with its own PostgreSQL. Each round of a path measures both.
+ * Measures the API on a database with few tickets and on a database with many tickets. Each database has its own
+ * PostgreSQL server, and each round measures both databases.
  */
 export async function benchSizes(options: SizesOptions): Promise<{ table: string; result: SizeResult[] }> {
   const { manyDir, fewDir, few, onProgress } = options;

@@ -7,8 +7,8 @@ import type { Subscription } from '../../support/subscribed-workspaces.ts';
 import { loadDeliveries, sampleBody } from './load.ts';
 
 /**
- * Creates pending deliveries, and waits until no delivery of `healthy` is pending. Then cancels the pending deliveries
- * of other subscriptions. Returns the deliveries per second since the first attempt.
+ * Creates pending deliveries, and waits until the subscriptions in `healthy` have no pending deliveries. Then cancels
+ * all other pending deliveries. Returns the number of deliveries per second since the first attempt.
  */
 export async function measureThroughput(
   databaseUrl: string,
@@ -52,8 +52,8 @@ async function untilDelivered(client: pg.Client, subscriptions: Subscription[], 
 }
 
 /**
- * Sends POST requests with the worker's HTTP client and signatures, but without a database. Returns the requests per
- * second, which are the ceiling of the throughput.
+ * Sends POST requests with the worker's HTTP client and signatures, but without a database. Returns the number of
+ * requests per second, which is the upper limit of the throughput.
  */
 export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
   const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, blockedNetworks: [] }) });

@@ -23,17 +23,17 @@ import { startServer } from './api/servers.ts';
 import { requestsOf, shoot } from './api/shots.ts';
 import { cpuOf } from './api/usage.ts';
 
-/** The cost of recording usage, and of queries for the recorded usage. */
+/** The cost of recording usage, and the cost of queries for the recorded usage. */
 export interface UsageResult {
-  /** The median CPU time of the server for a request of a ticket by id, in microseconds. */
+  /** The server's median CPU time per request for a ticket by id, with usage recording, in microseconds. */
   countedUs: number;
   uncountedUs: number;
-  /** The median ratio of the CPU time with and without recorded usage. */
+  /** The median ratio of the CPU time with usage recording to the CPU time without it. */
   ratio: number;
-  /** The CPU time of PostgreSQL to write a thousand counts, in milliseconds. */
+  /** PostgreSQL's CPU time for writing a thousand counts, in milliseconds. */
   writeMs: number;
   bytesPerRow: number;
-  /** The CPU time of PostgreSQL per query over the usage of 100 API keys in a week, in milliseconds. */
+  /** PostgreSQL's CPU time per query, in milliseconds. The data contains a week of usage by 100 API keys. */
   queriesMs: Record<string, number>;
 }
 
@@ -80,7 +80,7 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   for (const server of [counted, uncounted]) await cpuPerRequest(server, 10);
   const taken: { counted: number; uncounted: number }[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Alternates which of the two servers is measured first.
+    // Every other round measures the server without usage recording first.
     const first = round % 2 === 0 ? await cpuPerRequest(counted, seconds) : undefined;
     const off = await cpuPerRequest(uncounted, seconds);
     const on = first ?? (await cpuPerRequest(counted, seconds));
@@ -97,17 +97,17 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
 }
 
 /**
- * The number of repetitions of each query. Many are needed, because the kernel measures CPU time in hundredths of a
- * second.
+ * How often the benchmark repeats each query. A single query is too short to measure, because the kernel counts CPU
+ * time in hundredths of a second.
  */
 const turns = 50;
 const keys = 100;
-/** The number of endpoints that an API key uses in an hour, each with two outcomes. */
+/** The number of endpoints that each API key calls per hour. Each endpoint has successful and failed requests. */
 const endpoints = 8;
 
 /**
- * Inserts a week of usage of the first workspace. A hundred API keys are active in every hour, and in every minute of
- * the last three hours.
+ * Inserts a week of usage data for the first workspace. A hundred API keys are active in every hour, and in every
+ * minute of the last three hours.
  */
 export async function fillUsage(client: pg.ClientBase): Promise<void> {
   await client.query('TRUNCATE usage_minutes, usage_hours');
@@ -139,7 +139,7 @@ async function measureQueries(url: string) {
 
   const databases = openDatabases({
     url,
-    // Runs all statements on one PostgreSQL backend, so that its CPU time can be measured.
+    // With one connection, one PostgreSQL backend runs all statements, and the benchmark can measure its CPU time.
     requestConnections: 1,
     timeouts: { statementMs: 60_000, lockMs: 5000 },
     worker: false,
@@ -175,8 +175,8 @@ async function measureQueries(url: string) {
 }
 
 /**
- * Returns the CPU time that PostgreSQL needs for `work`, in milliseconds. CPU time hardly depends on other load.
- * Ignores the first runs, which prepare plans.
+ * Returns the CPU time that PostgreSQL needs for `work`, in milliseconds. Other load hardly affects CPU time. Ignores
+ * the first runs, in which PostgreSQL prepares query plans.
  */
 async function cpuOfDatabase({ pool }: { pool: Pool }, work: () => Promise<unknown>): Promise<number> {
   const asking = { text: 'SELECT pg_backend_pid() AS pid', values: [] };

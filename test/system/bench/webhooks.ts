@@ -12,7 +12,7 @@ import { type Delay, type Receivers, startReceivers } from './receiver.ts';
 import { measureCeiling, measureThroughput } from './throughput.ts';
 
 interface BenchOptions {
-  /** The parts of the benchmark to run, by default all parts. */
+  /** The parts of the benchmark to run. By default, all parts run. */
   only: string[] | undefined;
   /** The folder for CPU profiles of the server processes. */
   profile: string | undefined;
@@ -29,7 +29,7 @@ interface Result {
   cores: number;
   node: string;
   postgres: string;
-  /** The CPU load of the machine before the start. Other load reduces the results. */
+  /** The load average of the machine before the start. Other load lowers the results. */
   loadBefore: number;
   throughput?: Series;
   throughputWithSlow?: Series;
@@ -50,7 +50,9 @@ interface LatencySeries {
   runs: Percentiles[];
 }
 
-/** The environment of the benchmark: PostgreSQL, one worker, one API and the receivers, each in a separate process. */
+/**
+ * The environment of the benchmark. PostgreSQL, one worker, one API process and the receivers are separate processes.
+ */
 interface Bench {
   databaseUrl: string;
   runtime: Runtime;
@@ -65,8 +67,8 @@ const subscriptionsPerTenant = 5;
 const backlog = 100_000;
 const pendingAtDelete = 500_000;
 /**
- * The rate of events during a deletion. It is lower than for the latency, because loading and cancelling deliveries
- * take half of the CPU time.
+ * The number of events per second during a deletion. It is lower than in the latency measurement, because loading and
+ * cancelling deliveries take half of the CPU time.
  */
 const eventsPerSecondBeside = 50;
 const eventsPerSecond = 200;
@@ -79,8 +81,8 @@ const concurrency = tenants * 64;
 const oneHost = { WEBHOOK_HOST_CONCURRENCY: '1024', WEBHOOK_HOST_PER_SECOND: '1000000' };
 
 /**
- * Measures the throughput and latency of deliveries, and the deletion of a subscription (test/system/bench/README.md). As in
- * production, the worker and the API are separate processes.
+ * Measures the throughput and latency of deliveries, and the duration of a subscription's deletion
+ * (test/system/bench/README.md). As in production, the worker and the API are separate processes.
  */
 export async function benchWebhooks(options: BenchOptions): Promise<BenchResult> {
   const { only, onProgress } = options;
@@ -133,8 +135,8 @@ async function readVersion({ prisma }: Runtime): Promise<string> {
 }
 
 /**
- * Measures the deliveries per second with fast receivers, with one slow receiver among fifty, and of a bare HTTP
- * client.
+ * Measures the deliveries per second with fast receivers, and with one slow receiver among fifty. Also measures the
+ * requests per second of an HTTP client without a database.
  */
 async function throughput(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, receivers } = bench;
@@ -145,7 +147,7 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
   for (let run = 1; run <= runs; run++) {
     const quick = { healthy, slow: [], count: deliveries };
     measured.throughput.push(await measureThroughput(databaseUrl, quick));
-    // Replaces one healthy subscription, so that one of fifty receivers is slow.
+    // Replaces one healthy subscription with a slow one, so one of fifty receivers is slow.
     const mixed = { healthy: healthy.slice(1), slow: slow === undefined ? [] : [slow], count: deliveries };
     measured.throughputWithSlow.push(await measureThroughput(databaseUrl, mixed));
     measured.ceiling.push(await measureCeiling(urls, deliveries, concurrency));
@@ -159,7 +161,8 @@ async function throughput(bench: Bench, result: Result, onProgress: BenchOptions
 }
 
 /**
- * Measures the latency from commit to receipt: alone, and while another tenant has a large backlog for a dead endpoint.
+ * Measures the latency from commit to receipt without other load, and while another tenant has a large backlog for a
+ * dead endpoint.
  */
 async function latency(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers } = bench;
@@ -187,7 +190,8 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
 }
 
 /**
- * Measures the duration of a DELETE with many pending deliveries, and the latency of other deliveries in the meantime.
+ * Measures how long it takes to delete a subscription with many pending deliveries. Also measures the latency of other
+ * deliveries during the deletion.
  */
 async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
   const { databaseUrl, apiUrl, receivers, runtime } = bench;

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/* Import this file with `--import` in a server to turn off the recording of usage for a comparison. */
+/* Turns off usage recording for a comparison. Import this file into a server process with `--import`. */
 registerHooks({
   load(url, context, next) {
     if (!url.endsWith('/usage/request-hook.ts')) return next(url, context);

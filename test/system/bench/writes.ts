@@ -10,13 +10,13 @@ import { type Measured, startServer } from './api/servers.ts';
 import { cpuOf, cpuOfFamily } from './api/usage.ts';
 import { send } from './send.ts';
 
-/** The throughput and the cost of one method of writing tickets, as medians of the rounds. */
+/** The throughput and CPU cost of one method of writing tickets. The figures are medians of the rounds. */
 export interface WriteCost {
   way: string;
   rowsPerSecond: number;
   /** The CPU time of the API process and PostgreSQL per ticket, in microseconds. */
   cpuUs: number;
-  /** The rows per second divided by those of the method `than` in the same rounds. */
+  /** The median ratio of the rows per second to the rows per second of the method `than` in the same round. */
   ratio: number;
 }
 
@@ -36,7 +36,7 @@ const perBulk = 100;
 /** A method of writing tickets: a request, and the number of tickets that the request writes. */
 interface Way {
   way: string;
-  /** The name of the method to compare with. */
+  /** The name of the method that the ratio compares with. */
   than: string;
   rows: number;
   ask(place: number): { method: string; path: string; body: object; headers?: Record<string, string> };
@@ -46,8 +46,8 @@ const ticket = { title: 'VPN drops', description: 'Every ten minutes.', type: 'I
 const several = <Item>(make: (index: number) => Item) => Array.from({ length: perBulk }, (_, index) => make(index));
 
 /**
- * Returns methods that update tickets. Each update sets a new text in another ticket, because concurrent updates of the
- * same ticket wait for each other. Full-text search covers the title, but not the resolution.
+ * Returns the methods that update tickets. Each update changes a different ticket, because concurrent updates of one
+ * ticket wait for each other. Full-text search covers the title, but not the resolution.
  */
 function patchesOf({ ticketIds }: Data, field: 'resolution' | 'title'): Way[] {
   const change = (place: number) => ({ id: ticketIds[place % ticketIds.length], [field]: `Cable, ${randomUUID()}` });
@@ -88,7 +88,7 @@ function waysFor(data: Data): Way[] {
 }
 
 /**
- * Measures each method of writing tickets in each round: single requests, requests with idempotency keys, and bulk
+ * Measures all methods of writing tickets in each round: single requests, requests with idempotency keys, and bulk
  * requests.
  */
 export async function benchWrites(options: WritesOptions): Promise<{ table: string; result: WriteCost[] }> {

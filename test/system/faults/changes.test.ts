@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatChanges, runChanges } from './changes.ts';
 
 /* Runs a short version of `pnpm faults changes`. */
-it('lists all changes in the change feed despite concurrent transactions and killed processes', {
+it('returns every change in the change feed despite concurrent transactions and killed processes', {
   timeout: 300_000,
 }, async () => {
   const report = await runChanges({ changes: 5000, betweenKills: 3000 });

@@ -12,25 +12,27 @@ import { addWorkspace, type Workspace } from '../../support/subscribed-workspace
 export interface ChangesOptions {
   /** The minimum number of row changes that the writers commit. */
   changes: number;
-  /** The average time between two kills, in milliseconds. A kill ends the API, a PostgreSQL backend, or PostgreSQL. */
+  /**
+   * The average time between two kills, in milliseconds. A kill ends the API, one PostgreSQL backend or the PostgreSQL
+   * server.
+   */
   betweenKills: number;
   onProgress?: (text: string) => void;
 }
 
 export interface ChangesReport {
   /**
-   * The number of committed row changes, including those with an unknown outcome, and the number of rolled back
-   * changes.
+   * The number of row changes in committed and in rolled back transactions. Excludes changes with an unknown outcome.
    */
   committed: number;
   rolledBack: number;
   kills: number;
-  /** The number of change feed pages that the client has read, and the number of rows on these pages. */
+  /** The number of change feed pages and rows that the client read. */
   pages: number;
   rows: number;
   /** The number of tickets in the table at the end of the run. */
   tickets: number;
-  /** The ids of tickets that the client's copy lacks or contains in an outdated version. */
+  /** The ids of tickets that are missing or outdated in the client's copy. */
   missed: number[];
   /** The ids of tickets that are in the client's copy but not in the table. */
   extra: number[];
@@ -41,7 +43,7 @@ const sqlWriters = 5;
 const apiWriters = 3;
 /** The timeout of an API request, in milliseconds. */
 const timeoutMs = 15_000;
-/** The maximum time until the client has read all changes after the last write, in milliseconds. */
+/** The maximum time from the last write until the client has read all changes, in milliseconds. */
 const maxEndMs = 60_000;
 
 /** The state that all writers share. */
@@ -56,9 +58,9 @@ interface Writing {
 }
 
 /**
- * Follows the tickets of a workspace with `GET /tickets/changes`. At the same time, eight writers change tickets by SQL
- * and through the API, in transactions of random length, and the test kills the API and PostgreSQL. Then compares the
- * client's copy with the table.
+ * A client follows a workspace's tickets with `GET /tickets/changes`. Meanwhile, eight writers change tickets with SQL
+ * and through the API, and the test kills the API and PostgreSQL. The SQL transactions have random lengths. At the end,
+ * the test compares the client's copy with the table.
  */
 export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -113,7 +115,7 @@ async function fill(url: string, { tenantId, userId }: Workspace, count: number)
   });
 }
 
-/** Runs transactions of 1 to 40 changes. Keeps some transactions open for seconds, and rolls some back. */
+/** Runs transactions with 1 to 40 changes each. Keeps some transactions open for seconds, and rolls some back. */
 async function writeSql(writing: Writing): Promise<void> {
   const { databaseUrl, count } = writing;
   while (!writing.stopped) {
@@ -132,8 +134,8 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
   const { tenantId, userId } = workspace;
   const some = Array.from({ length: 1 + Math.floor(Math.random() * 40) }, () => pick(ids)).sort((a, b) => a - b);
   await client.query('BEGIN');
-  // A pause before the first write delays the transaction id. A pause after the writes lets later transactions commit
-  // first.
+  // A pause before the first write delays the assignment of the transaction id. A pause after the writes lets later
+  // transactions commit first.
   if (Math.random() < 0.05) await sleep(Math.random() * 500);
   for (const id of some) {
     const title = `Change ${count.committed} ${Math.random()}`;
@@ -183,7 +185,7 @@ async function writeThroughApi(writing: Writing): Promise<void> {
 
 export interface Walker {
   seen: { pages: number; rows: number };
-  /** Waits until the copy equals the table, or until the timeout. Returns the differences. */
+  /** Waits until the client's copy equals the table or the timeout expires. Returns the differences. */
   settle(table: Map<number, Ticket>): Promise<{ missed: number[]; extra: number[] }>;
   stop(): Promise<void>;
 }
@@ -248,8 +250,8 @@ interface Killing {
 }
 
 /**
- * Kills the API, one PostgreSQL backend and PostgreSQL in turn. Returns the number of kills after the API is ready
- * again.
+ * Kills the API, one PostgreSQL backend and the PostgreSQL server in turn. Waits until the API is ready again. Returns
+ * the number of kills.
  */
 async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
   let kills = 0;
@@ -268,7 +270,7 @@ async function killInTurn({ postgres, api, betweenKills, until }: Killing): Prom
   return kills;
 }
 
-/** Reads all tickets of a workspace by SQL. */
+/** Reads all tickets of a workspace from the database. */
 export async function readTable({ context }: Workspace): Promise<Map<number, Ticket>> {
   const table = new Map<number, Ticket>();
   await exportRows(context.db, ticketRows, async (batch) => {

@@ -8,9 +8,11 @@ import type { Workspace } from '../../support/subscribed-workspaces.ts';
 export interface Changes {
   /** Changes with a 2xx response. Their events must arrive. */
   committed: Set<string>;
-  /** Changes with a 4xx response, and rolled back changes. Their events must not arrive. */
+  /** Changes with a 4xx response, and rolled back changes. Events of these changes must not arrive. */
   undone: Set<string>;
-  /** Changes with a 5xx response or without a response. Only the database shows whether they took effect. */
+  /**
+   * Changes with a 5xx response or without a response. Only the database shows whether these changes were committed.
+   */
   unknown: Set<string>;
   /** The bodies of comments whose requests got a 2xx response. */
   comments: Set<string>;
@@ -29,19 +31,21 @@ interface DriverOptions {
   perSecond: number;
 }
 
-/** A workspace, and the API keys that the driver uses at random. */
+/** A workspace and its API keys. The driver chooses a random key for each request. */
 export interface Driven {
   workspace: Workspace;
   keys: string[];
 }
 
-/** A request and the names of its changes: one name, or one name per item of a bulk request. */
+/** A request and the names of its changes. A bulk request has one name per item. */
 interface Writing {
   method: 'POST' | 'PATCH';
   path: string;
   body: object;
   names: string[];
-  /** True if the request has an Idempotency-Key. The driver then repeats the request until it gets a response. */
+  /**
+   * True if the request has an Idempotency-Key. The driver repeats a request with a key until it gets a final response.
+   */
   isKeyed: boolean;
 }
 
@@ -53,12 +57,12 @@ interface Result {
 
 const clients = 24;
 const requestTimeoutMs = 15_000;
-/** The maximum time in which a request is repeated, in milliseconds. */
+/** How long the driver retries a request, in milliseconds. */
 const maxRetryMs = 180_000;
 
 /**
- * Creates tickets, updates tickets and adds comments over HTTP at a constant rate, with single and bulk requests. Every
- * tenth request contains a change that must fail.
+ * Creates tickets, updates tickets and adds comments at a constant rate, with single and bulk requests. Every tenth
+ * write must fail.
  */
 export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): Driver {
   const changes: Changes = { committed: new Set(), undone: new Set(), unknown: new Set(), comments: new Set() };
@@ -69,7 +73,7 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
   async function client(): Promise<void> {
     for (;;) {
-      // Each client takes the next start time. So the rate stays constant while one client waits for a response.
+      // Each client takes the next start time from a shared schedule, so the rate stays constant while a client waits.
       next = Math.max(next + 1000 / perSecond, Date.now() - 1000);
       await sleep(Math.max(0, next - Date.now()));
       if (stopped) return;
@@ -136,10 +140,11 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
   }
 
   /**
-   * Sends a request, and repeats it if it has an Idempotency-Key. Returns undefined if the request gets no response.
+   * Sends a request. If the request has an Idempotency-Key, repeats it until it gets a final response. Returns
+   * undefined if the request gets no response.
    */
   async function send(driven: Driven, writing: Writing): Promise<Result | undefined> {
-    // Repeated requests use the same API key, because an Idempotency-Key is valid only for one API key.
+    // A retry uses the API key of the first request, because an Idempotency-Key is valid only for one API key.
     const key = pick(driven.keys) as string;
     for (const deadline = Date.now() + maxRetryMs; ; await sleep(50)) {
       const response = await call(key, writing).catch(() => undefined);

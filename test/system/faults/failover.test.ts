@@ -24,7 +24,7 @@ it.skipIf(!hasHaproxy('Failovers'))(
     // Clients get no data from the standby before its promotion, and no data from the old primary afterwards.
     expect(failover).toMatchObject({ early: 0, withoutRetryAfter: 0, strayed: 0 });
     expect(failover?.failed['500']).toBeGreaterThan(0);
-    // The limit is high because machines can be busy. `pnpm faults failover` allows five seconds.
+    // The limit is high because the test machine can be busy. `pnpm faults failover` allows five seconds.
     expect(failover?.firstWrite).toBeLessThan(20_000);
   },
 );

@@ -17,38 +17,40 @@ export interface FailoverOptions {
   losses: Loss[];
   /** True if commits wait for the standby. */
   synchronous: boolean;
-  /** The number of changes that clients start per second. */
+  /** The number of changes that clients request per second. */
   perSecond: number;
   /** The time without faults before each failure, in milliseconds. */
   calmMs: number;
   /**
-   * The time from a failure to the decision to promote the standby (`noticeMs`), and from the decision to the promotion
-   * (`readOnlyMs`), in milliseconds.
+   * Times in milliseconds: from a failure to the decision to promote the standby (`noticeMs`), and from the decision to
+   * the promotion (`readOnlyMs`).
    */
   noticeMs: number;
   readOnlyMs: number;
   onProgress?: (text: string) => void;
 }
 
-/** The results of one failover, in milliseconds. Recovery times start at the promotion. */
+/** The results of one failover. Times are in milliseconds, and recovery times start at the promotion. */
 interface Failover {
   loss: Loss;
   /** The time from the failure to the promotion. */
   promotedAfter: number;
-  /** The time until the first successful read, and until the first successful write. */
+  /** The times from the promotion to the first successful read and to the first successful write. */
   firstRead: number;
   firstWrite: number;
-  /** The time of the last failed request. Responses of the concurrency limit don't count as failed. */
+  /**
+   * The time from the promotion to the last failed request. A 429 response from the concurrency limit isn't a failure.
+   */
   recoveredAfter: number;
   /** The longest response time of a request that was sent during the failover. */
   maxWaitMs: number;
   /** The number of failed requests per status. */
   failed: Record<string, number>;
-  /** The number of failed requests whose response had no Retry-After. */
+  /** The number of failed requests that got no Retry-After header. */
   withoutRetryAfter: number;
-  /** The number of requests that succeeded before the promotion began. */
+  /** The number of requests during the failover that succeeded before the promotion began. */
   early: number;
-  /** The number of sessions that the service opened on the old primary after that server started again. */
+  /** The number of sessions that the service opened on the old primary after the old primary restarted. */
   strayed: number;
 }
 
@@ -80,9 +82,8 @@ interface System {
 }
 
 /**
- * Repeatedly stops the primary or the standby of two PostgreSQL servers, while clients write tickets, follow changes
- * and receive webhooks. If the primary stops, promotes the standby. Then compares the data with the acknowledged
- * requests.
+ * Repeatedly stops the PostgreSQL primary or its standby while clients write tickets, follow changes and receive
+ * webhooks. If the primary stops, promotes the standby. At the end, compares the data with the acknowledged requests.
  */
 export async function runFailovers(options: FailoverOptions): Promise<FailoverReport> {
   const stops: Stops = [];
@@ -152,11 +153,11 @@ async function end({ child, exited }: ServerProcess): Promise<void> {
   await exited;
 }
 
-/** The times of the steps of a failover. */
+/** When the steps of a failover occurred, in milliseconds since 1970. */
 interface Moments {
   loss: Loss;
   lostAt: number;
-  /** The time from which the stopped server can't respond to new requests. */
+  /** When the stopped server could no longer respond to new requests. */
   goneAt: number;
   promotingAt: number;
   promotedAt: number;
@@ -165,7 +166,8 @@ interface Moments {
 
 async function testFailover({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
-  // Waits until each client has read a page, so that its cursor comes from the server that will stop.
+  // Waits until each client has read another page of the change feed, so its cursor comes from the server that will
+  // stop.
   const pages = walkers.map(({ seen }) => seen.pages);
   while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
   const lostAt = Date.now();
@@ -184,14 +186,14 @@ async function testFailover({ pair, probe, walkers }: System, loss: Loss, option
 
 const isGood = ({ status = 500 }: ProbedRequest) => status < 300;
 
-/** Computes the results of a failover from the requests before the next failover. */
+/** Computes the results of a failover from the requests between this failover and the next one. */
 function measure(moments: Moments, all: ProbedRequest[], next?: Moments): Failover {
   const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
   const requests = all.filter(({ at, respondedAt }) => at >= goneAt && respondedAt < until);
   const good = requests.filter(isGood);
   const failed = requests.filter((each) => !isGood(each));
-  // If the standby fails, reads continue to succeed during the failover.
+  // If the standby fails, reads succeed during the whole failover, so the difference can be negative.
   const first = (isWrite: boolean) =>
     Math.max(
       0,

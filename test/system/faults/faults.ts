@@ -14,7 +14,10 @@ export interface FaultOptions {
   kills: number;
   /** The minimum number of committed changes. */
   events: number;
-  /** The average time between two kills, in milliseconds. The actual times are random, up to twice this value. */
+  /**
+   * The average time between two kills, in milliseconds. The actual times are random, between zero and twice this
+   * value.
+   */
   betweenKills: number;
   onProgress?: (progress: Progress) => void;
 }
@@ -28,15 +31,15 @@ export interface Progress {
 }
 
 export interface FaultReport extends Figures {
-  /** The number of replaced signing secrets and of paused subscriptions. */
+  /** How often signing secrets were replaced and subscriptions were paused. */
   managed: Manager['counts'];
   /** The unexpected responses to requests that manage subscriptions. */
   unexpected: string[];
-  /** The last output of server processes that exited although the test did not kill them. */
+  /** The last output of server processes that exited unexpectedly, without a kill by the test. */
   crashes: string[];
 }
 
-/** The processes that the test kills and monitors. */
+/** The processes that the test kills, and the clients that use them. */
 interface System {
   postgres: Postgres;
   api: Supervised;
@@ -51,9 +54,9 @@ interface System {
 const maxDrainMs = 150_000;
 
 /**
- * Creates tickets, updates tickets and adds comments, with single and bulk requests. At the same time, pauses
- * subscriptions, replaces their secrets, and kills the API, the worker and PostgreSQL at random times. Waits until no
- * delivery is pending. Then reports lost, false and repeated events.
+ * Writes tickets and comments with single and bulk requests. At the same time, pauses subscriptions and replaces their
+ * secrets, and kills the API, the worker and PostgreSQL at random times. Waits until no delivery is pending. Then
+ * reports lost, false and repeated events.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -115,11 +118,13 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   return { postgres, api, worker, runtime, receiver, driver, manager, subscriptions };
 }
 
-/** The ratio of sent requests to committed changes. It is above 1 because requests fail while a process is down. */
+/**
+ * The driver sends 1.8 times as many requests as the test needs changes, because requests fail while a process is down.
+ */
 const spare = 1.8;
 
 interface Keyed extends Driven {
-  /** The ids of the workspace's own API key and of the key that replaces it in a rotation. */
+  /** The ids of two API keys: the workspace's own key, and the key that replaces it in a rotation. */
   own: number[];
 }
 
@@ -132,7 +137,7 @@ export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> 
   return { workspace, keys: [workspace.key, rotated.key, other.key], own };
 }
 
-/** The name of the subscription that the test pauses and whose secrets it replaces. */
+/** The name of the subscription that the test pauses. The test also replaces the secrets of this subscription. */
 const managedName = 'managed';
 
 /** Creates several subscriptions in a workspace, so that one event has several deliveries. */
@@ -161,7 +166,7 @@ export function addSubscriptions(
 }
 
 /**
- * Kills the processes in random order. Waits for the last kill until enough changes are committed. Resolves when all
+ * Kills the processes in random order. Delays the last kill until enough changes are committed. Resolves when all
  * processes run again.
  */
 async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]): Promise<void> {
@@ -193,7 +198,10 @@ async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]
   await Promise.all([api.ready(), worker.ready()]);
 }
 
-/** Returns a function that returns each victim once in random order, then each victim again, and so on. */
+/**
+ * Returns a function that chooses the next process to kill. In each round, every process is chosen once, in random
+ * order.
+ */
 function victimsInTurn(): () => Victim {
   const round: Victim[] = [];
   return () => {
@@ -203,7 +211,7 @@ function victimsInTurn(): () => Victim {
   };
 }
 
-/** Waits until no delivery is pending. Returns the time when this was the case, or undefined after the timeout. */
+/** Waits until no delivery is pending. Returns the time in milliseconds since 1970, or undefined after the timeout. */
 export async function drained(
   { prisma }: Runtime,
   since: number,

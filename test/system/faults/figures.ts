@@ -18,13 +18,13 @@ export interface Kill {
 export interface Figures {
   kills: Record<Victim, number>;
   timeline: Kill[];
-  /** The number of committed changes that have events. */
+  /** The number of events in the database. */
   events: number;
   /** The number of expected deliveries: one for each event and matching subscription. */
   deliveries: number;
   /** The number of changes that the server rejected or rolled back. */
   undone: number;
-  /** The number of changes whose request got a 5xx response or no response. */
+  /** The number of changes with a 5xx response or without a response. */
   unknown: number;
   /** The number of created comments. */
   comments: number;
@@ -39,9 +39,9 @@ export interface Figures {
   falseDeliveries: string[];
   /** Deliveries that are signed with neither the current nor the previous secret of the subscription. */
   unsigned: string[];
-  /** The number of deliveries that the receiver had already accepted. */
+  /** The number of deliveries that repeat an already accepted delivery. */
   duplicates: number;
-  /** Duplicates that no kill explains: the earlier delivery was not in progress when the worker was killed. */
+  /** Duplicates that no kill explains, because the worker wasn't killed during the earlier delivery. */
   unexplained: string[];
   /**
    * The time in seconds from the last restart until no delivery was pending. Null if some deliveries stayed pending.
@@ -58,7 +58,7 @@ interface Evidence {
   drainSeconds: number | null;
 }
 
-/** Compares the received deliveries with the database and with the responses to the driver. */
+/** Compares the received deliveries with the database and with the responses that the driver got. */
 export async function readFigures(evidence: Evidence): Promise<Figures> {
   const { prisma, changes, subscriptions, arrivals, kills, drainSeconds } = evidence;
   const rows = await prisma.event.findMany({ select: { publicId: true, tenantId: true, body: true } });
@@ -115,7 +115,7 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
   };
 }
 
-/** The body of a ticket event, as the receiver receives it. */
+/** The body of a webhook request with a ticket event. */
 interface TicketEvent {
   type: string;
   actor: Actor;
@@ -136,7 +136,7 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
   );
 }
 
-/** Groups the types of events by the title of the change, and the events that change the comment count by ticket. */
+/** Groups the events that change a comment count by ticket. Groups the types of all other events by ticket title. */
 function groupEvents(events: TicketEvent[]) {
   const comments = Map.groupBy(
     events.filter(({ changes }) => changes?.commentCount !== undefined),
@@ -152,7 +152,7 @@ function groupEvents(events: TicketEvent[]) {
   return { byTitle, comments };
 }
 
-/** Returns tickets that don't have exactly one event per comment. */
+/** Returns the tickets that don't have exactly one event per comment. */
 async function findCommentsWithoutEvent(prisma: PrismaClient, events: Map<number, TicketEvent[]>): Promise<string[]> {
   const made = await prisma.comment.groupBy({ by: ['ticketId'], _count: true });
   return made
@@ -182,12 +182,12 @@ export function formatFigures(figures: Figures): string {
 ${[...lost, ...createdTwice, ...falseDeliveries, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** The tolerance in milliseconds: for the arrival of a request, and for storing its result. */
+/** Tolerances in milliseconds, for the arrival of a request and for storing its result. */
 const onItsWay = 500;
 const beingSettled = 1000;
 
 /**
- * Returns true if the worker may have been killed before it stored the result of an accepted delivery. A kill of
+ * Returns true if a kill may have stopped the worker before it stored the result of an accepted delivery. A kill of
  * PostgreSQL alone doesn't count, because the worker stores the result when PostgreSQL runs again.
  */
 function wasInFlight({ at, respondedAt }: Arrival, kills: Kill[]): boolean {

@@ -9,20 +9,23 @@ import { canTest, pathOf } from '../../support/programs.ts';
 const programs = ['haproxy'];
 
 /**
- * Returns true if HAProxy is installed. Otherwise, logs that tests are skipped.
+ * Returns true if HAProxy is installed. Otherwise, returns false and logs that the tests are skipped.
  * @throws in CI if HAProxy is not installed
  */
 export const hasHaproxy = (subject: string) => canTest(subject, programs);
 
 export interface Haproxy {
-  /** The URL of HAProxy with deploy/haproxy.cfg, the configuration for operators. */
+  /** The HAProxy URL with the configuration for operators (deploy/haproxy.cfg). */
   deployed: string;
-  /** The URL of HAProxy with plain-balancer.cfg, a configuration without retries. */
+  /** The HAProxy URL with a configuration without retries (plain-balancer.cfg). */
   plain: string;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy with both configurations. Each of the two API processes is given as `host:port`. */
+/**
+ * Starts HAProxy with deploy/haproxy.cfg and plain-balancer.cfg. `processes` contains the addresses of the two API
+ * processes as `host:port`.
+ */
 export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
   const [deployed, plain] = [await steadyPort(), await steadyPort()].map((port) => `127.0.0.1:${port}`);
   const stop = await run(['../../../deploy/haproxy.cfg', './plain-balancer.cfg'], deployed as string, {
@@ -35,8 +38,8 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
 }
 
 /**
- * The ports of a PostgreSQL server and of its health check. Like Patroni, the health check reports whether the server
- * is the primary.
+ * The port of a PostgreSQL server, and the port of its health check. Like Patroni, the health check reports whether the
+ * server is the primary.
  */
 export interface Candidate {
   port: number;
@@ -49,7 +52,7 @@ interface PostgresHaproxy {
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy for two PostgreSQL servers, with deploy/haproxy-postgresql.cfg. */
+/** Starts HAProxy with deploy/haproxy-postgresql.cfg for two PostgreSQL servers. */
 export async function startPostgresHaproxy(first: Candidate, second: Candidate): Promise<PostgresHaproxy> {
   const port = await steadyPort();
   const address = `127.0.0.1:${port}`;
@@ -63,7 +66,7 @@ export async function startPostgresHaproxy(first: Candidate, second: Candidate):
   return { port, stop };
 }
 
-/** Starts HAProxy. Resolves when HAProxy listens on `address`, to a function that stops HAProxy. */
+/** Starts HAProxy and waits until HAProxy listens on `address`. Returns a function that stops HAProxy. */
 async function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
   const paths = configs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const child = spawn(pathOf(programs), ['-db', ...paths.flatMap((path) => ['-f', path])], {

@@ -6,7 +6,7 @@ it.each([
   { creates: 250, kills: 4, perRequest: 1 },
   { creates: 3000, kills: 2, perRequest: 20 },
 ])(
-  'creates $creates tickets once, $perRequest per request, despite dropped responses and killed processes',
+  'creates $creates tickets exactly once despite dropped responses and killed processes ($perRequest per request)',
   { timeout: 300_000 },
   async (options) => {
     const report = await runIdempotency(options);

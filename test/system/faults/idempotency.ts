@@ -10,9 +10,9 @@ import { addWorkspace, subscribe, type Workspace } from '../../support/subscribe
 export interface IdempotencyOptions {
   /** The number of tickets to create. */
   creates: number;
-  /** The number of kills, alternately of the API and of PostgreSQL. */
+  /** The number of kills. The test kills the API and PostgreSQL alternately. */
   kills: number;
-  /** The number of tickets per request. If it is more than one, clients use the bulk endpoint. */
+  /** The number of tickets per request. If this number is more than one, clients use the bulk endpoint. */
   perRequest?: number;
   onProgress?: (text: string) => void;
 }
@@ -22,11 +22,11 @@ export interface IdempotencyReport {
   kills: number;
   /** The number of requests that the clients sent. */
   attempts: number;
-  /** The number of requests whose connection a client dropped. */
+  /** The number of requests that a client cut off by dropping the connection. */
   cut: number;
-  /** The number of responses that the server replayed. */
+  /** The number of responses that the server replayed for a repeated request. */
   replayed: number;
-  /** The number of 409 responses, which report that the first request is in progress. */
+  /** The number of 409 responses, which report that an earlier request with this key is still in progress. */
   inProgress: number;
   /** Tickets that don't exist or have no event. */
   missing: string[];
@@ -36,7 +36,7 @@ export interface IdempotencyReport {
   miscounted: string[];
   /** Other unexpected responses. */
   unexpected: string[];
-  /** The last output of server processes that exited although the test did not kill them. */
+  /** The last output of server processes that exited unexpectedly, without a kill by the test. */
   crashes: string[];
 }
 
@@ -44,7 +44,7 @@ const clients = 16;
 const requestTimeoutMs = 15_000;
 
 /**
- * Creates tickets over HTTP, and repeats each request with its Idempotency-Key until it gets a response. At the same
+ * Creates tickets over HTTP. Repeats each request with its Idempotency-Key until it gets a final response. At the same
  * time, drops connections and kills the API and PostgreSQL. Then counts the tickets, events and related rows.
  */
 export async function runIdempotency(options: IdempotencyOptions): Promise<IdempotencyReport> {
@@ -53,9 +53,10 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
   try {
     const { postgres, runtime, apiUrl, env } = await openInstallation(stops);
     const workspace = await addWorkspace(runtime, 'Retrying');
-    // No worker runs, because the test checks only the events, not their deliveries.
+    // No worker runs, because the test doesn't check whether deliveries arrive.
     await subscribe(workspace, { name: 'all', url: 'http://127.0.0.1:9/all', events: ['ticket.created'] });
-    // The high concurrency limit lets each request start. Otherwise, many dropped requests would still be in the queue.
+    // With a high concurrency limit, the server starts each request immediately. Otherwise, clients would drop many
+    // requests that are still in the queue.
     const tenantLimiter = { TENANT_CONCURRENCY_SHARE: '1', TENANT_CONCURRENCY_WORK_MS: '60000' };
     const api = supervise({ ...env, ...tenantLimiter, LOG_LEVEL: 'fatal', ROLES: 'api' });
     stops.push(api.stop);
@@ -110,8 +111,8 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
   async function make(numbers: number[]): Promise<void> {
     for (;;) {
       counts.attempts++;
-      // Drops the connection at a random time during the request or the response. The time depends on the current speed
-      // of the machine.
+      // Drops half of the connections at a random time during the request or the response. The time depends on the
+      // duration of the last successful request.
       const timeoutMs = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : requestTimeoutMs;
       const sentAt = performance.now();
       const response = await send(numbers, timeoutMs).catch((error: Error) => error.name);
@@ -168,8 +169,8 @@ interface Killing extends Pick<IdempotencyOptions, 'kills' | 'onProgress'> {
 }
 
 /**
- * Kills the API and PostgreSQL alternately, at random times between the creations of tickets, and restarts them.
- * Returns the number of kills when all tickets are created.
+ * Alternately kills and restarts the API and PostgreSQL at random times. Waits until all tickets are created, and
+ * returns the number of kills.
  */
 async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Killing): Promise<number> {
   let isOver = false;

@@ -66,7 +66,7 @@ interface Outcome {
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 
-/** The tests by the first argument of `pnpm faults`. */
+/** The tests. The first argument of `pnpm faults` selects a test. */
 const faults: Record<string, () => Promise<Outcome>> = {
   kills: killAll,
   silence: testSilence,

@@ -4,7 +4,7 @@ import type { Subscription, Workspace } from '../../support/subscribed-workspace
 
 /** A client that pauses subscriptions and replaces their secrets while workers deliver events. */
 export interface Manager {
-  /** The number of replaced secrets and of pauses. */
+  /** How often the client replaced a secret and paused a subscription. */
   counts: { secrets: number; pauses: number };
   /** The unexpected responses of the API. */
   unexpected: string[];
@@ -20,12 +20,12 @@ interface ManagerOptions {
 }
 
 const requestTimeoutMs = 15_000;
-/** The maximum time in which a request is repeated, in milliseconds. */
+/** How long the client retries a request, in milliseconds. */
 const maxRetryMs = 180_000;
 
 /**
- * Replaces the secrets of subscriptions, and pauses and resumes the subscriptions. Repeats each request until it
- * succeeds.
+ * Repeatedly replaces the secrets of subscriptions, and pauses and resumes the subscriptions. Retries each request
+ * until it succeeds.
  */
 export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions): Manager {
   const counts = { secrets: 0, pauses: 0 };
@@ -52,7 +52,7 @@ export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions
   }
 
   /**
-   * Reads or changes a subscription. Repeats the request until it succeeds, which is safe because the changes are
+   * Reads or changes a subscription. Retries until the request succeeds, which is safe because the changes are
    * idempotent.
    */
   async function untilAnswered({ key }: Workspace, { id, name }: Subscription, patch?: object): Promise<Webhook> {

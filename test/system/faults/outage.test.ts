@@ -11,7 +11,7 @@ const outageMs = 12_000;
 /** The minimum time between log lines about an outage, in milliseconds. */
 const logIntervalMs = 5000;
 
-it('responds with Retry-After and limits log lines while PostgreSQL is stopped, and recovers afterwards', {
+it('survives a PostgreSQL outage with Retry-After responses and few log lines', {
   timeout: 120_000,
 }, async () => {
   const stops: (() => Promise<unknown>)[] = [];
@@ -51,7 +51,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
     };
 
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
-    // The test ignores these requests. They succeed or fail, because PostgreSQL stops in the meantime.
+    // PostgreSQL stops while these requests run, so the test ignores whether they succeed.
     const stopping = sendFor(1000);
     await postgres.stop();
     await stopping;
@@ -91,7 +91,7 @@ it('responds with Retry-After and limits log lines while PostgreSQL is stopped, 
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line))
-      // Ignores the first line, which lists the addresses, and the last line, which reports the shutdown.
+      // Ignores the first log line, which lists the addresses, and the last log line, which reports the shutdown.
       .filter(({ uses, msg }) => uses === undefined && msg !== 'Stopping …');
     const findLines = (message: string) => lines.filter(({ msg }) => msg === message);
     const summaries = findLines('failed because the database is unavailable');

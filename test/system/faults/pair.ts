@@ -21,34 +21,35 @@ export type Loss = 'killed' | 'silent' | 'standby';
 export interface Pair {
   /** The URL of the database `itsm` on the current primary. */
   url: string;
-  /** Stops one of the two servers. While a synchronous standby is stopped, commits on the primary wait. */
+  /** Stops the primary or the standby. While a synchronous standby is stopped, commits on the primary wait. */
   lose(loss: Loss): Promise<void>;
   /**
-   * Makes HAProxy forward to the standby, which stays read-only for `readOnlyMs` milliseconds, and then promotes it. If
-   * the standby was stopped, turns off synchronous commits instead. Returns when this began, in milliseconds since
-   * 1970.
+   * Makes HAProxy forward to the standby, waits for `readOnlyMs` milliseconds, and then promotes the standby. If the
+   * standby was stopped, turns off synchronous commits instead. Returns when the promotion or this change began, in
+   * milliseconds since 1970.
    */
   promote(readOnlyMs: number): Promise<number>;
   /**
-   * Starts the stopped server with its old files. Returns the number of sessions that the service then opens on this
-   * server.
+   * Restarts the stopped server with its old files. Returns the number of sessions that the service opens on this
+   * server after the restart.
    */
   comeBack(): Promise<number>;
   /** Makes the stopped server the standby of the primary. Commits then wait for this standby. */
   restore(): Promise<void>;
 }
 
-/** Keeps enough WAL for a lagging standby, so that the test needs no archive. */
+/** Keeps enough WAL for a lagging standby, so the test needs no WAL archive. */
 const settings = { wal_keep_size: '1GB' };
 
-/** The time in which `comeBack` counts new sessions, in milliseconds. */
+/** How long `comeBack` waits before it counts new sessions, in milliseconds. */
 const lookMs = 2500;
 
-/** The time between the end of replication and the kill of the primary, in milliseconds. */
+/** The time from the end of the replication to the kill of the primary, in milliseconds. */
 const behindMs = 500;
 
 /**
- * Starts both servers. Adds cleanup functions to `stops`, which the caller calls in reverse order.
+ * Starts a PostgreSQL primary and its standby. Adds cleanup functions to `stops`. The caller calls these functions in
+ * reverse order.
  * @param synchronous true if commits wait for the standby
  */
 export async function openPair(stops: (() => Promise<unknown>)[], synchronous: boolean): Promise<Pair> {
@@ -132,15 +133,15 @@ async function addMember(cluster: Cluster, stops: (() => Promise<unknown>)[]): P
   return { cluster, port, postgres };
 }
 
-/** Returns whether the server of a connection is the primary or the standby. */
+/** Returns whether a connection leads to the primary or the standby. */
 async function kindOf(client: pg.Client): Promise<'primary' | 'standby'> {
   const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
   return rows[0].standby ? 'standby' : 'primary';
 }
 
 /**
- * Serves the health check of a PostgreSQL server like the REST API of Patroni: 200 if the server is the leader and
- * runs, otherwise 503. For a frozen server, the health check does not respond. Returns the port.
+ * Serves the health check of a PostgreSQL server, like Patroni's REST API. Responds with 200 if the server runs and is
+ * the leader, and with 503 otherwise. For a frozen server, the health check doesn't respond in time. Returns the port.
  */
 async function serveStatus(
   member: Member,

@@ -8,9 +8,9 @@ export interface ProbedRequest {
   isWrite: boolean;
   at: number;
   respondedAt: number;
-  /** The response status, or undefined without a response. */
+  /** The response status, or undefined if the request got no complete response. */
   status: number | undefined;
-  /** True if the response has a Retry-After. */
+  /** True if the response has a Retry-After header. */
   hasRetryAfter: boolean;
 }
 
@@ -23,14 +23,14 @@ export interface Probe {
 interface ProbeOptions {
   apiUrl: string;
   workspace: Workspace;
-  /** The changes by outcome. The probe adds the tickets that it creates. */
+  /** The changes, grouped by outcome. The probe adds the tickets that it creates. */
   changes: Changes;
 }
 
 const everyMs = 100;
 const timeoutMs = 30_000;
 
-/** Sends a read and a create every 100 ms, without waiting for responses. */
+/** Sends a read request and a create request every 100 ms, without waiting for responses. */
 export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe {
   const requests: ProbedRequest[] = [];
   const underWay = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ export function startProbe({ apiUrl, workspace, changes }: ProbeOptions): Probe 
       ...(title !== undefined && { method: 'POST', body: JSON.stringify(content) }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(() => undefined);
-    // A response whose body is incomplete counts as no response.
+    // A response with an incomplete body counts as no response.
     const whole = await answer?.text().catch(() => undefined);
     const status = whole === undefined ? undefined : answer?.status;
     const hasRetryAfter = answer?.headers.has('retry-after') ?? false;

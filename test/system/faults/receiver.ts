@@ -15,14 +15,14 @@ export interface Arrival {
   /** When the receiver sent the response, in milliseconds since 1970. */
   respondedAt: number;
   accepted: boolean;
-  /** The number of the attempt, which starts at 1. */
+  /** The attempt number, starting at 1. */
   attempt: number;
   /** True if the delivery has a valid signature with a secret of its subscription. */
   signed: boolean;
 }
 
 export interface Receiver {
-  /** Adds a subscription. From then on, the receiver checks the signatures of its deliveries. */
+  /** Adds a subscription, so the receiver can check the signatures of its deliveries. */
   know(subscription: Subscription): void;
   /** Returns the URL that receives the deliveries of the subscription with this name. */
   urlOf(subscription: string): string;
@@ -32,17 +32,17 @@ export interface Receiver {
 
 interface ReceiverOptions {
   /**
-   * The share of first attempts that fail, from 0 to 1. Half of the failed attempts get a 500 response, the other half
-   * a closed connection.
+   * The share of first attempts that fail, from 0 to 1. For half of the failed attempts, the receiver responds with
+   * 500. For the other half, it closes the connection.
    */
   failing: number;
-  /** The maximum response time in milliseconds. Response times are random, up to this maximum. */
+  /** The maximum response time in milliseconds. Response times are random, between zero and this maximum. */
   slowest: number;
 }
 
 /**
- * Starts a receiver that records every delivery. Only first attempts can fail. A second failure would delay the end of
- * the test by minutes.
+ * Starts a receiver that records every delivery. Only first attempts can fail, because a second failure would delay the
+ * end of the test by minutes.
  */
 export async function openReceiver({ failing, slowest }: ReceiverOptions): Promise<Receiver> {
   const arrivals: Arrival[] = [];
@@ -62,7 +62,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
       }, Math.random() * slowest);
     });
   });
-  // If the receiver closed a connection that the worker reuses, another attempt would fail.
+  // If the receiver closed an idle connection, an attempt that reuses the connection would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -23,13 +23,18 @@ export interface ReplayReport {
   kills: number;
   /** The number of kills while a replay was in progress. */
   killsWhileReplaying: number;
-  /** The ids of replayed events that the receiver did not receive again. */
+  /** The ids of events that a replay included but that the receiver didn't receive. */
   lost: string[];
-  /** The ids of events that the receiver received although no replay included them. */
+  /** The ids of events that the receiver received although no replay included the events. */
   notRequested: string[];
-  /** The number of deliveries that are not DELIVERED at the end, by status, and the number of unfinished replays. */
+  /**
+   * The number of deliveries that have a status other than DELIVERED at the end, by status. Also contains the number of
+   * unfinished replays.
+   */
   unsettled: Record<string, number>;
-  /** The number of duplicates. A worker that is killed during an attempt causes a duplicate. */
+  /**
+   * The number of duplicate deliveries. If a worker is killed during an attempt, another worker repeats the delivery.
+   */
   duplicates: number;
   /** The time in seconds from the replay request until no delivery was pending. */
   seconds: number;
@@ -42,12 +47,12 @@ const maxEndMs = 600_000;
 
 type States = NonNullable<WebhookReplay['states']>;
 
-/** The delivery statuses that each of the two concurrent replays selects. */
+/** The delivery statuses to replay. Each of the two concurrent replays selects different statuses. */
 const replayedStates: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
 
 /**
- * Replays settled deliveries with `POST /webhooks/{id}/replay`, and kills the workers at random times. Reports
- * deliveries that never arrived, that arrived although no replay included them, or that stay pending.
+ * Replays completed deliveries with `POST /webhooks/{id}/replay`, and kills the workers at random times. Reports lost
+ * deliveries, deliveries that no replay included, and deliveries that stay pending.
  */
 export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -97,15 +102,15 @@ export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
 }
 
 /**
- * Inserts deliveries for the replay, and before them a tenth as many older deliveries, which the replay excludes.
- * Returns the time that separates the two groups.
+ * Inserts deliveries for the replay, and a tenth as many older deliveries that the replay excludes. Returns a time
+ * between the older and the newer deliveries.
  */
 async function load(url: string, subscription: Subscription, count: number): Promise<Date> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await loadDeliveries(url, [subscription], count + Math.ceil(count / 10));
-    // Alternates the statuses, so that neighboring deliveries have different statuses.
+    // Neighboring deliveries get different statuses.
     const { rows } = await client.query<{ since: Date }>(
       `WITH placed AS (SELECT id, row_number() OVER (ORDER BY id) - 1 - $1::int AS place FROM deliveries),
         settled AS (
@@ -140,7 +145,7 @@ async function requestReplay(apiUrl: string, { workspace, subscription, since, s
 }
 
 /**
- * Kills one worker, then all workers, and repeats this while deliveries or replays are pending. Returns the number of
+ * Repeatedly kills one worker or all workers while deliveries or replays are pending. Stops after the minimum number of
  * kills.
  */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
@@ -161,7 +166,7 @@ async function killWorkers(runtime: Runtime, workers: Supervised[], options: Rep
 }
 
 /**
- * Kills all workers, and makes the deliveries that they claimed due immediately. Otherwise, the test would wait half a
+ * Kills all workers. Makes their claimed deliveries due immediately, because the test would otherwise wait half a
  * minute for the leases to expire.
  */
 async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<void> {

@@ -8,7 +8,7 @@ import { startHaproxy } from './haproxy.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
 export interface RollingOptions {
-  /** The number of requests per second. Each balancer gets half of the requests. */
+  /** The number of requests per second. Each load balancer gets half of the requests. */
   perSecond: number;
   /** The minimum number of requests. The test restarts both processes at least once. */
   requests: number;
@@ -17,7 +17,7 @@ export interface RollingOptions {
 }
 
 export interface RollingReport {
-  /** The results with the HAProxy configuration in deploy/, and with a configuration without retries. */
+  /** The results for the HAProxy configuration in deploy/, and for a configuration without retries. */
   balancers: { deployed: BalancerReport; plain: BalancerReport };
   workspaces: number;
   restarts: number;
@@ -30,7 +30,7 @@ export interface RollingReport {
 interface BalancerReport {
   requests: number;
   writes: number;
-  /** The requests without a 2xx response, each with its response. */
+  /** Descriptions of the requests that got no 2xx response. */
   failed: string[];
   /** The longest response time, in milliseconds. */
   maxDurationMs: number;
@@ -40,15 +40,18 @@ interface BalancerReport {
 const noticeMs = 2000;
 const timeoutMs = 30_000;
 
-/** The number of requests per minute with an API key, 90 % of them in one endpoint group, whose rate limit is 30. */
+/**
+ * The number of requests per minute and API key. 90% of these requests use one endpoint group, which has a rate limit
+ * of 30.
+ */
 const perMinuteAndKey = 24;
 
-/** Restores the default limits. The server treats an empty variable as not set. */
+/** Restores the default limits. The server treats an empty variable as unset. */
 const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', TENANT_CONCURRENCY_SHARE: '' };
 
 /**
- * Restarts two API processes behind balancers, one after the other, while clients of many workspaces send requests.
- * Stops after the minimum number of requests. Reports failed requests.
+ * Restarts two API processes behind load balancers, one process after the other, while clients of many workspaces send
+ * requests. Stops after the minimum number of requests. Reports failed requests.
  */
 export async function runRolling(options: RollingOptions): Promise<RollingReport> {
   const { perSecond, requests, drainSeconds, onProgress } = options;

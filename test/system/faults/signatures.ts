@@ -11,7 +11,7 @@ interface Signed {
 }
 
 /**
- * Returns true if a request is signed with a secret of its subscription and with the previous secret. Rejects secrets
+ * Returns true if a request is signed with a secret of its subscription and with the secret before it. Ignores secrets
  * that were replaced before the attempt began.
  */
 export function isSigned({ headers, body, at }: Signed, secrets: Secret[]): boolean {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatSilence, runSilence } from './silence.ts';
 
 /* Runs a short version of `pnpm faults silence`. */
-it('responds, delivers webhooks and shuts down while all PostgreSQL connections hang', {
+it('keeps working and can shut down while all PostgreSQL connections hang', {
   timeout: 240_000,
 }, async () => {
   const report = await runSilence({ statementTimeoutMs: 4000, perSecond: 20, silences: 1 });
@@ -12,7 +12,7 @@ it('responds, delivers webhooks and shuts down while all PostgreSQL connections 
   expect({ withoutResponse, crashes, lost }).toEqual({ withoutResponse: 0, crashes: [], lost: [] });
   for (const { connections, maxWaitMs, recoveredAfter, maxMsWithoutDelivery } of silences) {
     expect(connections).toBeGreaterThan(0);
-    // The limits are doubled because machines can be busy. A hang would take minutes.
+    // The test doubles the limits because the machine can be busy. A hang would take minutes.
     expect(maxWaitMs).toBeLessThanOrEqual(2 * maxAllowedMs);
     expect(recoveredAfter).toBeLessThanOrEqual(2 * maxAllowedMs);
     expect(maxMsWithoutDelivery).toBeLessThanOrEqual(2 * maxAllowedMs);

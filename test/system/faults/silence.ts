@@ -13,16 +13,16 @@ export interface SilenceOptions {
   statementTimeoutMs: number;
   /** The number of requests that clients send per second. */
   perSecond: number;
-  /** The number of silences before the shutdown. In a silence, the proxy stops forwarding on all open connections. */
+  /** The number of silences before the shutdown. During a silence, the proxy forwards no data on open connections. */
   silences: number;
   onProgress?: (text: string) => void;
 }
 
-/** The effects of one silence. Times are in milliseconds. */
+/** The effects of one silence, during which the database connections hang. Times are in milliseconds. */
 interface Silence {
-  /** The number of silenced connections. */
+  /** The number of connections that hang. */
   connections: number;
-  /** The longest time to a response, counted from the start of the silence at the earliest. */
+  /** The longest wait for a response. The wait before the start of the silence doesn't count. */
   maxWaitMs: number;
   /** The time from the start of the silence to the last request that failed. */
   recoveredAfter: number;
@@ -41,20 +41,20 @@ export interface SilenceReport {
   /** The number of requests without a response in the whole run. */
   withoutResponse: number;
   /**
-   * The time from SIGTERM to the exit, in milliseconds. The test sends SIGTERM during a silence. Null if the process
-   * did not exit in time.
+   * The time from SIGTERM to the exit, in milliseconds. The test sends SIGTERM while the connections hang. Null if the
+   * process did not exit in time.
    */
   endedAfter: { api: number | null; worker: number | null };
   /** The output of processes that exited with an error. */
   crashes: string[];
-  /** The number of expected deliveries of acknowledged changes, and the deliveries that never arrived. */
+  /** The number of deliveries that acknowledged changes must cause, and the deliveries that never arrived. */
   deliveries: number;
   lost: string[];
 }
 
 /** The time that a response may take in addition to the statement timeout, in milliseconds. */
 const grace = 3000;
-/** The time with requests before the first silence, in milliseconds. */
+/** How long clients send requests before the first silence, in milliseconds. */
 const calmMs = 3000;
 const maxEndMs = 60_000;
 const maxDrainMs = 120_000;
@@ -76,9 +76,9 @@ interface System {
 type Stops = (() => Promise<unknown>)[];
 
 /**
- * Silences all connections of the API and the worker to PostgreSQL while clients send requests. Finally shuts down both
- * processes in a silence. Then another worker sends the pending deliveries, and the test compares all deliveries with
- * the acknowledged changes.
+ * Makes all PostgreSQL connections of the API and the worker hang while clients send requests. Then shuts down both
+ * processes while their connections hang. Another worker sends the pending deliveries. At the end, the test compares
+ * all deliveries with the acknowledged changes.
  */
 export async function runSilence(options: SilenceOptions): Promise<SilenceReport> {
   const { statementTimeoutMs, silences: count, onProgress } = options;
@@ -158,13 +158,13 @@ async function addSubscriptions(workspaces: Workspace[], receiver: Receiver): Pr
   return Promise.all(added);
 }
 
-/** Silences the open connections. Measures the effects for twice the maximum response time. */
+/** Makes the open database connections hang. Measures the effects for twice the maximum response time. */
 async function testSilence({ proxy, traffic, receiver }: System, maxAllowedMs: number): Promise<Silence> {
   const since = performance.now();
   const connections = proxy.silence();
   await sleep(2 * maxAllowedMs);
   const until = performance.now();
-  // After this wait, every earlier request has a response or exceeds the maximum response time.
+  // After this wait, every request has a response or has exceeded the maximum response time.
   await sleep(maxAllowedMs);
   const results = traffic.results.filter(({ sentAt, took }) => sentAt + took >= since && sentAt <= until + 1000);
   const failed = results.filter(({ sentAt, status = 500 }) => sentAt >= since && status >= 300);
@@ -192,7 +192,7 @@ function maxDuration(times: number[]): number {
   return Math.round(times.reduce((max, each) => Math.max(max, each), 0));
 }
 
-/** Sends SIGTERM while requests and deliveries wait for connections that the proxy has silenced. */
+/** Sends SIGTERM to the API and the worker while requests and deliveries wait for hanging connections. */
 async function endInSilence({ proxy, api, worker, traffic }: System): Promise<SilenceReport['endedAfter']> {
   proxy.silence();
   await sleep(200);
@@ -217,8 +217,8 @@ async function drained({ prisma }: Runtime): Promise<void> {
 }
 
 /**
- * Returns the number of expected deliveries, one for each acknowledged change and matching subscription, and the
- * deliveries that never arrived.
+ * Returns the number of expected deliveries and the deliveries that never arrived. Each acknowledged change causes one
+ * delivery per matching subscription.
  */
 function compareDeliveries({ traffic, receiver, subscriptions }: System): Pick<SilenceReport, 'deliveries' | 'lost'> {
   const expected = traffic.acknowledged.flatMap(({ title, tenantId, type }) =>

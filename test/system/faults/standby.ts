@@ -6,14 +6,14 @@ import type { Cluster } from '@itsm-api/server/embedded-postgres/cluster.ts';
 import pg from 'pg';
 import { type Postgres, urlOf } from '../../support/postgres-server.ts';
 
-/** One of the two PostgreSQL servers, the primary or the standby. */
+/** A PostgreSQL server, which is either the primary or the standby. */
 export interface Member {
   cluster: Cluster;
   port: number;
   postgres: Postgres;
 }
 
-/** The application name of the standby. Both servers use this name when they are the standby. */
+/** The application name of the server that is currently the standby. */
 const name = 'standby';
 
 const maxSyncMs = 60_000;
@@ -44,8 +44,8 @@ export async function attachStandby(primary: Member, standby: Member): Promise<v
 }
 
 /**
- * Copies all files of a PostgreSQL server, except the files of its process and the WAL, which the standby requests
- * itself.
+ * Copies the files of a PostgreSQL server. Excludes the files of its process, and the WAL, which the standby requests
+ * from the primary.
  */
 async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   const folder = join(to.dataDir, 'postgres');
@@ -54,7 +54,7 @@ async function copyFiles(from: Cluster, to: Cluster): Promise<void> {
   await chmod(to.dataDir, 0o755);
   await giveTo(to, [folder]);
   const left = ['postmaster.*', 'pg_wal/*', 'pg_replslot/*'].map((each) => `--exclude='./${each}'`).join(' ');
-  // Files can change during the copy. The WAL contains these changes, so the standby applies them.
+  // Files can change during the copy. The WAL contains these changes, and the standby applies them later.
   const script = `tar -C '${join(from.dataDir, 'postgres')}' --warning=no-file-changed --warning=no-file-removed ${left} -cf - . |
     tar -C '${folder}' -xpf -`;
   const user = await to.findUser();
@@ -68,7 +68,8 @@ async function giveTo(cluster: Cluster, paths: string[]): Promise<void> {
 }
 
 /**
- * Waits until the standby has caught up, makes commits wait for the standby, and waits until it has all earlier data.
+ * Waits until the standby receives changes, makes commits wait for the standby, and then waits until the standby has
+ * all earlier data.
  */
 async function waitForStandby(primary: pg.Client): Promise<void> {
   await until(primary, `state = 'streaming'`);
@@ -96,7 +97,7 @@ export async function leave(standby: Member): Promise<void> {
   });
 }
 
-/** Turns off synchronous commits, so that waiting commits complete. */
+/** Turns off synchronous commits, so waiting commits complete. */
 export async function turnOffSynchronousCommits(primary: Member): Promise<void> {
   await withAdmin(primary, async (client) => {
     await client.query('ALTER SYSTEM RESET synchronous_standby_names');
@@ -104,7 +105,7 @@ export async function turnOffSynchronousCommits(primary: Member): Promise<void> 
   });
 }
 
-/** Connects to exactly this server as its administrator, and runs `work` with the connection. */
+/** Connects to the given server as the administrator, and runs `work` with the connection. */
 export async function withAdmin<Result>(
   { cluster, port }: Member,
   work: (client: pg.Client) => Promise<Result>,

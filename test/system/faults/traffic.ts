@@ -56,8 +56,9 @@ const requests: ((title: string, ticketId: number | undefined) => [method: strin
 ];
 
 /**
- * Reads and writes at a constant rate without waiting for responses. Resolves after the warm-up, in which requests run
- * one after the other. The warm-up creates a ticket in each workspace, and the server compiles its code.
+ * Sends read and write requests at a constant rate, without waiting for responses. Resolves after a warm-up, which
+ * sends requests one after another. During the warm-up, the client creates a ticket in each workspace, and V8 compiles
+ * the server's code.
  */
 export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }: TrafficOptions): Promise<Traffic> {
   const results: Answer[] = [];
@@ -94,7 +95,7 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }:
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    // HAProxy itself responds with text instead of JSON.
+    // Responses from HAProxy itself are text, not JSON.
     const { data } = JSON.parse(response.ok ? await response.text() : '{}') as { data?: { id: number } };
     return { status: response.status, id: data?.id ?? 0 };
   }

@@ -3,8 +3,8 @@ import { openSystemDatabase } from '@itsm-api/server/database/client/prisma.ts';
 import Fastify from 'fastify';
 
 /*
- * A reference server with Fastify, which uses findMany and count of Prisma and has no API keys or validation. The
- * process exits with its parent process.
+ * A reference server that uses Fastify and Prisma's findMany and count. It has no API keys or validation. The parent
+ * process stops the server.
  */
 const { prisma } = openSystemDatabase({
   connectionString: process.env.DATABASE_URL ?? '',

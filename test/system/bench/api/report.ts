@@ -4,7 +4,7 @@ import type { FilterResult } from './filters.ts';
 
 const docs = new URL('../../../../docs/', import.meta.url);
 
-/** Writes `docs/performance.md` and its chart. Appends the text of `changes.md`. */
+/** Writes `docs/performance.md` and its chart. Appends the text of `changes.md` to the page. */
 export async function writeReport(result: ApiResult): Promise<void> {
   await mkdir(docs, { recursive: true });
   await writeFile(new URL('performance.svg', docs), chart(result));
@@ -39,8 +39,8 @@ function pathTable({ paths }: ApiResult): string {
 }
 
 /**
- * Formats the latency of lists with one filter, of lists with two common pairs of filters, and of the slowest other
- * list.
+ * Formats the latency of filtered lists. Shows the lists with a single filter, the lists with one of two common filter
+ * pairs, and the slowest of all other lists.
  */
 function filterTable({ filters }: ApiResult): string {
   const isNamed = ({ query }: FilterResult) => {
@@ -113,11 +113,11 @@ const series = [
   { name: 'to the plain stack', ratio: 'ratioToPlainStack', color: '#16a34a' },
 ] as const;
 
-/** Draws the throughput of the API per path, relative to the throughput of each reference server. */
+/** Draws a chart of the API's throughput per path, relative to the throughput of the reference servers. */
 function chart({ paths }: ApiResult): string {
   const [left, top, row, bar] = [220, 64, 40, 14];
   const height = top + paths.length * row;
-  // The scale is logarithmic, from 0.1 to 10.
+  // The x-axis has a logarithmic scale from 0.1 to 10.
   const xOf = (value: number) => left + (Math.log10(Math.min(10, Math.max(0.1, value))) + 1) * 300;
   const text = (x: number, y: number, content: string, anchor = 'start') =>
     `<text x="${x.toFixed(1)}" y="${y}" text-anchor="${anchor}">${content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;

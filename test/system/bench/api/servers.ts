@@ -30,7 +30,10 @@ interface ServerOptions {
   nodeOptions?: string[];
 }
 
-/** Starts a reference server, or the API in production mode with rate limits that are too high to reach. */
+/**
+ * Starts a reference server or the API. The API runs in production mode, with rate limits that the benchmark never
+ * reaches.
+ */
 export async function startServer(
   name: Name,
   databaseUrl: string,

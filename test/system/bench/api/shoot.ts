@@ -2,10 +2,10 @@ import autocannon, { type Result } from 'autocannon';
 import { percentiles } from '../../../support/percentiles.ts';
 import type { Job, Shot } from './shots.ts';
 
-/* The load generator. Reads a job as JSON from its first argument, and prints the results. */
+/* The load generator reads a job as JSON from its first argument and prints the results as JSON. */
 async function run({ seconds, amount, ...load }: Job): Promise<Shot> {
   if (amount !== undefined) return fire({ ...load, amount });
-  // Warms up this process and the server. The rate and the latencies exclude the warm-up.
+  // Warms up the load generator and the server. The request rate and the latencies exclude the warm-up.
   const warm = await fire({ ...load, duration: 1 });
   const shot = await fire({ ...load, duration: seconds });
   return { ...shot, requests: warm.requests + shot.requests, failed: warm.failed + shot.failed };

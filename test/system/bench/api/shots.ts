@@ -5,28 +5,28 @@ import type { Data } from './data.ts';
 import type { MeasuredPath } from './paths.ts';
 import type { Measured } from './servers.ts';
 
-/** The input of the load generator. */
+/** The input for the load generator. */
 export interface Job {
   url: string;
   connections: number;
   seconds: number;
-  /** The number of requests. If set, the job has no warm-up and ignores `seconds`. */
+  /** The number of requests to send. If set, the job has no warm-up and ignores `seconds`. */
   amount?: number;
   requests: { method: MeasuredPath['method']; path: string; headers: Record<string, string>; body?: string }[];
 }
 
 /** The results of the load generator. */
 export interface Shot {
-  /** The number of successful requests, including those of the warm-up, which takes one second. */
+  /** The number of successful requests, including those during the one-second warm-up. */
   requests: number;
   rps: number;
   p50Ms: number;
   p99Ms: number;
-  /** The number of error responses, including those of the warm-up. */
+  /** The number of failed requests, including those during the warm-up. */
   failed: number;
 }
 
-/** Returns the requests of a path, which use the API keys of the tenant in turn. */
+/** Returns the requests for a path. The requests use the tenant's API keys in turn. */
 export function requestsOf(
   { method, paths, bodies, headers }: Omit<MeasuredPath, 'name'>,
   data: Data,
@@ -46,9 +46,9 @@ export function requestsOf(
 }
 
 /**
- * Runs the load generator in a separate process.
- * @throws if a response is an error, except from the plain server, whose requests can time out because it counts many
- * rows
+ * Runs the load generator in a separate process. Requests to the server with Prisma may fail, because it counts many
+ * rows and can time out.
+ * @throws if a request to any other server fails
  */
 export async function shoot({ name, url }: Measured, job: Omit<Job, 'url'>): Promise<Shot> {
   const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));

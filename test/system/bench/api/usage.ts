@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A clock tick takes a hundredth of a second on every Linux system. */
+/** Linux counts CPU time in ticks of a hundredth of a second. */
 const microsecondsPerTick = 10_000;
 
-/** Returns the CPU time of a process in microseconds, or 0 without /proc. */
+/** Returns the CPU time of a process in microseconds, or 0 if /proc doesn't contain the process. */
 export function cpuOf(pid: number): number {
   const [user = 0, system = 0] = timesOf(pid);
   return (user + system) * microsecondsPerTick;
 }
 
 /**
- * Returns the CPU time of a process and all its children in microseconds, for example of the postmaster and its
- * backends.
+ * Returns the total CPU time of a process and its child processes, in microseconds. For PostgreSQL, pass the process id
+ * of the postmaster.
  */
 export function cpuOfFamily(pid: number): number {
   const children = readdirSync('/proc')
@@ -21,10 +21,12 @@ export function cpuOfFamily(pid: number): number {
   return own + children.reduce((sum, name) => sum + cpuOf(Number(name)), 0);
 }
 
-/** Returns the CPU ticks of a process in user mode and in system mode, then those of its exited children. */
+/**
+ * Returns the CPU ticks of a process in user mode and system mode, followed by the ticks of its exited child processes.
+ */
 function timesOf(pid: number): number[] {
   try {
-    // The name of the process can contain spaces and parentheses. The fields after the name can't.
+    // The process name can contain spaces and parentheses, but the fields after the name can't.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return fields.slice(11, 15).map(Number);
   } catch {
@@ -40,7 +42,7 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-/** Returns the memory of a process in MB, or 0 without /proc. */
+/** Returns the resident memory of a process in MB, or 0 if /proc doesn't contain the process. */
 export function residentOf(pid: number): number {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

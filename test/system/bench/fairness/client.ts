@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { percentiles } from '../../../support/percentiles.ts';
 
-/** The requests that a client sends, and how long it sends them. */
+/** The requests that a client sends, with their rate and duration. */
 export interface ClientJob {
   url: string;
   /** The requests that the client sends in turn. */
@@ -26,7 +26,7 @@ interface ClientRequest {
   body?: string;
 }
 
-/** The results of a client. Latencies are in milliseconds, from the time at which a request was due. */
+/** The results of a client. Latencies are in milliseconds and start at the scheduled time of each request. */
 export interface ClientResult {
   /** The number of responses per status. `none` counts requests without a response. */
   statuses: Record<string, number>;
@@ -35,14 +35,14 @@ export interface ClientResult {
   max: number;
 }
 
-/** Runs a client in a separate process, so that the client doesn't use the CPU time of the measuring process. */
+/** Runs a client in a separate process, so the client doesn't take CPU time from the measuring process. */
 export async function runClient(job: ClientJob): Promise<ClientResult> {
   const child = promisify(execFile)(process.execPath, [import.meta.filename], { maxBuffer: 2 ** 24 });
   child.child.stdin?.end(JSON.stringify(job));
   return JSON.parse((await child).stdout) as ClientResult;
 }
 
-/** Runs a job in the child process, which executes this file. */
+/** Runs a job. The child process calls this function. */
 async function run({ url, requests, connections, perSecond, seconds }: ClientJob): Promise<ClientResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];

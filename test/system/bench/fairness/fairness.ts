@@ -10,13 +10,15 @@ import { type ClientJob, type ClientResult, runClient } from './client.ts';
 import { type ExpensiveList, findExpensiveLists } from './lists.ts';
 
 export interface FairnessOptions {
-  /** The number of tickets of the greedy tenant. All other tenants together have the same number. */
+  /**
+   * The number of tickets of the greedy tenant, which causes the load. All other tenants together have as many tickets.
+   */
   tickets: number;
   rounds: number;
   /** The duration of each measurement in a round, in seconds. */
   seconds: number;
   dataDir: string;
-  /** The loads to measure, by default all loads. */
+  /** The loads to measure. By default, the benchmark measures all loads. */
   only: string[] | undefined;
   /** The folder for CPU profiles of the server. */
   profile: string | undefined;
@@ -24,7 +26,7 @@ export interface FairnessOptions {
 }
 
 /**
- * The latency in milliseconds of `GET /tickets/{id}` for the other tenant during a load. p50 and p99 are medians of the
+ * The other tenant's latency for `GET /tickets/{id}` during a load, in milliseconds. p50 and p99 are medians of the
  * rounds.
  */
 interface Beside {
@@ -32,13 +34,13 @@ interface Beside {
   p50: number;
   p99: number;
   p99Runs: number[];
-  /** The p99 divided by the p99 without load. */
+  /** The p99 latency under load divided by the p99 latency without load. */
   ratio: number;
-  /** True if the p99 is at most three times the p99 without load, or at most 50 ms. */
+  /** True if the p99 latency is at most 50 ms, or at most three times the p99 latency without load. */
   holds: boolean;
-  /** The number of failed requests of the other tenant in all rounds, by status. No request may fail. */
+  /** The number of the other tenant's requests that failed in all rounds, by status. No request may fail. */
   failed: Record<string, number>;
-  /** The number of responses to the load in all rounds, by status. */
+  /** The number of responses to the requests of the load in all rounds, by status. */
   loadResponses: Record<string, number>;
 }
 
@@ -46,7 +48,10 @@ export interface FairnessResult {
   tickets: number;
   /** The slow lists that the greedy tenant requests. */
   lists: ExpensiveList[];
-  /** The response status for a body with 500,000 values, and the latency without other load. */
+  /**
+   * The response status and latency of a request with 500,000 values in its body, measured without other load. Null if
+   * the run excludes the load `bodies`.
+   */
   largeBody: { status: string; ms: number } | null;
   beside: Beside[];
 }
@@ -96,12 +101,15 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
 }
 
 /**
- * Returns the number of the page with the 100 large tickets. The slow lists request only the first, middle and last
- * pages.
+ * Returns the number of the page that contains the 100 large tickets. The slow lists don't include this page, because
+ * they request only the first, middle and last pages.
  */
 const largePage = (tickets: number) => Math.round((0.7 * tickets) / 100);
 
-/** Sets descriptions close to the maximum of 65,535 bytes for one page of the greedy tenant's tickets. */
+/**
+ * Updates one page of the greedy tenant's tickets. Sets descriptions that are almost as long as the maximum of 65,535
+ * bytes.
+ */
 async function addLargeTickets(databaseUrl: string, tickets: number): Promise<void> {
   const before = tickets - 100 * largePage(tickets);
   await withClient(databaseUrl, (client) =>
@@ -112,7 +120,7 @@ async function addLargeTickets(databaseUrl: string, tickets: number): Promise<vo
   );
 }
 
-/** Returns requests for single tickets of the other tenant, with new API keys of this tenant. */
+/** Returns requests for single tickets of the other tenant. Creates the API keys for these requests. */
 async function readsOf(databaseUrl: string): Promise<ClientJob['requests']> {
   return withClient(databaseUrl, async (client) => {
     const keys = await addKeys(client, otherTenant);
@@ -141,7 +149,7 @@ async function measure(
   const { server, lists, other } = fairness;
   const loads = loadsOf(fairness, tickets).filter(({ name }) => only === undefined || only.includes(name));
   const measured = new Map<string, { other: ClientResult; load: ClientResult | undefined }[]>();
-  // Warm-up: the server compiles its code, and PostgreSQL prepares all plans.
+  // Warms up the server. V8 compiles the code, and PostgreSQL prepares its query plans.
   await runClient({ ...other, seconds: 5 });
   for (const load of loads) await runClient({ ...load, url: server.url, seconds: 3 });
   const largeBody = await measureLargeBody(loads, server.url);

@@ -1,6 +1,6 @@
 import { combinations, filterValues } from '../api/filters.ts';
 
-/** A list and the latency of a single request without other load, in milliseconds. */
+/** The path of a list, and the latency of a single request without other load, in milliseconds. */
 export interface ExpensiveList {
   path: string;
   ms: number;
@@ -10,8 +10,8 @@ const kept = 8;
 const perPage = 100;
 
 /**
- * Measures ticket lists with the maximum page size: with every combination of filters, with one or several values per
- * filter, and on the first, middle and last page. Returns the slowest lists, which the greedy tenant then requests.
+ * Finds the slowest ticket lists with the maximum page size. Tries every combination of filters, with one or several
+ * values per filter, and the first, middle and last page. The greedy tenant later requests the slowest lists.
  */
 export async function findExpensiveLists(url: string, key: string): Promise<ExpensiveList[]> {
   const names = Object.keys(filterValues) as (keyof typeof filterValues)[];
@@ -24,7 +24,7 @@ export async function findExpensiveLists(url: string, key: string): Promise<Expe
     const last = Math.max(1, Math.ceil(totalCount / perPage));
     for (const page of new Set([1, Math.ceil(last / 2), last])) {
       const path = `/tickets?${query}perPage=${perPage}&page=${page}`;
-      // The first request is not measured, because it prepares the statement.
+      // The first request is not measured, because it prepares the SQL statement.
       await list(url, key, path);
       const times = [await list(url, key, path), await list(url, key, path)].map(({ ms }) => ms);
       tried.push({ path, ms: Math.round(Math.min(...times)) });

@@ -23,12 +23,15 @@ interface ClientOptions {
 }
 
 /**
- * The response times of the webhook endpoints of each tenant. No endpoint fails permanently, because its pending
- * deliveries would keep index pages in use. With the short retention, this has a much larger effect than in production.
+ * The response times of each tenant's webhook endpoints. No endpoint fails permanently, because its pending deliveries
+ * would keep index pages in use. The short retention makes this effect much larger than in production.
  */
 const endpoints: Delay[] = [0, 0, 2000, 'failing'];
 
-/** Creates a client for each of the first `tenants` tenants, with API keys, rows, subscriptions and a session. */
+/**
+ * Creates a client for each of the first `tenants` tenants. Each client gets API keys, rows, subscriptions and a
+ * session.
+ */
 export async function createClients({ tenants, ...options }: ClientOptions): Promise<Client[]> {
   const clients: Client[] = [];
   for (let tenantId = 1; tenantId <= tenants; tenantId++) clients.push(await createClient(options, tenantId));
@@ -68,7 +71,7 @@ async function createClient(
   };
 }
 
-/** Creates the subscriptions of a tenant. Returns the id of a subscription with a healthy endpoint. */
+/** Creates a tenant's subscriptions. Returns the id of a subscription with a healthy endpoint. */
 async function subscribeAll(context: Context, receivers: Receivers): Promise<number> {
   const secret = 'a secret, long enough for all';
   const urls = await receivers.open(endpoints);
@@ -79,7 +82,7 @@ async function subscribeAll(context: Context, receivers: Receivers): Promise<num
   return ids[0] as number;
 }
 
-/** Signs a user in to the developer area, which uses the host `localhost`. */
+/** Signs a user in to the developer area. The requests use the host `localhost`. */
 async function enter(runtime: Runtime, apiUrl: string, user: { tenantId: TenantId; userId: number }) {
   const agent = new Agent();
   const api = {

@@ -1,5 +1,5 @@
 /*
- * Import this file with `--import` and `--expose-gc` to collect garbage once a minute, so that the heap metrics exclude
- * garbage.
+ * Collects garbage once a minute, so the heap metrics exclude garbage. Import this file with `--import` and
+ * `--expose-gc`.
  */
 setInterval(() => globalThis.gc?.(), 60_000).unref();

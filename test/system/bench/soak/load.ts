@@ -8,20 +8,20 @@ import { type Asked, type Client, kinds, pick } from './requests.ts';
 /** The results since the previous call to `take`. */
 interface Taken {
   requests: number;
-  /** The latencies in milliseconds, each from the time at which the request was due. */
+  /** The latency of each request in milliseconds, measured from the scheduled time of the request. */
   took: number[];
 }
 
 export interface Load {
   take(): Taken;
   /**
-   * The total number of unexpected responses by kind and status, such as `create: 500`. `none` is a request without a
-   * response.
+   * The total number of unexpected responses by kind and status, such as `create: 500`. The status `none` means that a
+   * request got no response.
    */
   unexpected: Record<string, number>;
   /**
-   * The total number of requests that the concurrency limit rejected. Some are expected if the machine is too busy for
-   * the rate.
+   * The total number of requests that the concurrency limit rejected. Some rejections are expected if the machine is
+   * too busy for the rate.
    */
   rejected(): number;
   /** Stops the requests. Resolves after the last response. */
@@ -31,7 +31,9 @@ export interface Load {
 interface LoadOptions {
   url: string;
   clients: Client[];
-  /** A constant rate without waiting for responses, or a number of concurrent senders that send as fast as they can. */
+  /**
+   * A constant rate that doesn't depend on responses, or a number of concurrent senders that send as fast as possible.
+   */
   pace: { perSecond: number } | { senders: number };
 }
 
@@ -100,16 +102,16 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
   };
 }
 
-/** All kinds of requests. The number of entries of a kind is proportional to its share. */
+/** All kinds of requests, repeated in proportion to their shares. */
 const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
 
-/** Returns true if a response is as expected. MCP responses have the status 200 even if the tool failed. */
+/** Returns true if a response is as expected. MCP responses have the status 200 even if a tool fails. */
 function isExpected({ rejected }: Asked, { status, text }: Answer): boolean {
   if (rejected !== undefined) return status === rejected;
   return status >= 200 && status < 300 && !text.includes('"isError":true');
 }
 
-/** Sends the request with an API key, unless the request has other credentials. */
+/** Sends a request. Adds the API key if the request has no other credentials. */
 export async function ask(agent: Agent, url: string, sent: Asked, key = ''): Promise<Answer> {
   const { method, path, elsewhere, body, headers } = sent;
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -1,19 +1,19 @@
 import type { NewTicket } from '@itsm-api/contract';
 import type { Visitor } from '../../../support/visitor.ts';
 
-/** A client, and the ids of the rows that its requests use. */
+/** A client with the ids of the rows that its requests use. */
 export interface Client {
   /** The API keys that the client uses in turn. */
   keys: string[];
   users: number[];
   tickets: number[];
-  /** The ids of OPEN tickets. The client updates each ticket once. */
+  /** The ids of tickets with the status OPEN. The client updates each of these tickets once. */
   open: number[];
   assets: number[];
   projectId: number;
   tasks: number[];
   webhookId: number;
-  /** The cursor of the client in the change feed. */
+  /** The client's cursor in the change feed. */
   cursor: string | undefined;
   /** A completed POST request with an Idempotency-Key, which the client can repeat. */
   response: Pick<Asked, 'body' | 'headers'> | undefined;
@@ -21,7 +21,10 @@ export interface Client {
   visitor: Visitor;
 }
 
-/** A request. The path is relative to the API prefix, or to the server if `elsewhere` is set. */
+/**
+ * A request. The path is relative to the API prefix. If `elsewhere` is set, the path is relative to the root of the
+ * server.
+ */
 export interface Asked {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
@@ -39,7 +42,7 @@ interface Data {
   id: number;
 }
 
-/** A kind of request: its share, its name, and a function that creates such a request. */
+/** A kind of request: its share, its name, and a function that creates the request. */
 type Kind = [share: number, name: string, make: (client: Client, count: number) => Asked];
 
 const reads: Kind[] = [
@@ -112,7 +115,7 @@ function get(path: string, headers?: Record<string, string>): Asked {
   return { method: 'GET', path, headers };
 }
 
-/** Returns a GET request for a list that accepts compressed responses. */
+/** Returns a GET request for a list. The request accepts a compressed response. */
 const list = (path: string) => get(path, { 'accept-encoding': 'gzip' });
 
 function post(path: string, body: object): Asked {
@@ -215,7 +218,10 @@ function visit({ visitor }: Client, count: number): Asked {
   return { ...get(`/developer/${pick(areaPages, count)}`, headers), elsewhere: true };
 }
 
-/** Returns one of the items: at random, or the next one in turn for each `count`. */
+/**
+ * Returns the item at position `count`, or a random item by default. After the last item, positions start again at the
+ * first item.
+ */
 export function pick<Item>(items: readonly Item[], count = Math.floor(Math.random() * items.length)): Item {
   return items[count % items.length] as Item;
 }

@@ -6,14 +6,17 @@ import { residentOf } from '../api/usage.ts';
 export interface Watched {
   name: string;
   pid: number;
-  /** The URL of `/metrics`. */
+  /** The URL of the process's operations port, without the path `/metrics`. */
   operationsUrl: string;
 }
 
 /** Sampled values by name. `verdict.ts` defines the limits per unit. */
 export type Sample = Record<string, number>;
 
-/** The sampled metrics of a process by name, each with its divisor. */
+/**
+ * The metrics to read from `/metrics`, by the name of the sampled value. Each metric has a divisor that converts its
+ * unit.
+ */
 const metrics: Record<string, [metric: string, by: number]> = {
   'heap MB': ['nodejs_heap_size_used_bytes', 2 ** 20],
   'buffers MB': ['nodejs_external_memory_bytes', 2 ** 20],
@@ -22,7 +25,7 @@ const metrics: Record<string, [metric: string, by: number]> = {
 
 const connectionMetrics = ['itsm_database_connections_in_use', 'itsm_database_connections_idle'];
 
-/** Samples the metrics of a process from its `/metrics` and from Linux. */
+/** Samples a process. The values come from its `/metrics` endpoint and from `/proc`. */
 export async function sampleProcess({ name, pid, operationsUrl }: Watched): Promise<Sample> {
   const values = await (await fetch(`${operationsUrl}/metrics`)).text();
   const sumOf = (metric: string) =>
@@ -42,15 +45,15 @@ export async function sampleProcess({ name, pid, operationsUrl }: Watched): Prom
 }
 
 /**
- * The tables whose rows expire (`kept`), and the tables that grow (`growing`). The tables of pg-boss count as one more
- * table whose rows expire.
+ * The tables with rows that expire (`kept`), and the tables that grow (`growing`). All pg-boss tables together count as
+ * one more table with rows that expire.
  */
 const tables = {
   kept: ['deliveries', 'delivery_attempts', 'events', 'idempotency_keys', 'usage_minutes'],
   growing: ['ticket_counts', 'tickets', 'comments', 'activities', 'changes', 'texts'],
 };
 
-/** Samples PostgreSQL: the memory of the server's backends, and the size of the tables. */
+/** Samples the memory of the PostgreSQL backends that serve the API and the worker, and the size of the tables. */
 export async function samplePostgres(client: pg.Client): Promise<Sample> {
   const sample: Sample = await sampleBackends(client);
   const { rows } = await client.query<{ name: string; bytes: number; live: number; dead: number }>(
@@ -86,7 +89,7 @@ function ownMemoryOf(pid: number): number {
   }
 }
 
-/** Adds the name of a process or table to the name of each value. */
+/** Adds the name of a process or table as a prefix to the name of each value. */
 function named(name: string, sample: Sample): Sample {
   return Object.fromEntries(Object.entries(sample).map(([figure, value]) => [`${name}: ${figure}`, value]));
 }

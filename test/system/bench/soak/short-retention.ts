@@ -1,10 +1,10 @@
 import { registerHooks } from 'node:module';
 
 /*
- * Import this file with `--import` in a worker to shorten the retention times. The worker then keeps deliveries for 5
- * minutes, idempotent responses for 6 minutes, and usage per minute for 3 minutes. The nightly job runs every five
- * minutes, and the hourly jobs run every minute. So the worker deletes as many rows in an hour as in months of
- * production. The last retry of a failed delivery runs within the retention time, as in production. Otherwise, pending
+ * Import this file into a worker with `--import` to shorten the retention times. The worker then keeps deliveries for 5
+ * minutes, idempotency responses for 6 minutes, and usage per minute for 3 minutes. The nightly job runs every five
+ * minutes, and the hourly jobs run every minute. In an hour, the worker deletes as many rows as in months of
+ * production. As in production, the last retry of a failed delivery runs within the retention time. Otherwise, pending
  * deliveries would keep their table pages in use.
  */
 const changes: Record<string, [of: string, by: string][]> = {

@@ -15,33 +15,33 @@ import { type Sample, samplePostgres, sampleProcess, type Watched } from './samp
 import { type Course, formatCourses, judge } from './verdict.ts';
 
 export interface SoakOptions {
-  /** The duration in minutes of the load at half of the capacity, including the warm-up. */
+  /** How long the load at half of the capacity lasts, in minutes. Includes the warm-up. */
   minutes: number;
-  /** The requests per second, by default half of the capacity. */
+  /** The number of requests per second. The default is half of the capacity. */
   perSecond: number | undefined;
   tickets: number;
   onProgress: (text: string) => void;
 }
 
 export interface SoakResult {
-  /** The measured capacity and the actual rate of the load, in requests per second. */
+  /** The measured capacity and the rate of the load, in requests per second. */
   capacity: number;
   rate: number;
   requests: number;
   deliveries: number;
   /** The number of requests that the concurrency limit rejected. */
   rejected: number;
-  /** The number of unexpected responses by kind and status. No response may be unexpected. */
+  /** The number of unexpected responses by kind of request and status. No response may be unexpected. */
   unexpected: Record<string, number>;
   /** The errors that the processes logged. */
   logged: string[];
-  /** The exit code of each process after SIGTERM, and the time until the exit in milliseconds. */
+  /** The exit code of each process after SIGTERM, and the time from SIGTERM to the exit in milliseconds. */
   ended: Record<string, { code: number | null; ms: number }>;
   minutes: number;
-  /** The CPU time in microseconds: of the API and PostgreSQL per request, and of the worker per delivery. */
+  /** The CPU time in microseconds. `api` and `postgres` are per request, and `worker` is per delivery. */
   cpuUs: { api: number; worker: number; postgres: number };
   courses: Course[];
-  /** The samples that were taken after the warm-up. */
+  /** The samples taken after the warm-up. */
   samples: Sample[];
 }
 
@@ -58,8 +58,8 @@ const everySeconds = 10;
 const partSeconds = 15 * 60;
 
 /**
- * Sends requests at half of the capacity with all features on, and samples the resources of the API, the worker and
- * PostgreSQL (test/system/bench/README.md).
+ * Sends requests at half of the capacity with all features on. Meanwhile, samples the resource usage of the API, the
+ * worker and PostgreSQL (test/system/bench/README.md).
  */
 export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {
   const { minutes, onProgress } = options;
@@ -88,7 +88,7 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
   }
 }
 
-/** Loads tickets, starts the processes, and creates clients of the first tenants. */
+/** Loads tickets, starts the processes, and creates a client for each of the first tenants. */
 async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => Promise<unknown>)[]) {
   const { postgres, runtime, apiUrl, env } = await openInstallation(stops);
   await loadData(postgres.url, tickets, onProgress);
@@ -105,7 +105,7 @@ async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => P
 
 /**
  * Returns true if no response was unexpected, no process logged an error, both processes exited with code 0, and no
- * metric with a limit grew.
+ * metric exceeded its limit.
  */
 function isSteady({ unexpected, logged, ended, courses }: SoakResult): boolean {
   return (
@@ -120,7 +120,7 @@ interface Started {
   watched: Watched;
 }
 
-/** Starts an API and a worker with production settings, except for the shorter retention. */
+/** Starts the API and the worker with production settings, but with shorter retention times. */
 async function startServers(env: Record<string, string>, stops: (() => Promise<unknown>)[]): Promise<Started[]> {
   const imports = [
     new URL('./collect-garbage.ts', import.meta.url),
@@ -148,8 +148,8 @@ interface Carrying extends Pick<SoakOptions, 'onProgress'> {
 }
 
 /**
- * Measures the capacity: the requests per second of concurrent senders that never pause. Ignores the first half of the
- * time.
+ * Measures the capacity, which is the number of requests per second from concurrent senders that never pause. Ignores
+ * the first half of the measurement.
  */
 async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
   onProgress(`Measuring the capacity for ${seconds} seconds`);

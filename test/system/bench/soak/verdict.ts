@@ -9,15 +9,15 @@ export interface Course {
   last: number;
   lowest: number;
   highest: number;
-  /** The growth per hour: the median of the slopes between samples (Theil-Sen estimator). */
+  /** The growth per hour, as the median slope between all pairs of samples (Theil-Sen estimator). */
   perHour: number;
   /** True if the metric stays within its limit. Undefined for metrics that grow with the stored data. */
   isFlat: boolean | undefined;
 }
 
 /**
- * The maximum growth of a metric from the first to the last part of a run: a share of the first value, or an absolute
- * amount if that is larger.
+ * How much a metric may grow from the first to the last part of a run. The limit is the larger of `share` (a share of
+ * the first value) and `always` (an absolute amount).
  */
 interface Allowed {
   share: number;
@@ -35,21 +35,21 @@ const allowed: [unit: string, allowed: Allowed][] = [
   ['per connection', { share: 0.05, always: 2 }],
   ['size MB', { share: 0.05, always: 1 }],
   ['bytes per row', { share: 0.05, always: 0 }],
-  // These values change with each VACUUM of PostgreSQL.
+  // The number of dead rows changes with each VACUUM, so its limit is higher.
   ['dead rows', { share: 0.5, always: 2000 }],
-  // Other load on the machine affects these values.
+  // Other load on the machine affects values in milliseconds, so their limit is higher.
   ['ms', { share: 0.5, always: 10 }],
 ];
 
 /**
- * The end of the name of heap metrics. Only their minimum per minute counts, because garbage is collected once a
- * minute.
+ * The name suffix of heap metrics. Only the minimum per minute counts for these metrics, because garbage is collected
+ * once a minute.
  */
 const collected = 'heap MB';
 
 /**
- * Compares the last part of a run with the first part. If the run is shorter than three parts, a part is a third of the
- * run.
+ * Compares the last part of a run with the first part. A part lasts `partSeconds`, or a third of the run if the run is
+ * too short.
  */
 export function judge(samples: Sample[], { everySeconds, partSeconds }: { everySeconds: number; partSeconds: number }) {
   const part = Math.max(1, Math.min(Math.round(partSeconds / everySeconds), Math.floor(samples.length / 3)));
