@@ -13,7 +13,7 @@ export interface Answer {
   status: number | undefined;
 }
 
-/** A change whose request got a 2xx response, so its event must be delivered. */
+/** A change with a 2xx response. The server must deliver the event of this change. */
 interface AcknowledgedChange {
   /** The title of the ticket, which is unique for each change. */
   title: string;
@@ -72,8 +72,8 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }:
     const workspace = workspaces[place] as Workspace;
     const known = tickets.get(workspace) ?? [];
     const id = known[Math.floor(Math.random() * known.length)];
-    // A workspace without tickets must create a ticket first. The offset prevents that workspaces send the same
-    // requests at the same time.
+    // In a workspace without tickets, the first request creates a ticket. The offset prevents simultaneous identical
+    // requests in different workspaces.
     const turn = id === undefined ? 0 : (place + Math.floor(count / workspaces.length)) % requests.length;
     const title = `change ${count}`;
     const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);

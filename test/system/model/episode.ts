@@ -7,7 +7,7 @@ import type { System, Victim } from './system.ts';
 import { type Finding, requestText, World } from './world.ts';
 
 export interface EpisodeOptions {
-  /** The name of the episode, which is unique in a run. Receiver URLs contain this name. */
+  /** The name of the episode, which is unique within a run. Receiver URLs contain this name. */
   name: string;
   seed: number;
   commands: readonly Command[];
@@ -16,7 +16,7 @@ export interface EpisodeOptions {
 }
 
 export interface EpisodeReport {
-  /** The number of executed commands. After a violation, the episode runs no further round of commands. */
+  /** The number of executed commands. After a violation, the episode runs no more rounds of commands. */
   commands: number;
   findings: Finding[];
   succeeded: Map<string, number>;
@@ -25,7 +25,7 @@ export interface EpisodeReport {
   requests: number;
 }
 
-/** An episode whose commands have ended, while deliveries can be pending. */
+/** An episode after its last command. Deliveries can still be pending. */
 interface Episode {
   hasFailed: boolean;
   /** Resolves when all expected deliveries have arrived, or after a timeout. */
@@ -42,7 +42,7 @@ const perRound = 500;
 const maxWaitMs = 120_000;
 
 /**
- * Runs the commands of an episode with eight clients in three new workspaces, and injects its faults. At checkpoints,
+ * Runs the commands of an episode with eight clients in three new workspaces, and injects the faults. At checkpoints,
  * compares the server with the model. Deliveries can still be pending when the promise resolves.
  */
 export async function runEpisode(system: System, options: EpisodeOptions): Promise<Episode> {
@@ -114,7 +114,7 @@ function lookForFailures(world: World, { outages }: System): void {
   }
 }
 
-/** Resumes all paused subscriptions, so that the server sends all pending events. */
+/** Resumes all paused subscriptions, so the server sends all pending events. */
 async function resume({ workspaces }: World, { servers }: System): Promise<void> {
   for (const { webhooks, members } of workspaces) {
     const key = members[0]?.key;

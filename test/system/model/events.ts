@@ -17,7 +17,10 @@ import type { Workspace, World } from './world.ts';
 interface ExpectedEvent {
   type: EventType;
   mutation: Mutation<object>;
-  /** The ids of the subscriptions that certainly match the event (`sure`), and of those that may match (`perhaps`). */
+  /**
+   * The ids of subscriptions that certainly match the event (`sure`), and the ids of subscriptions that may match it
+   * (`perhaps`).
+   */
   sure: number[];
   perhaps: number[];
 }
@@ -34,16 +37,19 @@ interface Version {
   at: number;
 }
 
-/** A possible version of a subscription: the result of a request without a response, which may have taken effect. */
+/**
+ * A version of a subscription that may have existed. A request produced this version if the request took effect, but
+ * the client got no response.
+ */
 type Doubt = Pick<Version, 'begin' | 'end' | 'row'>;
 
 interface Noted {
   /** The state of the subscription at the previous checkpoint, and the steps of all requests since then. */
   before: State<Subscription> | undefined;
   steps: readonly Step<State<Subscription>>[];
-  /** The steps that certainly took effect, in order, with the state after each step. */
+  /** The steps that took effect, in order, with the state after each step. */
   placed: readonly Placed<State<Subscription>>[];
-  /** The position of this checkpoint in the sequence of requests and responses. */
+  /** The position of the current checkpoint in the sequence of requests and responses. */
   now: number;
 }
 
@@ -66,7 +72,10 @@ export class ExpectedEvents {
     this.#versions.set(id, versions);
   }
 
-  /** Records the changes of a row since the previous checkpoint, and the subscriptions that match their events. */
+  /**
+   * Records a row's changes since the previous checkpoint. Also records the subscriptions that match the events of
+   * these changes.
+   */
   recordMutations(
     resource: Resource,
     mutations: readonly Mutation<object>[],
@@ -90,8 +99,7 @@ export class ExpectedEvents {
   }
 
   /**
-   * Waits until all expected deliveries have arrived, or for `maxWaitMs` milliseconds. Then checks all received
-   * deliveries.
+   * Waits for all expected deliveries, but for at most `maxWaitMs` milliseconds. Then checks all received deliveries.
    */
   async settle(world: World, workspace: Workspace, receiver: Receiver, maxWaitMs: number): Promise<void> {
     for (const deadline = Date.now() + maxWaitMs; ; await sleep(100)) {
@@ -128,7 +136,9 @@ export class ExpectedEvents {
     return missing;
   }
 
-  /** Checks that each delivery to a subscription is signed and belongs to a change that the subscription matches. */
+  /**
+   * Checks each delivery to a subscription. The delivery must be signed, and the subscription must match the change.
+   */
   #compare(world: World, workspace: Workspace, receiver: Receiver, id: number, versions: Version[]): void {
     const expectedEvents = Map.groupBy(
       this.#expectedEvents.filter(({ sure, perhaps }) => sure.includes(id) || perhaps.includes(id)),
@@ -182,8 +192,8 @@ function arrivalsAt(world: World, receiver: Receiver, versions: readonly Version
 }
 
 /**
- * Returns the versions that a subscription may have had between two positions. Contains undefined if it may not have
- * existed yet.
+ * Returns the versions that a subscription may have had between two positions of the sequence. The result contains
+ * undefined if the subscription may not have existed yet.
  */
 function during(versions: readonly Version[], begin: number, end: number): (Subscription | undefined)[] {
   const rows = versions
@@ -192,10 +202,7 @@ function during(versions: readonly Version[], begin: number, end: number): (Subs
   return (versions[0]?.end ?? 0) > begin ? [undefined, ...rows] : rows;
 }
 
-/**
- * The time in milliseconds in which deliveries can still use a replaced secret, counted from the response to the
- * change.
- */
+/** How long deliveries can still use a replaced secret after the response to the change, in milliseconds. */
 const onItsWay = 20_000;
 
 function isSigned(
@@ -213,7 +220,7 @@ function signs({ secret }: Subscription, { headers, body }: Pick<Arrival, 'heade
   return headers['x-service-signature'] === createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Returns the states that requests without a response may have produced from each possible state. */
+/** Returns all states that the subscription may have reached through requests without a response. */
 function doubtsOf({ before, steps, placed, now }: Noted): Doubt[] {
   const isPlaced = new Set(placed.map(({ step }) => step));
   const open = steps.filter((step) => !step.isCertain && !isPlaced.has(step)).toSorted((a, b) => a.begin - b.begin);

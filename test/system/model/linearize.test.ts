@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { linearize, type Step } from './linearize.ts';
 
-/* Models a register that stores one text. Clients read and write the text. */
+/* The tests use a register that stores one text. Clients read and write the text. */
 const write = (text: string, begin: number, end: number): Step<string> => ({
   describe: () => `write ${text}`,
   ...{ begin, end, isCertain: Number.isFinite(end), isRead: false },
@@ -16,7 +16,7 @@ const writeWithoutResponse = (text: string, begin: number) => write(text, begin,
 const order = (steps: readonly Step<string>[]) => linearize(undefined, steps)?.map(({ step }) => step.describe());
 
 describe('linearize', () => {
-  it('orders concurrent model steps so that all steps match their responses', () => {
+  it('finds an order of concurrent steps that explains all responses', () => {
     expect(order([write('a', 1, 2), write('b', 3, 9), read('a', 4, 10), read('b', 11, 12)])).toEqual([
       ...['write a', 'read a', 'write b', 'read b'],
     ]);
@@ -34,7 +34,7 @@ describe('linearize', () => {
     expect(order(steps)).toBeUndefined();
   });
 
-  it('uses a step without a response only if this step explains a later response', () => {
+  it('uses a step without a response only if the step explains a later response', () => {
     const steps = [
       write('a', 1, 2),
       writeWithoutResponse('b', 3),
@@ -45,7 +45,7 @@ describe('linearize', () => {
     expect(order(steps)).toEqual(['write a', 'read a', 'write b', 'read b']);
   });
 
-  it('orders 44 steps although 40 of them have no response', () => {
+  it('finds an order of 44 steps although 40 of them have no response', () => {
     const many = Array.from({ length: 40 }, (_, index) => writeWithoutResponse(`lost ${index}`, 3));
     const steps = [write('a', 1, 2), ...many, write('b', 10, 20), read('a', 11, 21), read('lost 7', 22, 23)];
     expect(order(steps)).toEqual(['write a', 'read a', 'write b', 'write lost 7', 'read lost 7']);

@@ -5,7 +5,8 @@ export interface Step<State> {
   /** Describes the request and the response for the report. */
   describe(): string;
   /**
-   * The positions of the request and of the response in the sequence of the run. The step takes effect between them.
+   * The positions of the request and the response in the run's sequence of requests and responses. The step takes
+   * effect between these positions.
    */
   begin: number;
   end: number;
@@ -15,7 +16,7 @@ export interface Step<State> {
   isRead: boolean;
   /**
    * Returns the state of the row after the step, or undefined if the response contradicts the model.
-   * @param state the state of the row before the step, or undefined before the row exists
+   * @param state the state of the row before the step, or undefined if the row doesn't exist yet
    */
   after(state: State | undefined): State | undefined;
 }
@@ -26,16 +27,16 @@ export interface Placed<State> {
   state: State;
 }
 
-/** The maximum number of dead ends in a search. Runs against this server need fewer. */
+/** The maximum number of dead ends in a search. Normal runs reach fewer. */
 const maxTries = 200_000;
 
 /**
- * Finds an order of the steps in which each response matches the model (Wing and Gong 1993). If a response came before
- * another request, their steps keep this order. Returns undefined if no such order exists, or after `maxTries` dead
- * ends.
+ * Finds an order of the steps that explains all responses (Wing and Gong 1993). If a client sent a request after the
+ * response to an earlier request, the order keeps their sequence. Returns undefined if no order exists, or after
+ * `maxTries` dead ends.
  *
- * Few steps without a response took effect. So the search first tries orders without these steps, then with one of
- * them, then with two, and so on.
+ * Few steps without a response took effect. The search first tries orders without these steps, then orders with one of
+ * them, and so on.
  */
 export function linearize<State>(
   initial: State | undefined,
@@ -54,19 +55,19 @@ export function linearize<State>(
 
 interface Search<State> {
   numbers: ReadonlyMap<Step<State>, number>;
-  /** The number of dead ends that the search has found. */
+  /** The number of dead ends that the search has reached. */
   tried: number;
 }
 
 interface Situation<State> {
   state: State | undefined;
-  /** The steps that the order doesn't contain yet. */
+  /** The steps that have no position in the order yet. */
   rest: readonly Step<State>[];
-  /** The maximum number of further steps without a response. */
+  /** How many more steps without a response the order may contain. */
   happened: number;
 }
 
-/** @param failed the keys of situations for which the search has found no order */
+/** @param failed the keys of the situations from which the search found no order */
 function place<State>(
   search: Search<State>,
   { state, rest, happened }: Situation<State>,
@@ -84,7 +85,8 @@ function place<State>(
   for (const step of rest) {
     if (step.begin > first || (!step.isCertain && happened === 0)) continue;
     const next = step.after(state);
-    // Skips a step without a response that doesn't change the row, because its outcome doesn't matter.
+    // Skips steps that contradict the model. Also skips steps without a response that don't change the row, because
+    // their outcome doesn't matter.
     if (next === undefined || (!step.isCertain && next === state)) continue;
     const others = place(
       search,
@@ -103,8 +105,8 @@ function place<State>(
 }
 
 /**
- * Returns a small part of the steps that has no valid order. Omits the steps after the first response that no order
- * explains, and the reads that are not needed.
+ * Returns a small subset of the steps that has no valid order. Omits all steps after the first response that no order
+ * explains, and all unnecessary reads.
  */
 export function shortestWithoutOrder<State>(
   initial: State | undefined,
@@ -121,7 +123,7 @@ export function shortestWithoutOrder<State>(
 }
 
 /**
- * Returns the steps whose requests were sent until a position. Steps with a later response count as steps without a
+ * Returns the steps of all requests up to a position. If a response came later, treats its step as a step without a
  * response.
  */
 function stepsUntil<State>(steps: readonly Step<State>[], moment: number): Step<State>[] {

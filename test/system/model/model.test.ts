@@ -2,7 +2,7 @@ import { contract } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
 import { formatModel, runModel } from './run.ts';
 
-/* Runs one episode of `pnpm model`, in which each fault occurs once. */
+/* Runs one episode of `pnpm model`. Each fault occurs once in the episode. */
 it('responds as the model predicts during concurrent requests and process kills', { timeout: 600_000 }, async () => {
   const report = await runModel({ commands: 2000, seed: 0, shrinkFor: 60_000 });
   console.log(formatModel(report));

@@ -27,11 +27,11 @@ import {
 } from './world.ts';
 
 /*
- * Checks the model at a checkpoint, while all clients pause: reads every row, orders the steps of each row since the
- * previous checkpoint, and compares the model with the server.
+ * At a checkpoint, all clients pause. The check reads every row, orders the steps of each row since the previous
+ * checkpoint, and compares the model with the server.
  */
 
-/** The number of ticket searches per workspace at a checkpoint. */
+/** The number of ticket lists with random filters, per workspace and checkpoint. */
 const searches = 20;
 /** The maximum time until the change feeds have returned all changes, in milliseconds. */
 const maxWaitMs = 30_000;
@@ -124,7 +124,7 @@ async function readPages(
 interface Reading<Row> {
   operation: string;
   params?: Record<string, number>;
-  /** Returns the marker in a row, which identifies the command that created the row. */
+  /** Returns the marker in a row. The marker identifies the command that created the row. */
   marker(row: Row): string | undefined;
 }
 
@@ -145,7 +145,8 @@ async function readRows<Row extends { id: number }>(
 }
 
 /**
- * Adds an existing row to the model if the request that created it got no response. The marker identifies this request.
+ * Adds an existing row to the model if the request that created the row got no response. The marker identifies the
+ * request.
  */
 function adopt<Row extends { id: number }>(table: Table<Row>, id: number, marker: string | undefined): void {
   if (table.has(id)) return;
@@ -162,7 +163,7 @@ async function readTickets(turn: Turn, workspace: Workspace): Promise<void> {
     operation: 'tickets.list',
     marker: ({ title }) => title.split(' ')[0],
   });
-  // Ticket numbers start at 1 for each type. They increase with the ids and have no gaps, because no transaction was
+  // Ticket numbers start at 1 for each type and increase with the ids. They have no gaps, because no transaction was
   // rolled back after it had assigned a number.
   const counts: Record<string, number> = {};
   for (const { type, ticketNumber } of rows.toReversed()) {
@@ -193,7 +194,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
   }
 }
 
-/** Reports each bulk request without a response that created only some of its tickets. */
+/** Reports each bulk request that got no response and created only some of its tickets. */
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
   const made = Map.groupBy(tickets.creations, ({ request }) => request);
   for (const [request, creations] of made) {
@@ -229,7 +230,9 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   }
 }
 
-/** Orders the steps of a row. If the steps have no valid order, reports a violation and removes the row. */
+/**
+ * Orders the steps of a row. If the steps have no valid order, reports a violation and removes the row from the model.
+ */
 function order<Row extends { id: number }>(
   world: World,
   what: string,
@@ -253,7 +256,7 @@ function order<Row extends { id: number }>(
 
 /** The states of a row since the previous checkpoint, in order. */
 interface Versions<Row> {
-  /** True if other states are possible, because a request got no response. */
+  /** True if the row may have had other states, because a request got no response. */
   isOpen: boolean;
   versions: { row: Row | undefined; begin: number; end: number }[];
 }
@@ -284,8 +287,8 @@ function orderAll<Row extends { id: number }>(
 }
 
 /**
- * Returns a row in which placeholders are replaced by values from later responses, such as the creation time. These
- * values never change, so lists filter by them from the beginning.
+ * Replaces placeholders in a row with values from later responses, such as the creation time. These values never
+ * change, so filters can use them from the start.
  */
 function withLaterValues<Row extends object>(row: Row, last: Row): Row {
   const names = Object.keys(row) as (keyof Row)[];
@@ -318,7 +321,7 @@ function compareTotal<Row extends { id: number }>(
   }
 }
 
-/** Checks that no ticket is its own ancestor, and updates the known parents. */
+/** Checks that no ticket is its own ancestor, and updates the parents in the model. */
 function compareTickets(world: World, { tickets, parents }: Workspace): void {
   const rows = tickets.current();
   const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));
@@ -333,7 +336,7 @@ function compareTickets(world: World, { tickets, parents }: Workspace): void {
   for (const { id, parentId } of rows) if (parentId !== null) parents.set(id, new Set([parentId]));
 }
 
-/** Compares lists with the model: the totals for each filter value, and pages with random filters. */
+/** Compares lists with the model. Requests one list for each filter value, and lists with random filters. */
 async function compareLists(turn: Turn, workspace: Workspace, seed: number): Promise<void> {
   const me = turn.key.userId;
   const tickets = workspace.tickets.current();
@@ -373,7 +376,7 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   }
 }
 
-/** Reads all change feeds to their ends, and compares the copies of the readers with the rows. */
+/** Reads all change feeds to their ends, and compares the readers' copies with the rows in the model. */
 async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
   for (const resource of followed) {
     const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();

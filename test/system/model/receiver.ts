@@ -21,13 +21,13 @@ export interface Arrival {
 
 export interface Receiver {
   url: string;
-  /** Returns the deliveries of an episode, grouped by the name of the subscription in the URL. */
+  /** Returns the deliveries of an episode, grouped by the subscription name in the URL. */
   of(world: string): Map<string, Arrival[]>;
   forget(world: string): void;
   close(): Promise<void>;
 }
 
-/** The receiver responds to every 150th first attempt with 500. */
+/** The receiver responds with 500 to every 150th first attempt. */
 const failsOnceIn = 150;
 
 /** Starts a receiver for deliveries to `<url>/<world>/<subscription>/<any>`. */
@@ -58,7 +58,7 @@ export async function openReceiver(): Promise<Receiver> {
       response.writeHead(fails ? 500 : 200).end();
     });
   });
-  // If the receiver closed a connection that the worker reuses, another attempt would fail.
+  // If the receiver closed an idle connection, an attempt that reuses the connection would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

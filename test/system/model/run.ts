@@ -7,7 +7,7 @@ import type { Finding } from './world.ts';
 export interface ModelOptions {
   commands: number;
   seed: number;
-  /** The maximum time to shrink a failing history, in milliseconds. */
+  /** How long to search for a shorter failing history, in milliseconds. */
   shrinkFor: number;
   onProgress?: (progress: Progress) => void;
 }
@@ -34,7 +34,9 @@ export interface ModelReport {
 /** A violation, and the commands that reproduce it. */
 interface FoundFinding extends Finding {
   seed: number;
-  /** The shortest list of commands that reproduces the violation, or undefined if the violation did not occur again. */
+  /**
+   * The shortest known list of commands that reproduces the violation. Undefined if the violation did not occur again.
+   */
   commands: Command[] | undefined;
 }
 
@@ -95,8 +97,8 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
 }
 
 /**
- * Returns the faults of an episode, at positions that depend on the seed. Of every four episodes, one contains each
- * fault once, and one repeatedly kills the API and PostgreSQL.
+ * Returns the faults of an episode. Their positions depend on the seed. Of every four episodes, one contains each fault
+ * once, one repeatedly kills the API and PostgreSQL, and two contain no faults.
  */
 function failuresOf(seed: number, commands: number): { at: number; victim: Victim }[] {
   const failing =
@@ -119,7 +121,9 @@ function add(report: ModelReport, { commands, succeeded, failures, requests }: E
   for (const [name, count] of succeeded) report.succeeded[name] = (report.succeeded[name] ?? 0) + count;
 }
 
-/** Removes commands while the violation still occurs: first many commands at a time, then fewer. */
+/**
+ * Finds a shorter list of commands that still causes a violation. First removes many commands at a time, then fewer.
+ */
 async function shrink(
   system: System,
   seed: number,

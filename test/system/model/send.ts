@@ -13,20 +13,20 @@ export interface Request {
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** The parsed body, or undefined if the response has no body, such as a 304. */
+  /** The parsed body, or undefined if the response has no body, such as a 304 response. */
   // biome-ignore lint/suspicious/noExplicitAny: a command reads what its endpoint returns
   body: any;
 }
 
-// Uses all connections in turn, so that no connection is idle until the server closes it. While the model computes,
-// this process would not notice the closed connection, and its next request would get no response.
+// Uses all connections in turn, because the server closes idle connections. While the model computes, this process
+// can't notice a closed connection, so its next request would get no response.
 const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'fifo' });
 /** The request timeout, in milliseconds. */
 const timeoutMs = 90_000;
 
 /**
  * Sends a request once.
- * @returns the response, or undefined if there is none
+ * @returns the response, or undefined if the request gets no response
  */
 export function send(apiUrl: string, { method, path, key, headers, body }: Request): Promise<Answer | undefined> {
   const text = body === undefined ? undefined : JSON.stringify(body);

@@ -19,8 +19,8 @@ function sent(begin: number, end: number, status: number, data?: Row): Sent {
   return { request, begin, end, beganAt: now, endedAt: now, answer: { status, headers: {}, body: { data } } };
 }
 
-it('orders a read with status 304 before a concurrent change, because each ETag belongs to one state', () => {
-  // The response with 304 comes after the response to the change.
+it('orders a read with a 304 response before a concurrent change of the row', () => {
+  // The 304 response arrives after the response to the change.
   const unchanged = conditionalReadStep<Row>(sent(1, 9, 304), '"1"');
   const written = sent(2, 3, 200, row('second', 10));
   const change = changed<Row>(

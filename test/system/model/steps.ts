@@ -5,9 +5,9 @@ import type { Answer } from './send.ts';
 import { agrees, unknownId, unknownText } from './values.ts';
 import { answerText, isRejection, requestText, type Sent } from './world.ts';
 
-/* Models the effect of each request on one row as a step in the history of the row. */
+/* Models each request as a step in the history of a row. The step describes the effect of the request on the row. */
 
-/** The response that concerns one row: the response to a single request, or an item of a bulk response. */
+/** The response for one row: the response to a single request, or one item of a bulk response. */
 export interface RowResponse {
   sent: Sent;
   /** The response, or the item of a bulk response. Undefined if the outcome is unknown. */
@@ -30,7 +30,7 @@ function step<Row>({ sent, answer }: RowResponse, { isRead, after }: Explained<R
 }
 
 /**
- * Returns the step of a request that reads a row.
+ * Returns the step for a request that reads a row.
  * @param reported the values of the row in the response
  */
 export function readStep<Row extends object>(sent: Sent, reported: object): Step<State<Row>> {
@@ -48,7 +48,7 @@ export function readStep<Row extends object>(sent: Sent, reported: object): Step
   };
 }
 
-/** Returns the state with the values of a response, or undefined if these values contradict the state. */
+/** Adds the values of a response to a state. Returns undefined if the values contradict the state. */
 function applyReported<Row extends object>(state: State<Row>, reported: object, etag?: string): State<Row> | undefined {
   if (etag !== undefined && !canHaveETag(state, etag)) return undefined;
   const names = Object.keys(reported) as (keyof Row)[];
@@ -57,7 +57,7 @@ function applyReported<Row extends object>(state: State<Row>, reported: object, 
   return { ...state, row: { ...state.row, ...reported }, etag: etag ?? state.etag };
 }
 
-/** Returns true if a state can have an ETag. */
+/** Returns true if the ETag can be the ETag of the state. */
 function canHaveETag({ etag, formerTags }: State<unknown>, tag: string): boolean {
   return etag === unknownText ? !formerTags.includes(tag) : etag === tag;
 }
@@ -73,7 +73,10 @@ function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, '
   };
 }
 
-/** Returns the step of a GET with If-None-Match. The response must be 304 exactly if the ETag matches. */
+/**
+ * Returns the step for a GET request with If-None-Match. The response must be 304 if the ETag matches, and must not be
+ * 304 otherwise.
+ */
 export function conditionalReadStep<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
   const { answer } = sent;
   if (answer?.status === 200) {
@@ -95,21 +98,21 @@ export function conditionalReadStep<Row extends object>(sent: Sent, tag: string)
 interface Creation<Row> {
   row: Row;
   actor: Actor;
-  /** The id of the row, from the response or from a later search for the row. */
+  /** The id of the row, from the response or from a later list that contains the row. */
   id: number;
   select?: Selector;
 }
 
-/** Selects the row in a response. The model then ignores the ETag of the response. */
+/** Selects the row from a response. With a selector, the model ignores the ETag of the response. */
 type Selector = (data: never) => object;
 
-/** Returns the values of the row in a response, and the ETag of the response unless a selector is given. */
+/** Returns the row values from a response. Also returns the ETag of the response, unless `select` is set. */
 function parseReported(answer: Answer, select: Selector | undefined): [reported: object, etag: string | undefined] {
   const { data } = answer.body;
   return select === undefined ? [data, answer.headers.etag as string | undefined] : [select(data as never), undefined];
 }
 
-/** Returns the step of a request that creates a row. */
+/** Returns the step for a request that creates a row. */
 export function made<Row extends object>(
   reported: RowResponse,
   { row, actor, id, select }: Creation<Row>,
@@ -129,7 +132,7 @@ export function made<Row extends object>(
 
 interface Changing<Row> {
   actor: Actor;
-  /** The value of If-Match, which the ETag of the row must equal. */
+  /** The value of the If-Match header, which must equal the ETag of the row. */
   ifMatch?: string | undefined;
   change(row: Row): Outcome<Row>;
   /** Returns true if the server may reject the request for a reason that doesn't depend on the row. */
@@ -137,7 +140,7 @@ interface Changing<Row> {
   select?: Selector;
 }
 
-/** Returns the step of a request that depends on a row but doesn't change it. The response must match the row. */
+/** Returns the step for a request that depends on a row but doesn't change it. The response must match the row. */
 export function conditionStep<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
   const { answer } = sent;
   const after = (state: State<Row> | undefined) =>
@@ -145,7 +148,7 @@ export function conditionStep<Row>(sent: Sent, isRight: (row: Row, answer: Answe
   return step<Row>({ sent, answer }, { isRead: true, after });
 }
 
-/** Returns the step of a request that updates a row. */
+/** Returns the step for a request that updates a row. */
 export function changed<Row extends object>(reported: RowResponse, changing: Changing<Row>): Step<State<Row>> {
   const { sent, answer } = reported;
   const { actor, ifMatch, change, mayBeRejected, select } = changing;
@@ -173,8 +176,8 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       if (done === undefined || !isChanged) return done;
       if (etag !== undefined && etag === state.etag) return undefined;
       if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
-      // Some values are unknown until a response contains them, such as the resolution time. These values are not
-      // changes of this request.
+      // Some values, such as the resolution time, are unknown until a response contains them. A value that becomes
+      // known isn't a change by this request.
       const changed = Object.entries(changesBetween(state.row, after.row));
       const changes = Object.fromEntries(
         changed.map(([name, { from }]) => [name, { from, to: done.row[name as keyof Row] }]),
@@ -193,7 +196,7 @@ interface Commenting<Row> {
   change(row: Row): Row;
 }
 
-/** Returns the step of a new comment. The comment changes the ticket, but the response contains only the comment. */
+/** Returns the step for a new comment. The comment changes the ticket, but the response contains only the comment. */
 export function commented<Row extends object>(
   reported: RowResponse,
   { actor, comment, change }: Commenting<Row>,
@@ -217,7 +220,7 @@ export function commented<Row extends object>(
   });
 }
 
-/** Returns the step of a request for a page of the comments or activities of a row. */
+/** Returns the step for a request that lists the comments or activities of a row. */
 export function listed<Row>(
   sent: Sent,
   kind: 'comments' | 'mutations',
@@ -248,7 +251,10 @@ const placeOf = ({ begin, end }: Sent) => ({ begin, end });
 /** The maximum difference between the clocks of processes on one machine, in milliseconds. */
 const slack = 2000;
 
-/** Returns true if the times in a row are possible for the request that created or changed the row. */
+/**
+ * Returns true if the update time of a row lies between the request that changed the row and its response. Allows for
+ * clock differences.
+ */
 function hasRequestTimes(row: object, { beganAt, endedAt }: Sent): boolean {
   const { updatedAt } = row as { updatedAt: string };
   const at = Date.parse(updatedAt);

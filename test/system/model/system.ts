@@ -14,14 +14,14 @@ import type { Servers } from './turn.ts';
 import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
 /**
- * The faults to inject, named after what fails. `backend` is the kill of one PostgreSQL backend, after which PostgreSQL
- * restarts all backends. `notifications` drops PostgreSQL notifications.
+ * The faults to inject, named after the component that fails. `backend` kills one PostgreSQL backend, which makes
+ * PostgreSQL restart all backends. `notifications` drops PostgreSQL notifications.
  */
 export const victims = ['worker', 'api', 'postgres', 'backend', 'limitedApi', 'notifications'] as const;
 export type Victim = (typeof victims)[number];
 
 /**
- * The processes under test: a worker, and two API processes, of which the second has the rate limits of the
+ * The processes under test: one worker and two API processes. The second API process has the rate limits from the
  * specification.
  */
 export interface System {
@@ -29,31 +29,30 @@ export interface System {
   receiver: Receiver;
   /** The periods in which requests may fail because of a fault. */
   outages: Outage[];
-  /** Returns the last output of each process that exited although the test did not kill it. */
+  /** Returns the last output of each process that exited unexpectedly, without a kill by the test. */
   crashes(): string[];
   addWorkspace(name: string): Promise<Workspace>;
   /**
-   * Injects a fault. Resolves when the process runs again.
-   * @param round a promise. Notifications are dropped at least until this promise resolves.
+   * Injects a fault. Resolves when the fault has ended.
+   * @param round a promise. The fault `notifications` lasts at least until this promise resolves.
    */
   fail(victim: Victim, round: Promise<unknown>): Promise<void>;
   /**
-   * Resolves when no statement of a request runs in the database. Every interrupted request has then taken effect, or
-   * never will.
+   * Resolves when the database runs no more statements of requests. An interrupted request that hasn't taken effect by
+   * then never will.
    */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The time in which requests may still fail after a process runs again, in milliseconds. */
+/** How long requests may still fail after a killed process is ready again, in milliseconds. */
 const aftermath = 5000;
 /**
- * The minimum time for which notifications are dropped, in milliseconds. It is longer than the time for which a revoked
- * key may still work.
+ * The minimum duration of the fault `notifications`, in milliseconds. It is longer than a revoked key may still work.
  */
 const silenceMs = 4000;
 
-/** Settings that let requests wait longer, so that the server doesn't reject them on a busy machine. */
+/** Settings for longer waits, so the server doesn't reject requests on a busy machine. */
 const maxWaitMs = {
   TENANT_CONCURRENCY_QUEUE: '10000',
   TENANT_CONCURRENCY_WAIT_MS: '60000',
@@ -76,7 +75,7 @@ export async function openSystem(): Promise<System> {
     const quiet = { ...env, ...maxWaitMs, LOG_LEVEL: 'fatal' };
     const limits = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30' };
     const port = String(await steadyPort());
-    // The first API process has limits that are too high to reach, because it gets most of the requests.
+    // The first API process gets most of the requests, so its rate limits are too high to reach.
     const api = supervise({ ...quiet, ROLES: 'api' });
     const limitedApi = supervise({ ...quiet, ...limits, ROLES: 'api', PORT: port, DATABASE_URL: proxy.url });
     const worker = supervise({ ...quiet, ROLES: 'worker', DATABASE_URL: proxy.url });
@@ -182,7 +181,7 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Creates the users, projects and API keys of a workspace without the API, which can't create them. */
+/** Creates the users, projects and API keys of a workspace. Doesn't use the API, because the API can't create them. */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];

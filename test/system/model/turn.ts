@@ -32,21 +32,21 @@ export interface RequestOptions {
 
 /** The servers that commands use. */
 export interface Servers {
-  /** The API processes. The second one has the limits of the specification. */
+  /** The URLs of the API processes. The second process has the rate limits from the specification. */
   apiUrls: readonly [string, string];
-  /** The base URL of the receiver for all subscriptions. */
+  /** The base URL of the webhook receiver that all subscriptions use. */
   receiverUrl: string;
   /** Creates a key with all scopes. Returns undefined if the database is unavailable. */
   newKey(workspace: Workspace): Promise<Key | undefined>;
-  /** Revokes an API key. Returns false if the key may not be revoked. */
+  /** Revokes an API key. Returns false if the key may still be valid. */
   revokeKey(workspace: Workspace, key: Key): Promise<boolean>;
 }
 
 const strangeKey = 'itsm_0000000000000000000000000000000000000';
-/** The maximum time in which a request with an Idempotency-Key is repeated, in milliseconds. */
+/** How long to retry a request with an Idempotency-Key, in milliseconds. */
 const maxRetryMs = 120_000;
 
-/** The context of one command. Sends the requests of the command and records them for the model. */
+/** The context of one command. Sends the command's requests and records them for the model. */
 export class Turn {
   readonly world: World;
   readonly workspace: Workspace;
@@ -73,12 +73,12 @@ export class Turn {
     return { userId: this.key.userId, keyId: this.key.id };
   }
 
-  /** Another workspace, whose rows this sender must never see. */
+  /** Another workspace. The sender must never see rows of this workspace. */
   get other(): Workspace {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** Functions that check whether an id in a request body belongs to an active user or to a ticket. */
+  /** Functions that check whether an id in a request body is the id of an active user or of a ticket. */
   get references(): References {
     const { users, tickets } = this.workspace;
     return {
@@ -120,7 +120,10 @@ export class Turn {
     return sent;
   }
 
-  /** Sends a request once, and records its time and its positions in the sequence of the run. */
+  /**
+   * Sends a request once. Records the times of the request and its response, and their positions in the run's sequence
+   * of requests and responses.
+   */
   async sendOnce(request: Request, apiUrl = this.servers.apiUrls[0]): Promise<Sent> {
     const { world } = this;
     const [begin, beganAt] = [world.next(), Date.now()];
@@ -163,7 +166,7 @@ export class Turn {
     }
     const [first, second] = await Promise.all([this.#sendUntilAnswered(named), this.#sendUntilAnswered(named)]);
     this.#expectSame(first, second);
-    // The request took effect once, before the first response, in one of the two attempts.
+    // The request took effect exactly once, in one of the two attempts and before the first response.
     const answered = [first, second].filter(({ answer }) => answer !== undefined);
     const [earliest = first] = answered.toSorted((a, b) => a.end - b.end);
     return {
@@ -186,7 +189,10 @@ export class Turn {
     return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpen ? undefined : last.answer };
   }
 
-  /** Sends another body with a used Idempotency-Key, which the server must reject (docs/decisions/idempotency.md). */
+  /**
+   * Sends a different body with a used Idempotency-Key. The server must reject the request
+   * (docs/decisions/idempotency.md).
+   */
   async #sendOther(request: Request): Promise<void> {
     const sent = await this.#sendUntilAnswered(request);
     if (sent.answer === undefined) return;

@@ -1,6 +1,6 @@
 /*
  * The model knows all values of a row except the values that the server chooses: ids, times and ETags. A placeholder
- * represents such a value until a response contains the value.
+ * stands for an unknown value until a response contains the value.
  */
 
 /** The placeholder for an unknown time or ETag. */

@@ -12,7 +12,9 @@ export interface Finding {
   history: string[];
 }
 
-/** A request with its response. `begin` and `end` are their positions in the sequence of the run. */
+/**
+ * A request with its response. `begin` and `end` are their positions in the run's sequence of requests and responses.
+ */
 export interface Sent {
   request: Request;
   begin: number;
@@ -33,13 +35,13 @@ export interface Key {
   line: readonly number[];
 }
 
-/** The state of a row at the previous checkpoint, and the steps of all requests since then. */
+/** The state of a row at the previous checkpoint, and the steps of all requests since that checkpoint. */
 export interface RowHistory<Row> {
   id: number;
   /** The state at the previous checkpoint, or undefined if the row did not exist. */
   state: State<Row> | undefined;
   steps: Step<State<Row>>[];
-  /** Recent ETags of the row, from responses. */
+  /** Recent ETags of the row that responses contained. */
   tags: string[];
 }
 
@@ -61,13 +63,13 @@ export interface ListRead<Row> {
   isIn(row: Row): boolean;
 }
 
-/** The number of old rows that commands reference often. */
+/** The number of early rows that commands reference often. */
 const first = 6;
 
 /** The rows of one resource in a workspace. */
 export class Table<Row extends { id: number }> {
   readonly rows = new Map<number, RowHistory<Row>>();
-  /** The ids of the rows that commands can reference, in the order in which the model learned of them. */
+  /** The ids of the rows that commands can reference, in the order in which responses contained them. */
   readonly known: number[] = [];
   readonly #known = new Set<number>();
   readonly creations: Creation<Row>[] = [];
@@ -82,7 +84,7 @@ export class Table<Row extends { id: number }> {
     return row;
   }
 
-  /** Lets commands reference a row. */
+  /** Allows commands to reference a row. */
   know(id: number): void {
     if (this.#known.has(id)) return;
     this.#known.add(id);
@@ -94,8 +96,8 @@ export class Table<Row extends { id: number }> {
   }
 
   /**
-   * Returns the id of a known row. Often returns one of the first rows, so that clients change the same rows, and
-   * otherwise mostly a recent row.
+   * Returns the id of a known row. Often returns one of the first rows, so different clients change the same rows.
+   * Otherwise, mostly returns a recent row.
    * @param place a number from 0 to 1
    */
   pick(place: number): number | undefined {
@@ -137,10 +139,11 @@ export interface Workspace {
   /** The parents that each ticket has or may have had since the previous checkpoint. */
   parents: Map<number, Set<number>>;
   /**
-   * Deliveries that a client requested by a test event or a replay. They must arrive while the subscription is active.
+   * Deliveries that a client requested with a test event or a replay. They must arrive if the subscription stays
+   * active.
    */
   options: { webhookId: number; eventId: string }[];
-  /** The bodies of deliveries that the API returned, by event id. */
+  /** The delivery bodies that the API returned, by event id. */
   bodies: Map<string, string>;
 }
 
@@ -150,7 +153,7 @@ export interface Outage {
   to: number;
 }
 
-/** The state of an episode, which all its commands share. */
+/** The state that all commands of an episode share. */
 export class World {
   readonly workspaces: Workspace[] = [];
   readonly findings: Finding[] = [];
@@ -160,7 +163,7 @@ export class World {
   readonly failures: Sent[] = [];
   /** Background checks, which must end before the episode ends. */
   readonly background: Promise<void>[] = [];
-  /** The name of the episode, which is unique in a run. */
+  /** The name of the episode, which is unique within a run. */
   readonly name: string;
   #places = 0;
 
@@ -177,7 +180,7 @@ export class World {
     this.findings.push({ what, history });
   }
 
-  /** Reports a violation with the given requests unless `isAsExpected` is true. */
+  /** If `isAsExpected` is false, reports a violation with the given requests. */
   expect(isAsExpected: boolean, what: string, ...sents: (Sent | undefined)[]): void {
     if (!isAsExpected)
       this.find(
@@ -209,7 +212,7 @@ export function answerText(answer: Answer | undefined): string {
   return `${status}${headers.etag === undefined ? '' : ` ${headers.etag}`} ${reported.slice(0, 1500)}`;
 }
 
-/** Returns true if a response is an error with this status and one of these codes. */
+/** Returns true if a response is an error with the given status and one of the given codes. */
 export function isRejection(answer: Answer | undefined, codes: readonly ErrorCode[], status = 400): boolean {
   return answer?.status === status && codes.includes(answer.body?.error?.code);
 }

@@ -30,15 +30,15 @@ if (values.help || selected.length === 0) {
   console.log(usage);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  // Stryker copies the working directory, so it must be the root of the repository.
+  // Stryker copies the working directory, so the working directory must be the repository root.
   process.chdir(join(import.meta.dirname, '../../..'));
   Object.assign(process.env, compiled);
   process.exitCode = (await testAll(selected)) ? 0 : 1;
 }
 
 /**
- * Runs the mutation tests of the subjects one after the other and prints the results. Returns whether all scores are
- * high enough.
+ * Runs the mutation tests of one subject after another and prints the results. Returns true if every score is high
+ * enough.
  */
 async function testAll(selected: Subject[]): Promise<boolean> {
   // All subjects use one PostgreSQL server. Each test process creates its own databases on the server.
@@ -77,7 +77,7 @@ async function runMutants(subject: Subject): Promise<MutantResult[]> {
     logLevel: 'warn' as LogLevel,
   });
   const mutants = await stryker.runMutationTest();
-  // Excludes all other mutants, because they don't compile or can't be loaded.
+  // Excludes mutants with other statuses, because they don't compile or can't be loaded.
   return mutants.filter((mutant) => isUndetected(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
 }
 

@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 
 /** Code to mutate, and the tests that cover it. */
 export interface Subject {
-  /** The path of the file, relative to the root of the repository. */
+  /** The path of the file, relative to the repository root. */
   file: string;
-  /** The declarations to mutate, by default the whole file. */
+  /** The names of the declarations to mutate. By default, Stryker mutates the whole file. */
   only?: string[];
   /** The paths of the test files, relative to `test/`. */
   tests: string[];
 }
 
-/** The code to mutate: permissions, limits and deliveries. In this code, a wrong operator has visible effects. */
+/** The code to mutate. It implements permissions, limits and deliveries, so a wrong operator has visible effects. */
 export const subjects: Subject[] = [
   { file: 'server/src/http/auth/api-key-header.ts', tests: ['http/api-key.test.ts'] },
   { file: 'server/src/http/auth/guard.ts', tests: ['http/guard.test.ts'] },
@@ -43,7 +43,7 @@ export const subjects: Subject[] = [
   { file: 'server/src/webhooks/delivery/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
 ];
 
-/** Returns the code to mutate in the syntax of Stryker: the whole file, or the lines of the declarations. */
+/** Returns the code to mutate in Stryker's syntax, as a whole file or as ranges of lines. */
 export async function placesOf({ file, only }: Subject): Promise<string[]> {
   if (only === undefined) return [file];
   const lines = (await readFile(file, 'utf8')).split('\n');

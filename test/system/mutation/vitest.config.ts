@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 import config from '../../vitest.config.ts';
 
 /*
- * Runs the tests of one subject on a copy of the repository that contains the mutants. The aliases point to the
- * packages of the copy, because `node_modules` points to the packages of the repository.
+ * Runs the tests of one subject on a copy of the repository that contains the mutants. The aliases resolve packages to
+ * the copy, because `node_modules` links to the packages of the original repository.
  */
 const root = join(import.meta.dirname, '../../..');
 

@@ -13,7 +13,7 @@ import { query } from '../../support/database.ts';
 const server: Holder = { type: 'server', address: 'http://127.0.0.1:3000' };
 const command: Holder = { type: 'command' };
 
-/** All tests share one data folder, because it takes longer to create a database cluster than to run the tests. */
+/** All tests share one data folder, because creating a database cluster takes longer than the tests. */
 const dataDir = temporaryDataDir();
 
 let opened: Embedded[] = [];
@@ -49,7 +49,7 @@ describe('openEmbedded', () => {
     ).toEqual([{ lower: 'äéð', linguistic: false, current_setting: 'UTF8' }]);
   });
 
-  it('rejects a second server for the same data folder, and names the running server', async () => {
+  it('rejects a second server for a data folder, and names the running server', async () => {
     const { url } = await open(server);
     await expect(open({ type: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
       `DATA_DIR ${dataDir} is in use by process ${process.pid} (http://127.0.0.1:3000). Stop it, or set DATA_DIR to another folder.`,
@@ -71,14 +71,14 @@ describe('openEmbedded', () => {
     expect(await isUp(third.url)).toBe(false);
   });
 
-  it('creates one database cluster when several processes open the same data folder concurrently', async () => {
+  it('creates one database cluster when several processes open one data folder concurrently', async () => {
     await rm(dataDir, { recursive: true });
     const all = await Promise.all([openInChild(command), openInChild(command), open(command)]);
     expect(new Set(all.map(({ url }) => url)).size).toBe(1);
     await query(all[0].url, 'SELECT 1');
   });
 
-  it('starts the embedded PostgreSQL again if a process opens it while another process stops it', async () => {
+  it('restarts the embedded PostgreSQL if one caller opens it while another caller stops it', async () => {
     let current = await open(command);
     for (let round = 0; round < 5; round++) {
       const [next] = await Promise.all([sleep(round * 5).then(() => open(command)), current.stop()]);
@@ -89,7 +89,7 @@ describe('openEmbedded', () => {
     expect(await isUp(current.url)).toBe(false);
   });
 
-  it('uses the embedded PostgreSQL that keeps running after its server was killed', async () => {
+  it('reuses the embedded PostgreSQL that keeps running after the server was killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
     await kill(killed.child);
@@ -101,7 +101,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('recovers the data after both the embedded PostgreSQL and the server were killed', async () => {
+  it('recovers the data after the embedded PostgreSQL and the server were killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE recovered AS SELECT 42 AS answer');
     process.kill(await postmaster(), 'SIGKILL');
@@ -110,7 +110,7 @@ describe('openEmbedded', () => {
     expect(await query(url, 'SELECT answer FROM recovered')).toEqual([{ answer: 42 }]);
   });
 
-  it('starts the embedded PostgreSQL if another process now has the process ID in postmaster.pid', async () => {
+  it('starts the embedded PostgreSQL even if another process has the process ID in postmaster.pid', async () => {
     const first = await open(command);
     const file = join(dataDir, 'postgres', 'postmaster.pid');
     const lines = (await readFile(file, 'utf8')).split('\n');
@@ -131,7 +131,7 @@ describe('openEmbedded', () => {
     const { child, url } = await openInChild(server);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // On Ctrl-C, a terminal sends SIGINT to all processes of the group.
+    // On Ctrl-C, a terminal sends SIGINT to all processes in the process group.
     process.kill(-(child.pid ?? 0), 'SIGINT');
     await sleep(200);
     expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
@@ -141,7 +141,7 @@ describe('openEmbedded', () => {
     expect(await isUp(url)).toBe(false);
   });
 
-  it('reports both versions if a different version of PostgreSQL created the data folder', async () => {
+  it('reports both PostgreSQL versions if a different version created the data folder', async () => {
     const file = join(dataDir, 'postgres', 'PG_VERSION');
     const version = await readFile(file, 'utf8');
     await writeFile(file, '9\n');
@@ -161,7 +161,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it('reports the error of PostgreSQL if the data folder is damaged', async () => {
+  it('reports the PostgreSQL error if the data folder is damaged', async () => {
     const wal = join(dataDir, 'postgres/pg_wal');
     const segments = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
     const move = (from: string, to: string) =>
@@ -174,7 +174,7 @@ describe('openEmbedded', () => {
     }
   });
 
-  it('reports a missing, empty or wrong password file of the embedded PostgreSQL', async () => {
+  it('reports a missing, empty or wrong password file for the embedded PostgreSQL', async () => {
     const file = join(dataDir, 'postgres-password');
     const password = await readFile(file, 'utf8');
     await rm(file);
@@ -184,7 +184,7 @@ describe('openEmbedded', () => {
     await writeFile(file, 'wrong');
     await expect(open(command)).rejects.toThrow(`The password in ${file} is not the password of its PostgreSQL`);
     await writeFile(file, password);
-    // The process with the wrong password left PostgreSQL running, so the test opens and stops PostgreSQL.
+    // The attempt with the wrong password left PostgreSQL running, so the test opens PostgreSQL again and stops it.
     await (await open(command)).stop();
   });
 

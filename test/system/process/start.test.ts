@@ -10,13 +10,13 @@ import { cloneDatabase, query } from '../../support/database.ts';
 import { dataDir, postgresPid, start, stopStarted } from '../../support/start-process.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-/* Tests how a server recovers after PostgreSQL or its own start was interrupted. */
+/* Tests how a server recovers after PostgreSQL stops or the start of the server is interrupted. */
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 afterEach(stopStarted);
 
 describe('start', () => {
-  it('restarts the embedded PostgreSQL after it stops, and exits with an error if the restart fails', {
+  it('restarts a stopped embedded PostgreSQL, and exits with an error if the restart fails', {
     timeout: 90_000,
   }, async () => {
     const DATA_DIR = await dataDir();
@@ -27,7 +27,7 @@ describe('start', () => {
     const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
     const pid = (await postgresPid(DATA_DIR)) ?? 0;
 
-    // SIGINT stops PostgreSQL like an administrator would. PostgreSQL then removes the file that contains its port.
+    // SIGINT stops PostgreSQL as an administrator would. PostgreSQL then removes the file that contains its port.
     process.kill(pid, 'SIGINT');
     await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
     await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
@@ -43,7 +43,7 @@ describe('start', () => {
     expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
   });
 
-  it('reports damaged files of PostgreSQL and serves data from intact files', { timeout: 90_000 }, async () => {
+  it('reports damaged PostgreSQL files, but still serves data from intact files', { timeout: 90_000 }, async () => {
     const DATA_DIR = await dataDir();
     const before = start({ DATA_DIR });
     await before.ready;
@@ -76,7 +76,7 @@ describe('start', () => {
     );
   });
 
-  it('stops PostgreSQL and exits with code 0 on SIGINT during the start, and can start again', {
+  it('shuts down cleanly on SIGINT during the start, and can start again', {
     timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();

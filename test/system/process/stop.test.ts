@@ -19,12 +19,12 @@ import { addWorkspace } from '../../support/subscribed-workspaces.ts';
 import { createWorkspace, ticket, webhook } from '../../support/workspace.ts';
 
 /**
- * Tests how a server process reports that it isn't ready, and how it exits while clients, webhook receivers or
+ * Tests how a server process reports that it isn't ready. Also tests how it exits while clients, webhook receivers or
  * PostgreSQL are slow.
  */
 const root = join(import.meta.dirname, '../../..');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
-/** Maximum time in seconds from the signal to the exit of a process with the default DRAIN_SECONDS. */
+/** The maximum time from the signal to the exit of a process with the default DRAIN_SECONDS. */
 const maxSeconds = 25;
 
 /** A script that starts the server as pnpm does, and exits when the server exits. */
@@ -88,7 +88,7 @@ async function end({ child, exited }: ServerProcess, signal: NodeJS.Signals = 'S
   return { code: child.exitCode, seconds: (performance.now() - since) / 1000 };
 }
 
-/** Opens a connection and sends only the given text. */
+/** Opens a TCP connection and sends only the given text. */
 async function connection(url: string, text = ''): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined).resume();
@@ -99,7 +99,7 @@ async function connection(url: string, text = ''): Promise<Socket> {
 }
 
 describe('a server process', () => {
-  it('responds to /livez but is not ready during the migration of the database', { timeout: 60_000 }, async () => {
+  it('responds to /livez but is not ready during the database migration', { timeout: 60_000 }, async () => {
     const { url, drop } = await cloneDatabase();
     stops.push(drop);
     await execute(url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
@@ -154,7 +154,7 @@ describe('a server process', () => {
     }
   });
 
-  it('returns 500 on a full disk, reports the error on the operations port, and logs one line for 10 requests', {
+  it('treats a full disk as a database outage in responses, health checks and logs', {
     timeout: 60_000,
   }, async () => {
     const { url, key } = await database();
@@ -203,7 +203,7 @@ describe('a server process', () => {
     expect(lines.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
-  it('serves requests for DRAIN_SECONDS after SIGTERM, but is not ready', { timeout: 60_000 }, async () => {
+  it('serves requests for DRAIN_SECONDS after SIGTERM, but reports that it is not ready', { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '2' });
     await server.ready;
@@ -242,7 +242,7 @@ describe('a server process', () => {
         DRAIN_SECONDS: '1',
         LOG_LEVEL: 'trace',
       },
-      // Standard output writes to a full disk, and standard error to a closed pipe.
+      // Standard output goes to a full disk, and standard error goes to a closed pipe.
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
     });
     child.stderr?.destroy();
@@ -290,7 +290,7 @@ describe('a server process', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('closes connections without a complete request, and responds to complete requests before it exits', {
+  it('responds to complete requests and closes all other connections before it exits', {
     timeout: 60_000,
   }, async () => {
     const { url, key } = await database();
@@ -321,7 +321,7 @@ describe('a server process', () => {
   });
 
   it('exits within 25 seconds while a webhook receiver or PostgreSQL hangs', { timeout: 120_000 }, async () => {
-    // Both processes take the maximum time to exit, so the test runs them concurrently.
+    // Each process takes the maximum time to exit, so the test stops both processes concurrently.
     const [hung, frozen] = await Promise.all([endWhileReceiverHangs(), endWhilePostgresIsFrozen()]);
     console.log(`Ended after ${hung.seconds.toFixed(1)} s (a receiver), ${frozen.seconds.toFixed(1)} s (PostgreSQL).`);
     expect(hung.code).toBe(0);

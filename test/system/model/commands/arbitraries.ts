@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Turn } from '../turn.ts';
 
 /*
- * Arbitraries for commands. A command references a row by its position in the list of known rows, so that commands stay
- * valid when fast-check removes other commands.
+ * Arbitraries for commands. A command references a row by its position in the list of known rows. The command therefore
+ * stays valid when the run removes other commands to shorten a failing history.
  */
 
 /** A relative position in a list of rows, from 0 (inclusive) to 1 (exclusive). */
@@ -13,7 +13,7 @@ const word = fc.constantFrom('vpn', 'printer', 'mail', 'laptop', 'badge', 'route
 
 export const words: Arbitrary<string> = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(' '));
 
-/** The search terms. The last term can be a prefix of a word. */
+/** Generates search terms. The last term can be a prefix of a word. */
 export const question: Arbitrary<string> = fc
   .tuple(words, fc.nat(3))
   .map(([text, cut]) => text.slice(0, Math.max(2, text.length - cut)));
@@ -47,7 +47,7 @@ export const user: Arbitrary<UserRef> = fc.record({
 /** An id that no row has. */
 export const missingId = 2 ** 45;
 
-/** Returns the id of the user to which a reference refers, or null for the reference `none`. */
+/** Returns the id of the referenced user, or null for the reference `none`. */
 export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
   const users = {
     active: workspace.users.filter(({ active }) => active),
@@ -60,8 +60,8 @@ export function userId({ workspace, other }: Turn, { kind, place }: UserRef): nu
 }
 
 /**
- * Generates objects with one to three of the fields. If a patch had more fields, the server would reject almost every
- * patch.
+ * Generates objects with one to three of the given fields. With more fields per patch, the server would reject almost
+ * every patch.
  */
 export function some<Fields extends object>(fields: { [Name in keyof Fields]: Arbitrary<Fields[Name]> }) {
   const names = Object.keys(fields) as (keyof Fields)[];
@@ -70,7 +70,7 @@ export function some<Fields extends object>(fields: { [Name in keyof Fields]: Ar
     .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
 }
 
-/** Generates a value that is undefined in most cases. */
+/** Generates undefined in most cases, and otherwise a generated value. */
 export function seldom<Value>(value: Arbitrary<Value>): Arbitrary<Value | undefined> {
   return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 }
@@ -80,7 +80,7 @@ export function valuesOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[]> {
   return fc.uniqueArray(value, { minLength: 1, maxLength: 3 });
 }
 
-/** Generates the values of a filter, or undefined for a request without this filter. */
+/** Generates the values of a filter, or undefined if the request doesn't use the filter. */
 export function filterOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[] | undefined> {
   return fc.option(valuesOf(value), { nil: undefined, freq: 2 });
 }
@@ -89,7 +89,7 @@ export const sending = fc.constantFrom('plain', 'plain', 'plain', 'keyed', 'twic
   'plain' | 'keyed' | 'twice' | 'again' | 'other'
 >;
 
-/** Arbitraries for the paging parameters of a list. */
+/** Arbitraries for the pagination parameters of a list. */
 export const paging = {
   page: fc.constantFrom(1, 1, 1, 1, 2, 3),
   perPage: fc.constantFrom(1, 5, 20, 20, 100),

@@ -89,7 +89,7 @@ export const assets = {
       const { world, workspace, references, actor } = turn;
       const marker = `LT-c${turn.number}`;
       const taken = isTaken === 0 ? workspace.assets.pick(place) : undefined;
-      // The tag of an asset never changes, so the tag at its creation is the current tag.
+      // An asset tag never changes, so the tag in the last known state is the current tag.
       const tag = (taken && workspace.assets.of(taken).state?.row.assetTag) || marker;
       const body = { ...withHolder(turn, given), assetTag: tag } as NewAsset;
       const sent = await turn.ask('assets.create', { body, sending, other: { ...body, notes: 'Another.' } });

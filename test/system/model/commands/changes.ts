@@ -7,7 +7,10 @@ import { kind } from './command.ts';
 
 const given = fc.record({ walker: fc.nat(1), perPage: fc.constantFrom(7, 100) });
 
-/** Returns a command in which one of the two change feed readers of a resource reads its next page. */
+/**
+ * Returns a command that reads the next change feed page of a resource. Each resource has two readers with their own
+ * cursors.
+ */
 function follow(weight: number, resource: Followed) {
   return kind(weight, given, async (turn, { walker: which, perPage }) => {
     const walker = turn.workspace.walkers[resource][which] as Walker;
@@ -20,8 +23,8 @@ function follow(weight: number, resource: Followed) {
 }
 
 /**
- * Reads the change feed page after the reader's cursor.
- * @returns true if more pages follow, or undefined without a response
+ * Reads the change feed page that follows the reader's cursor.
+ * @returns true if more pages follow, or undefined if the request fails
  */
 export async function followPage(
   turn: Turn,

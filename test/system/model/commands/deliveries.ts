@@ -10,7 +10,7 @@ import { askForeign, askList } from './lists.ts';
 
 const state = fc.constantFrom('PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED');
 
-/** The deliveries in recent list responses, by workspace. */
+/** The deliveries from recent list responses, by workspace. */
 const seen = new WeakMap<Workspace, Delivery[]>();
 
 function pick(workspace: Workspace, place: number): Delivery | undefined {

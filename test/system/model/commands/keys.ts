@@ -6,14 +6,14 @@ import { kind } from './command.ts';
 
 /**
  * The time after which the server must reject a revoked key, in milliseconds. The server needs at most one second
- * (docs/decisions/api-keys.md). The margin allows for busy machines.
+ * (docs/decisions/api-keys.md). The rest is a margin for busy machines.
  */
 const stopsWithinMs = 2000;
 const maxWaitMs = 30_000;
 
 /**
- * Revokes an API key that both API processes have cached. Checks in the background that both processes then reject the
- * key.
+ * Revokes an API key that both API processes have in their caches. Checks in the background that both processes reject
+ * the revoked key.
  */
 export const keys = {
   revoke: kind(2, fc.constant(null), async (turn) => {
@@ -36,8 +36,8 @@ async function expectRevoked(turn: Turn, key: Key): Promise<void> {
 }
 
 /**
- * Requests `GET /me` from both API processes until each of them responds. Returns undefined for a process that does not
- * respond.
+ * Sends `GET /me` to both API processes until each process responds. Returns undefined for a process that doesn't
+ * respond in time.
  */
 function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
   return Promise.all(turn.servers.apiUrls.map((apiUrl) => askUntilAnswered(turn, key, apiUrl)));

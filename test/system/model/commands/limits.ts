@@ -27,7 +27,8 @@ export const limits = {
           turn.servers.apiUrls[1],
         );
       const sents = await Promise.all(requests.map(ask));
-      // After a kill, an API process counts requests from zero again, so the check would fail.
+      // Without a response, the API process was probably killed. The new process counts from zero, so the check would
+      // fail.
       if (sents.some(({ answer }) => answer === undefined)) return;
       const passed = sents.filter(({ answer }) => answer?.status === 200);
       const expected = countAccepted(requested.map(({ count }) => count));
@@ -48,7 +49,7 @@ export const limits = {
   ),
 };
 
-/** Returns true if the remaining quotas in the responses are consecutive numbers, beginning with `limit - 1`. */
+/** Returns true if the remaining quotas in the responses count down from `limit - 1` without gaps. */
 function areLeft(sents: Sent[], window: string, limit: number): boolean {
   const left = sents.map(({ answer }) =>
     Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]),

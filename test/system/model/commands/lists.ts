@@ -6,8 +6,8 @@ import { isRejection, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
 /**
- * Records a list page that was read during concurrent changes. Records each row as a separate read, and the total for a
- * later check.
+ * Records a list page that was read during concurrent changes. Records each row as a separate read, and stores the
+ * total for a later check.
  */
 export function noteList<Row extends { id: number }>(
   { world }: Turn,

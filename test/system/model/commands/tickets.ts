@@ -38,7 +38,7 @@ const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'E
 const padding = fc.constantFrom('', '', ' ', '\t');
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 
-/** The arguments of a command that creates a ticket. They reference rows by position. */
+/** The arguments of a command that creates a ticket. The arguments reference rows by position. */
 const newTicketGiven = fc.record(
   {
     title: fc.tuple(words, padding),
@@ -95,7 +95,7 @@ function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; p
   return (kind === 'foreign' ? other : workspace).tickets.pick(place) ?? null;
 }
 
-/** Returns the body fields that reference other rows. */
+/** Returns the fields of the request body that reference other rows. */
 function named(
   turn: Turn,
   given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
@@ -128,7 +128,7 @@ function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
   };
 }
 
-/** Returns the query of a ticket list with the ids of the referenced rows. */
+/** Returns the query parameters of a ticket list. Converts references to the ids of rows. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
   const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
@@ -148,7 +148,7 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
 }
 export { queryGiven as ticketQueryGiven };
 
-/** Records the result of creating one ticket, by a single request or as an item of a bulk request. */
+/** Records the result of creating a ticket with a single request or with a bulk request. */
 function noteNew(turn: Turn, reported: RowResponse, body: NewTicket, marker: string): void {
   const { world, workspace, references, key, actor } = turn;
   const { sent, answer } = reported;
@@ -178,7 +178,7 @@ function noteParent({ workspace: { parents } }: Turn, id: number, parentId: numb
   parents.set(id, (parents.get(id) ?? new Set()).add(parentId));
 }
 
-/** Records the result of a PATCH of a ticket. */
+/** Records the result of a ticket update. */
 function notePatch(
   turn: Turn,
   reported: RowResponse,
@@ -199,8 +199,8 @@ function notePatch(
 }
 
 /**
- * Returns true if the ticket `to` may be an ancestor of the ticket `from`, or the same ticket, considering all possible
- * parents.
+ * Returns true if the ticket `to` is the ticket `from` or may be one of its ancestors. Considers all possible parents
+ * of each ticket.
  */
 function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number, to: number): boolean {
   const seen = new Set<number>();
@@ -227,7 +227,7 @@ export function tagOf({ tags }: { tags: string[] }, which: number | undefined): 
   return which === undefined ? undefined : tags[tags.length - 1 - which];
 }
 
-/** Returns the id or the number of a ticket, because paths accept both. */
+/** Returns the id or the number of a ticket. Request paths accept either. */
 function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number | string {
   const number = workspace.tickets.of(id).state?.row.ticketNumber;
   return byNumber && number?.includes('-') ? number : id;
@@ -323,7 +323,7 @@ export const tickets = {
   }),
 };
 
-/** Converts an item of a bulk response to the response of a single request. */
+/** Converts an item of a bulk response to a single response. */
 function itemOf(answer: Answer | undefined, index: number): Answer | undefined {
   if (answer === undefined) return undefined;
   const item = answer.body?.data?.[index];

@@ -41,7 +41,10 @@ const patchGiven = fc
  */
 const atMost = 4;
 
-/** Returns a URL whose last segment can change. The segment before it identifies the subscription. */
+/**
+ * Returns a receiver URL. The second to last segment identifies the subscription, and updates can change the last
+ * segment.
+ */
 function urlOf({ world, servers }: Turn, name: string, version: number): string {
   return `${servers.receiverUrl}/${world.name}/${name}/${version}`;
 }
@@ -133,7 +136,7 @@ export const webhooks = {
   delete: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'webhooks.delete', { id: turn.other.webhooks.pick(place) });
     const id = turn.workspace.webhooks.pick(place);
-    // Never deletes the last active subscription, so that every event has a receiver.
+    // Keeps the last active subscription, so the receiver continues to get events.
     if (id === undefined || activeOf(turn).length < 2) return;
     const sent = await turn.ask('webhooks.delete', { params: { id } });
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));

@@ -55,7 +55,7 @@ export function changeAsset(before: Asset, patch: AssetPatch, references: Refere
   return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
-/** Formats a cost with two decimals, as responses do. */
+/** Formats a cost with two decimal places, as in API responses. */
 function twoDecimals(cost: string | null): string | null {
   if (cost === null) return null;
   const [whole = '', cents = ''] = cost.split('.');

@@ -1,6 +1,6 @@
 import type { Scope } from '@itsm-api/contract';
 
-/* Models keys and scopes (spec §4, §5). */
+/* Models API keys and scopes (spec §4, §5). */
 
 /** Returns the scope that an operation requires, or undefined if any valid key is sufficient. */
 export function scopeOf(operation: string): Scope | undefined {

@@ -4,8 +4,8 @@ export const perKey = 60;
 export const perGroup = 30;
 
 /**
- * Returns how many requests of a new key succeed. The order of the requests doesn't matter, because a rejected request
- * counts in no window.
+ * Returns how many requests with a new API key succeed. The order of the requests doesn't matter, because rejected
+ * requests don't count toward the limits.
  * @param byGroup the number of requests per endpoint group
  */
 export function countAccepted(byGroup: readonly number[]): number {

@@ -8,7 +8,7 @@ export function anyOf(values: unknown, value: unknown): boolean {
   return values === undefined || (values as unknown[]).includes(value);
 }
 
-/** Returns a page of a list, by default sorted by id in descending order. */
+/** Returns a page of a list. By default, the list is sorted by id in descending order. */
 export function pageOf<Row extends { id: number }>(rows: readonly Row[], { page = 1, perPage = 20, sort }: ListQuery) {
   const ordered = rows.toSorted((a, b) => (sort === 'id' ? a.id - b.id : b.id - a.id));
   const data = ordered.slice((page - 1) * perPage, page * perPage);

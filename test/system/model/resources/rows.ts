@@ -9,19 +9,19 @@ export interface State<Row> {
   etag: string;
   /** Recent ETags of earlier states. No later state has one of these ETags. */
   formerTags: readonly string[];
-  /** The changes of the row, earliest first. */
+  /** The changes to the row in chronological order. */
   mutations: readonly Mutation<Row>[];
-  /** The comments on a ticket, earliest first. */
+  /** The comments on a ticket in chronological order. */
   comments: readonly Comment[];
 }
 
-/** A change of a row, as in activities and events. */
+/** A change to a row, in the form that activities and events describe. */
 export interface Mutation<Row> {
   action: 'CREATED' | 'UPDATED' | 'COMMENTED';
   actor: Actor;
   changes: Changes;
   after: Row;
-  /** The positions in the sequence of the run between which the change took effect. */
+  /** The change took effect between the positions `begin` and `end` in the run's sequence of requests and responses. */
   begin: number;
   end: number;
 }
@@ -29,7 +29,7 @@ export interface Mutation<Row> {
 /** The result of a change: the new row, or the possible error codes. */
 export type Outcome<Row> = { row: Row } | { codes: ErrorCode[] };
 
-/** Returns the differences between two states of a row in the format of events. */
+/** Returns the differences between two states of a row, in the format that events use. */
 export function changesBetween<Row extends object>(before: Row, after: Row): Changes {
   const names = (Object.keys(after) as (keyof Row & string)[]).filter(
     (name) => name !== 'updatedAt' && !isSame(before[name], after[name]),
@@ -42,7 +42,7 @@ export function mergeFields(fields: CustomFields, patch: CustomFields = {}): Cus
   return Object.fromEntries(Object.entries({ ...fields, ...patch }).filter(([name]) => patch[name] !== null));
 }
 
-/** Returns changes as activities contain them, with only those custom fields that differ. */
+/** Returns changes in the format that activities use. Custom fields contain only the fields that differ. */
 export function keptChanges(changes: Changes): Changes {
   const { customFields } = changes;
   if (customFields === undefined) return changes;

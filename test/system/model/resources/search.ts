@@ -1,12 +1,11 @@
 /*
- * Models the full-text search (docs/decisions/full-text-search.md). A word is a sequence of letters and digits in lower
- * case.
+ * Models full-text search (docs/decisions/full-text-search.md). A word is a sequence of lowercase letters and digits.
  */
 
 /**
  * Returns true if a row contains all words of a search, in any order. The last word can be a prefix.
- * @param texts the searched texts of the row
- * @param names texts that count as one word each and that no prefix matches
+ * @param texts the texts of the row to search
+ * @param names texts that match only as a whole, such as the ticket number
  */
 export function holdsWords(q: string, texts: readonly string[], names: readonly string[] = []): boolean {
   if (names.some((name) => name.toLowerCase() === q.trim().toLowerCase())) return true;

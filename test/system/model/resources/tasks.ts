@@ -5,7 +5,7 @@ import { isSame, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { type References, rejectionsOf } from './users.ts';
 
-/* Models tasks of projects (docs/decisions/data-model.md). */
+/* Models project tasks (docs/decisions/data-model.md). */
 
 export function newTask(projectId: number, input: NewTask, references: References): Outcome<Task> {
   const codes = rejectionsOf(references, { users: [input.assigneeId] });

@@ -18,7 +18,7 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CANCELLED: [],
 };
 
-/** The body of a request that creates a ticket. It references the parent by id. */
+/** The body of a request that creates a ticket. The body references the parent ticket by id. */
 export type NewTicket = WithParentId<contract.NewTicket>;
 export type TicketPatch = WithParentId<contract.TicketPatch>;
 type WithParentId<Body> = Omit<Body, 'parentId'> & { parentId?: number | null };
@@ -32,7 +32,7 @@ export const prefixes: Record<TicketType, string> = {
 
 /**
  * Returns the new ticket, or the expected error codes.
- * @param userId the user of the API key
+ * @param userId the id of the API key's user
  */
 export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
   const watchers = ascending(input.watcherUserIds ?? []);
@@ -67,7 +67,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
   };
 }
 
-/** Applies a patch to a ticket. quiet.ts checks that parents form no cycles. */
+/** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
 export function changeTicket(before: Ticket, patch: TicketPatch, references: References): Outcome<Ticket> {
   const { customFields, watcherUserIds, title, ...fields } = patch;
   const after: Ticket = {
@@ -97,14 +97,14 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
   return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
 }
 
-/** Returns a ticket as it is after a new comment. */
+/** Returns the state of a ticket after a new comment. */
 export function commentedTicket(before: Ticket): Ticket {
   return { ...before, commentCount: before.commentCount + 1, updatedAt: unknownText };
 }
 
 /**
  * Returns true if a ticket matches a list query.
- * @param me the user of the API key
+ * @param me the id of the API key's user
  */
 export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolean {
   const assignee = ticket.assigneeId ?? 'none';

@@ -4,13 +4,13 @@ import { holdsWords } from './search.ts';
 
 /* Models users and the rules for references to them (docs/decisions/data-model.md, tickets.md). */
 
-/** The ids that request bodies in a workspace can reference. */
+/** Checks which ids the request bodies of a workspace can reference. */
 export interface References {
   isActiveUser(id: number): boolean;
   isTicket(id: number): boolean;
 }
 
-/** Returns the expected error codes of a request with these new references to users and tickets. */
+/** Returns the expected error codes for a request with new references to users and tickets. */
 export function rejectionsOf(
   { isActiveUser, isTicket }: References,
   { users, tickets = [] }: { users: (number | null | undefined)[]; tickets?: (number | null | undefined)[] },

@@ -8,7 +8,7 @@ import { isSame, type Mutation, type Outcome } from './rows.ts';
 
 type DeliveryHealth = 'health' | 'nextAttemptAt' | 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason';
 
-/** A subscription with values that no response contains, such as its secret, but without its delivery health. */
+/** A subscription in the model. It has values that no response contains, such as the secret, but no delivery health. */
 export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   secret: string;
   paused: boolean;
@@ -34,8 +34,8 @@ export function newSubscription(input: NewWebhook & { secret: string }, keyId: n
 }
 
 /**
- * Returns true if every event of a subscription has the fields of its filter. Filters in the model use only the
- * priority.
+ * Returns true if every event type of a subscription has the fields that the filter uses. Filters in the model use only
+ * the priority.
  */
 function isFilterOf({ events, filter }: Pick<Subscription, 'events' | 'filter'>): boolean {
   return filter === null || !('priority' in filter) || !events.includes('asset.created');
@@ -53,7 +53,7 @@ export function deactivated(before: Subscription): Subscription {
   return before.active ? { ...before, active: false, updatedAt: unknownText } : before;
 }
 
-/** Selects the values that both the model and responses contain. */
+/** Returns the values of a response that the model also contains. */
 export function select(webhook: Webhook) {
   const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
   return { ...fields, paused: pausedAt !== null };
@@ -69,9 +69,9 @@ export function eventOf(resource: Resource, { action }: Pick<Mutation<unknown>, 
 }
 
 /**
- * Returns true if a subscription matches an event. The type and the filter must match, and skipOwn excludes changes by
- * the subscription's own key and by keys that replaced it.
- * @param line the key that made the change, and the keys that it replaced in rotations
+ * Returns true if a subscription matches an event. The event type and the filter must match. If `skipOwn` is set,
+ * changes by the subscription's own key, or by keys that replaced it, don't match.
+ * @param line the id of the key that made the change, and the ids of the keys that it replaced in rotations
  */
 export function takes(
   { active, events, filter, skipOwn, keyId }: Subscription,
