@@ -18,9 +18,8 @@ interface LatencyOptions {
 const warmUpSeconds = 2;
 
 /**
- * Creates tickets over HTTP at a constant rate, without waiting for responses. Measures the time from the commit of
- * each ticket, according to PostgreSQL's timestamp, to the receipt of its delivery. Returns the percentiles in
- * milliseconds.
+ * Creates tickets over HTTP at a constant rate, without waiting for responses. Measures the time from PostgreSQL's
+ * commit timestamp for a ticket to the receipt of its delivery. Returns the percentiles in milliseconds.
  */
 export async function measureLatency(options: LatencyOptions): Promise<Percentiles> {
   const { databaseUrl, receivers, seconds } = options;
@@ -72,7 +71,7 @@ async function createTicket(apiUrl: string, { key, userId }: Workspace): Promise
   if (response.status !== 201) throw new Error(`The API returned ${response.status}: ${text}`);
 }
 
-/** Returns the events created since a given time. Commit times are in milliseconds since 1970. */
+/** Returns the events created since a given time, with their commit times in milliseconds since 1970. */
 async function readCommits(databaseUrl: string, since: Date): Promise<{ id: string; at: number }[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -58,9 +58,9 @@ interface Writing {
 }
 
 /**
- * A client follows a workspace's tickets with `GET /tickets/changes`. Meanwhile, eight writers change tickets with SQL
- * and through the API, and the test kills the API and PostgreSQL. The SQL transactions have random lengths. At the end,
- * the test compares the client's copy with the table.
+ * A client follows a workspace's tickets with `GET /tickets/changes`. At the same time, eight writers change tickets
+ * with SQL and through the API, and the test kills the API and PostgreSQL. The SQL transactions have random lengths. At
+ * the end, the test compares the client's copy with the table.
  */
 export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
   const stops: (() => Promise<unknown>)[] = [];

@@ -35,7 +35,7 @@ export interface FaultReport extends Figures {
   managed: Manager['counts'];
   /** The unexpected responses to requests that manage subscriptions. */
   unexpected: string[];
-  /** The last output of server processes that exited unexpectedly, without a kill by the test. */
+  /** The last output of each server process that exited unexpectedly. */
   crashes: string[];
 }
 
@@ -118,9 +118,7 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   return { postgres, api, worker, runtime, receiver, driver, manager, subscriptions };
 }
 
-/**
- * The driver sends 1.8 times as many requests as the test needs changes, because requests fail while a process is down.
- */
+/** The driver sends 1.8 requests per required change, because requests fail while a process is down. */
 const spare = 1.8;
 
 interface Keyed extends Driven {
@@ -140,7 +138,7 @@ export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> 
 /** The name of the subscription that the test pauses. The test also replaces the secrets of this subscription. */
 const managedName = 'managed';
 
-/** Creates several subscriptions in a workspace, so that one event has several deliveries. */
+/** Creates several subscriptions in a workspace, so one event causes several deliveries. */
 export function addSubscriptions(
   { workspace, own }: Keyed,
   index: number,

@@ -136,7 +136,7 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
   );
 }
 
-/** Groups the events that change a comment count by ticket. Groups the types of all other events by ticket title. */
+/** Groups events by ticket if they change the comment count. Groups the types of all other events by ticket title. */
 function groupEvents(events: TicketEvent[]) {
   const comments = Map.groupBy(
     events.filter(({ changes }) => changes?.commentCount !== undefined),

@@ -22,21 +22,21 @@ export interface IdempotencyReport {
   kills: number;
   /** The number of requests that the clients sent. */
   attempts: number;
-  /** The number of requests that a client cut off by dropping the connection. */
+  /** The number of requests for which a client dropped the connection. */
   cut: number;
   /** The number of responses that the server replayed for a repeated request. */
   replayed: number;
-  /** The number of 409 responses, which report that an earlier request with this key is still in progress. */
+  /** The number of 409 responses, which report that an earlier request with the same Idempotency-Key is in progress. */
   inProgress: number;
   /** Tickets that don't exist or have no event. */
   missing: string[];
   /** Tickets that exist more than once or have more than one created event. */
   repeated: string[];
-  /** The tables and totals whose counts don't match the number of tickets. */
+  /** The tables and totals with counts that don't match the number of tickets. */
   miscounted: string[];
   /** Other unexpected responses. */
   unexpected: string[];
-  /** The last output of server processes that exited unexpectedly, without a kill by the test. */
+  /** The last output of each server process that exited unexpectedly. */
   crashes: string[];
 }
 
@@ -216,7 +216,7 @@ async function compare(runtime: Runtime, workspace: Workspace, options: Idempote
   return { missing, repeated, miscounted: await miscount(runtime, workspace, options) };
 }
 
-/** Returns a description of each table or total whose count is wrong. */
+/** Returns a description of each table or total with a wrong count. */
 async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace, options: IdempotencyOptions) {
   const { creates, perRequest = 1 } = options;
   const where = { tenantId };

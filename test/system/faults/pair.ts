@@ -25,8 +25,8 @@ export interface Pair {
   lose(loss: Loss): Promise<void>;
   /**
    * Makes HAProxy forward to the standby, waits for `readOnlyMs` milliseconds, and then promotes the standby. If the
-   * standby was stopped, turns off synchronous commits instead. Returns when the promotion or this change began, in
-   * milliseconds since 1970.
+   * standby was stopped, turns off synchronous commits instead. Returns the start time of the promotion or of the
+   * change to asynchronous commits, in milliseconds since 1970.
    */
   promote(readOnlyMs: number): Promise<number>;
   /**

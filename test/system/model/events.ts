@@ -37,10 +37,7 @@ interface Version {
   at: number;
 }
 
-/**
- * A version of a subscription that may have existed. A request produced this version if the request took effect, but
- * the client got no response.
- */
+/** A version of a subscription that may have existed. A request without a response would have produced this version. */
 type Doubt = Pick<Version, 'begin' | 'end' | 'row'>;
 
 interface Noted {

@@ -35,8 +35,8 @@ const maxTries = 200_000;
  * response to an earlier request, the order keeps their sequence. Returns undefined if no order exists, or after
  * `maxTries` dead ends.
  *
- * Few steps without a response took effect. The search first tries orders without these steps, then orders with one of
- * them, and so on.
+ * Most steps without a response didn't take effect, so the search first tries orders without these steps. Then it tries
+ * orders with one of these steps, and so on.
  */
 export function linearize<State>(
   initial: State | undefined,

@@ -106,7 +106,7 @@ interface Creation<Row> {
 /** Selects the row from a response. With a selector, the model ignores the ETag of the response. */
 type Selector = (data: never) => object;
 
-/** Returns the row values from a response. Also returns the ETag of the response, unless `select` is set. */
+/** Returns the row values from a response. If `select` is not set, also returns the ETag of the response. */
 function parseReported(answer: Answer, select: Selector | undefined): [reported: object, etag: string | undefined] {
   const { data } = answer.body;
   return select === undefined ? [data, answer.headers.etag as string | undefined] : [select(data as never), undefined];

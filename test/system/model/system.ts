@@ -29,7 +29,7 @@ export interface System {
   receiver: Receiver;
   /** The periods in which requests may fail because of a fault. */
   outages: Outage[];
-  /** Returns the last output of each process that exited unexpectedly, without a kill by the test. */
+  /** Returns the last output of each process that exited unexpectedly. */
   crashes(): string[];
   addWorkspace(name: string): Promise<Workspace>;
   /**
@@ -38,8 +38,8 @@ export interface System {
    */
   fail(victim: Victim, round: Promise<unknown>): Promise<void>;
   /**
-   * Resolves when the database runs no more statements of requests. An interrupted request that hasn't taken effect by
-   * then never will.
+   * Resolves when the database no longer runs statements of requests. An interrupted request that hasn't taken effect
+   * by then never will.
    */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -48,7 +48,8 @@ export interface System {
 /** How long requests may still fail after a killed process is ready again, in milliseconds. */
 const aftermath = 5000;
 /**
- * The minimum duration of the fault `notifications`, in milliseconds. It is longer than a revoked key may still work.
+ * The minimum duration of the fault `notifications`, in milliseconds. It is longer than the time for which a revoked
+ * key may still work.
  */
 const silenceMs = 4000;
 

@@ -24,7 +24,7 @@ import { createWorkspace, ticket, webhook } from '../../support/workspace.ts';
  */
 const root = join(import.meta.dirname, '../../..');
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
-/** The maximum time from the signal to the exit of a process with the default DRAIN_SECONDS. */
+/** The maximum time in seconds from the signal to the exit of a process that has the default DRAIN_SECONDS. */
 const maxSeconds = 25;
 
 /** A script that starts the server as pnpm does, and exits when the server exits. */
@@ -203,7 +203,7 @@ describe('a server process', () => {
     expect(lines.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
-  it('serves requests for DRAIN_SECONDS after SIGTERM, but reports that it is not ready', { timeout: 60_000 }, async () => {
+  it('serves requests for DRAIN_SECONDS after SIGTERM, but is no longer ready', { timeout: 60_000 }, async () => {
     const { url, key } = await database();
     const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '2' });
     await server.ready;

@@ -46,7 +46,7 @@ export interface ApiResult {
 
 export interface ApiBenchOptions {
   tickets: number;
-  /** The time for which each round measures a path, in seconds. */
+  /** How long each round measures a path, in seconds. */
   seconds: number;
   rounds: number;
   /** The PostgreSQL data folder. If it contains data from an earlier run, the benchmark uses that data. */

@@ -28,7 +28,7 @@ export interface Data {
   ticketIds: number[];
 }
 
-/** Loads tickets into an empty, migrated database with COPY. */
+/** Uses COPY to load tickets into an empty, migrated database. */
 export async function loadData(
   databaseUrl: string,
   tickets: number,

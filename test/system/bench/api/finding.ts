@@ -15,8 +15,8 @@ export interface FindingResult {
 }
 
 /**
- * Returns typical list requests of integrations. They include date filters, and searches that match many, few or no
- * tickets.
+ * Returns list requests that are typical of integrations. The requests include date filters, and searches that match
+ * many, few or no tickets.
  */
 function requestsFor({ tickets }: Data): string[] {
   const middle = Date.UTC(2020, 0, 1) + (tickets / 2) * 15_000;

@@ -46,8 +46,8 @@ export function requestsOf(
 }
 
 /**
- * Runs the load generator in a separate process. Requests to the server with Prisma may fail, because it counts many
- * rows and can time out.
+ * Runs the load generator in a separate process. Requests to the Prisma server may fail, because it counts many rows
+ * and can time out.
  * @throws if a request to any other server fails
  */
 export async function shoot({ name, url }: Measured, job: Omit<Job, 'url'>): Promise<Shot> {

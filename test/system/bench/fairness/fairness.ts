@@ -11,7 +11,8 @@ import { type ExpensiveList, findExpensiveLists } from './lists.ts';
 
 export interface FairnessOptions {
   /**
-   * The number of tickets of the greedy tenant, which causes the load. All other tenants together have as many tickets.
+   * The number of tickets of the greedy tenant, which causes the load. All other tenants together have the same number
+   * of tickets.
    */
   tickets: number;
   rounds: number;
@@ -38,9 +39,9 @@ interface Beside {
   ratio: number;
   /** True if the p99 latency is at most 50 ms, or at most three times the p99 latency without load. */
   holds: boolean;
-  /** The number of the other tenant's requests that failed in all rounds, by status. No request may fail. */
+  /** How many requests of the other tenant failed in all rounds, by status. No request may fail. */
   failed: Record<string, number>;
-  /** The number of responses to the requests of the load in all rounds, by status. */
+  /** How many responses the requests of the load got in all rounds, by status. */
   loadResponses: Record<string, number>;
 }
 

@@ -58,7 +58,7 @@ const everySeconds = 10;
 const partSeconds = 15 * 60;
 
 /**
- * Sends requests at half of the capacity with all features on. Meanwhile, samples the resource usage of the API, the
+ * Sends requests at half of the capacity with all features on. Concurrently samples the resource usage of the API, the
  * worker and PostgreSQL (test/system/bench/README.md).
  */
 export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {

@@ -49,7 +49,7 @@ const collected = 'heap MB';
 
 /**
  * Compares the last part of a run with the first part. A part lasts `partSeconds`, or a third of the run if the run is
- * too short.
+ * shorter than three parts.
  */
 export function judge(samples: Sample[], { everySeconds, partSeconds }: { everySeconds: number; partSeconds: number }) {
   const part = Math.max(1, Math.min(Math.round(partSeconds / everySeconds), Math.floor(samples.length / 3)));

@@ -27,8 +27,8 @@ export const limits = {
           turn.servers.apiUrls[1],
         );
       const sents = await Promise.all(requests.map(ask));
-      // Without a response, the API process was probably killed. The new process counts from zero, so the check would
-      // fail.
+      // A missing response means that the API process was probably killed. The new process counts from zero, so the
+      // check would fail.
       if (sents.some(({ answer }) => answer === undefined)) return;
       const passed = sents.filter(({ answer }) => answer?.status === 200);
       const expected = countAccepted(requested.map(({ count }) => count));

@@ -7,7 +7,7 @@ import { askForeign, askList, expectList } from './lists.ts';
 
 const status = fc.constantFrom('PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED');
 
-/** The commands for projects. They only read projects, because no endpoint changes projects. */
+/** The commands for projects only read projects, because no endpoint changes projects. */
 export const projects = {
   list: kind(1, fc.record({ ...paging, status: filterOf(status), q: seldom(question) }), async (turn, query) => {
     const sent = await askList(turn, 'projects.list', query);

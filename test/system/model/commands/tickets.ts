@@ -128,7 +128,7 @@ function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
   };
 }
 
-/** Returns the query parameters of a ticket list. Converts references to the ids of rows. */
+/** Returns the query parameters of a ticket list. Converts references to row ids. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
   const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
@@ -323,7 +323,7 @@ export const tickets = {
   }),
 };
 
-/** Converts an item of a bulk response to a single response. */
+/** Converts an item of a bulk response to the format of a single response. */
 function itemOf(answer: Answer | undefined, index: number): Answer | undefined {
   if (answer === undefined) return undefined;
   const item = answer.body?.data?.[index];

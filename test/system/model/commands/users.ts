@@ -5,7 +5,7 @@ import { filterOf, paging, place, seldom } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, expectList } from './lists.ts';
 
-/** The commands for users. They only read users, because no endpoint changes users. */
+/** The commands for users only read users, because no endpoint changes users. */
 export const users = {
   list: kind(
     1,

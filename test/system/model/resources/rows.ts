@@ -15,7 +15,7 @@ export interface State<Row> {
   comments: readonly Comment[];
 }
 
-/** A change to a row, in the form that activities and events describe. */
+/** A change to a row, as activities and events describe it. */
 export interface Mutation<Row> {
   action: 'CREATED' | 'UPDATED' | 'COMMENTED';
   actor: Actor;
