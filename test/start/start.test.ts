@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -84,6 +84,23 @@ describe('start', () => {
     expect(server.output()).toContain('The embedded PostgreSQL is for trials and tests');
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
+  });
+
+  it('warns about the embedded PostgreSQL if the database exceeds 1 GB', { timeout: 60_000 }, async () => {
+    const DATA_DIR = await dataDir();
+    const first = start({ DATA_DIR });
+    await first.ready;
+    first.process.kill('SIGINT');
+    await first.exited;
+    // PostgreSQL counts every file in the folder of the database. The file is sparse, so it uses no disk space.
+    const databases = join(DATA_DIR, 'postgres/base');
+    const newest = Math.max(...(await readdir(databases)).map(Number).filter(Number.isInteger));
+    const file = join(databases, `${newest}/999999`);
+    await writeFile(file, '');
+    await truncate(file, 1.1e9);
+    const second = start({ DATA_DIR });
+    await second.ready;
+    expect(second.output()).toContain('The embedded PostgreSQL is for trials and tests');
   });
 
   it('prefers environment variables to the .env file in the working directory', {

@@ -77,33 +77,34 @@ function markdown(result: ApiResult): string {
   const { machine, tickets } = result;
   return `# Performance
 
-\`pnpm bench\` generates this page. [test/bench](../test/bench/README.md) describes what the benchmark measures.
+\`pnpm bench\` generates this page. [test/system/bench](../test/system/bench/README.md) describes what the benchmark
+measures.
 
-The database contains ${tickets.toLocaleString('en')} tickets. Half of them belong to one tenant, which sends all
+The database contains ${tickets.toLocaleString('en')} tickets. Half of the tickets belong to one tenant, which sends all
 requests. The run used ${machine}. PostgreSQL and the load generator ran on the same machine. The load generator had 16
 connections. Each connection sent the next request when it had received a response.
 
 ${pathTable(result)}
-The columns _server_ and _PostgreSQL_ contain the CPU time per request. The last three columns contain ratios of the
-throughput in the same run:
+The columns _server_ and _PostgreSQL_ contain the CPU time per request. The last three columns are ratios of throughputs
+in the same run:
 
-- _× bare pg_: the API compared with a \`node:http\` server that sends the same SQL in prepared statements of \`pg\`,
-  without API key, validation, limits or total.
-- _× plain stack_: the API compared with Fastify and Prisma's \`findMany\` and \`count\`, without API key or validation. "—"
-  means that requests timed out.
-- _secured pg_: bare pg with row-level security and the tenant in each statement, compared with bare pg without them.
-  The ratio shows the cost of row-level security.
+- _× bare pg_: the throughput of the API, divided by the throughput of a \`node:http\` server without API keys,
+  validation, limits or totals. Both servers send the same SQL in prepared statements.
+- _× plain stack_: the throughput of the API, divided by the throughput of a Fastify server without API keys or
+  validation. The Fastify server uses Prisma's \`findMany\` and \`count\`. "—" means that requests timed out.
+- _secured pg_: the throughput of bare pg with row-level security, divided by the throughput of bare pg without
+  row-level security.
 
-In this benchmark, the tenant may use every connection (\`TENANT_CONCURRENCY_SHARE=1\`). Only in the row "a quarter of
-the connections", the tenant has the default share.
+In this benchmark, the tenant may use every connection (\`TENANT_CONCURRENCY_SHARE=1\`). Only the row "a quarter of the
+connections" shows results with the default share.
 
 ![Throughput compared with the two reference servers](performance.svg)
 
 The following table shows the latency of a single request without other load:
 
 ${filterTable(result)}
-The following table shows the latency of search and change feeds, also without other load. A page of changes has up to
-100 rows. One cursor points to the middle of the tickets, and the other cursor points to the end.
+The following table shows the latency of search and change feeds without other load. A page of changes has up to 100
+rows. The first cursor points to the middle of the tickets, and the second cursor points to the end.
 
 ${findingTable(result)}`;
 }
