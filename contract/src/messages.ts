@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Returns the message of a validation error, if the schema doesn't define one. The field name and the message form a
- * sentence: "title is required", "perPage must be at most 100".
+ * Returns the default message for a validation error, for schemas that define no message. The field name and the
+ * message form a sentence: "title is required", "perPage must be at most 100".
  */
 const describe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {

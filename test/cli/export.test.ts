@@ -81,7 +81,7 @@ describe('export', { timeout: 120_000 }, () => {
     }
   });
 
-  it('prints an export cursor that repeats no rows if no earlier transaction is open', async () => {
+  it('prints a cursor from which the next export repeats no rows if no earlier transaction is open', async () => {
     const file = join(folder, 'settled.jsonl');
     const again = async () => {
       const { stdout } = await itsm(`users export ${file} --tenant ${workspace.tenantId} --json --yes`);

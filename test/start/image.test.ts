@@ -123,7 +123,7 @@ describe('the image', () => {
     expect(errors).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
   });
 
-  it('allows in .dockerignore exactly the files that the Dockerfile copies', async () => {
+  it('has a .dockerignore file that allows exactly the files that the Dockerfile copies', async () => {
     const ignore = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
     const copied = rest('COPY')
       .filter((text) => !text.startsWith('--from'))

@@ -63,7 +63,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     });
   });
 
-  it('records migrations like `prisma migrate deploy`', async () => {
+  it('records migrations in the same way as `prisma migrate deploy`', async () => {
     const sql = 'CREATE TABLE later ();\n';
     await withLaterMigration(sql, async (folder) => {
       await migrateDatabase(url, { folder });

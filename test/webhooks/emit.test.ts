@@ -47,7 +47,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-it('delivers tickets that waited for the ticket sequence to a subscription created during the wait', async () => {
+it('delivers tickets to a subscription that was created while the tickets waited for the ticket sequence', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
@@ -79,7 +79,7 @@ it('delivers a ticket that waited for a counter lock to a subscription created d
   expect(body.meta.totalCount).toBe(2);
 });
 
-it('delivers a change that waited for a counter lock to a subscription created during the wait', async () => {
+it('delivers a change to a subscription that was created while the change waited for a counter lock', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
   const events = await subscribeWhileWaiting(workspace, counters, [

@@ -34,7 +34,7 @@ export const scheduleForReceivers = {
 export const scheduleRules = [
   `An attempt succeeds if the receiver responds with a 2xx and the complete body within ${inWords(attemptTimeout)}. The connection timeout is ${inWords(connectTimeout)}.`,
   `A delivery has up to ${attempts} attempts. The delays between them are ${waits.map(inWords).join(', ')}, with a jitter of ±${100 * jitter} %. The server respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
-  `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}. With each further opening, this time doubles, up to ${inWords(breaker.maxOpening)}. After this time, the circuit is half-open, and a worker sends one delivery. A success closes the circuit, and a failure opens it again.`,
+  `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}. Each time the circuit opens again, this time doubles, up to ${inWords(breaker.maxOpening)}. After this time, the circuit is half-open, and a worker sends one delivery. A success closes the circuit, and a failure opens it again.`,
   `The server pauses a subscription after a 410, or if every attempt failed for ${inWords(pauseAfter)} since the last success. During the pause, a worker sends one delivery ${everyHour}. A success resumes all deliveries.`,
   `Until the URL of a subscription first responds with 2xx, the URL receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 ];

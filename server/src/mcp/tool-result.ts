@@ -24,7 +24,7 @@ export interface Success {
 export interface ToolResult extends Success {
   /** The names of the users and tickets in the response. */
   names: Names;
-  /** The offset from which the result continues truncated texts, in UTF-16 code units. */
+  /** The offset, in UTF-16 code units, at which the result resumes a text that an earlier result truncated. */
   textFrom: number;
   /** Whether the agent set a page size. If true, the maximum result size is `maxBytes` instead of `defaultBytes`. */
   isSized: boolean;

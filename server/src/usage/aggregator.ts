@@ -8,7 +8,7 @@ export interface Counts {
   latencies: number[];
   /** The highest used percentage of the API key's global rate limit window. */
   globalPeak: number;
-  /** The highest used percentage of the API key's rate limit window for the endpoint group. */
+  /** The peak usage of the API key's rate limit window for the endpoint group, in percent. */
   groupPeak: number;
 }
 

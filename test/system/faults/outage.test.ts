@@ -11,7 +11,7 @@ const outageMs = 12_000;
 /** The minimum time between log lines about an outage, in milliseconds. */
 const logIntervalMs = 5000;
 
-it('survives a PostgreSQL outage with Retry-After responses and few log lines', {
+it('sends Retry-After and logs only a few lines during a PostgreSQL outage', {
   timeout: 120_000,
 }, async () => {
   const stops: (() => Promise<unknown>)[] = [];

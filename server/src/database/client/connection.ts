@@ -139,7 +139,8 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   sever(reason: string): void {
-    // pg adds its own error listener when it connects. Without a listener, the error would end the process.
+    // pg adds its own error listener only when it connects. Before that, an error without a listener would end the
+    // process.
     this.connection.stream.on('error', () => undefined).destroy(new Error(reason));
   }
 }

@@ -59,7 +59,7 @@ export async function inTransaction<Result>(
     return new Promise((resolve, reject) => {
       pipeline.callback = (error, results = []) => {
         if (error === null) return resolve(results.slice(first.length));
-        // Stores the error, because Prisma wraps the error that it throws.
+        // Stores the original error, because Prisma throws a different error that wraps it.
         if (errorCode(error) === CONDITION_NOT_MET) notMet = new ConditionNotMet(error.message, { cause: error });
         reject(error);
       };

@@ -131,8 +131,8 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
 }
 
 /**
- * Stores a flash (a value that a page shows once) in the cookie. Stores the ID of the flash in the session row. Because
- * of the session row, a copy of the cookie can't show the flash again.
+ * Stores a flash (a value that a page shows once) in the cookie, and its ID in the session row. The ID prevents a copy
+ * of the cookie from showing the flash again.
  */
 export async function storeFlash(
   accounts: AccountStore,

@@ -29,8 +29,8 @@ export class BulkItems<Value> {
   }
 
   /**
-   * Applies a step to each item without an error, in order. If the step throws an ApiError for an item, only that item
-   * is rejected.
+   * Applies a step, in order, to each item that doesn't have an error yet. If the step throws an ApiError for an item,
+   * only that item is rejected.
    */
   next<Next>(step: (value: Value) => Next): BulkItems<Next> {
     return new BulkItems(

@@ -203,10 +203,11 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
 }
 
 /**
- * Builds the query for a page with several groups. Each group gets a share of `offset + limit` rows. The share is
- * proportional to the size of the group, rounded up. The shares add up to at least `offset + limit` rows, so the last
- * row of one of the shares is at or after the end of the page. The query finds the first such row and reads the ids up
- * to it with an index-only scan. Then it reads the tickets on the page.
+ * Builds the query for a page whose rows come from several groups. Distributes `offset + limit` rows over the groups in
+ * proportion to their sizes, rounded up. These shares add up to at least `offset + limit` rows, so at least one share
+ * ends at or after the end of the page. The query takes the last row of each share, and selects the first of these rows
+ * that is at or after the end of the page. With an index-only scan, the query reads the ids of all groups up to the
+ * selected row. Then it reads the tickets on the page.
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';

@@ -94,7 +94,7 @@ const selectAncestors = `
   )
   SELECT id, parent_id AS "parentId" FROM line`;
 
-/** Returns the parent ids of tickets and all their ancestors, by ticket id. */
+/** Returns a map from ticket id to parent id, for the given tickets and all their ancestors. */
 export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await queryRows<{ id: string; parentId: string | null }>(db, {
     text: selectAncestors,

@@ -44,9 +44,10 @@ const keepLimit = 4 * 1024;
 const maxInformational = 5;
 
 /**
- * Sends one attempt as a POST request and waits for the response. Never rejects, because the outcome contains any
- * error, including errors from `makeAttempt`.
- * @param startedAt the start of the attempt by the database's clock; converts a date in `Retry-After` to a wait
+ * Sends one attempt as a POST request and waits for the response. Never rejects: the outcome reports all errors,
+ * including errors from `makeAttempt`.
+ * @param startedAt the start of the attempt according to the database's clock, to convert a date in `Retry-After` to a
+ * wait time
  */
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();

@@ -18,7 +18,10 @@ export interface TargetPolicy {
    * @throws ApiError VALIDATION_ERROR with a detail for `url`
    */
   checkUrl(url: string): void;
-  /** Returns why the policy blocks an address, such as `is not public`. Returns undefined if the address is allowed. */
+  /**
+   * Returns the reason why the policy blocks an address, for example `is not public`. Returns undefined if the address
+   * is allowed.
+   */
   findBlockReason(address: string): string | undefined;
 }
 
@@ -69,7 +72,8 @@ export function createTargetPolicy(options: {
     findBlockReason,
     checkUrl(value) {
       const { hostname } = parseTarget(value, allowPrivate ? ['https:', 'http:'] : ['https:']);
-      // The URL parser has already normalized the address, whether it was decimal, hexadecimal, octal or short.
+      // The URL parser has already normalized decimal, hexadecimal and octal addresses, and short forms such as
+      // `127.1`.
       const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
       const reason = ipaddr.isValid(host) ? findBlockReason(host) : undefined;
       if (reason === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
