@@ -96,7 +96,7 @@ describe('GET /tickets/{id}/activity', () => {
     expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000, totalCountCapped: true });
     const [last, beyond] = [await list('perPage=60&page=1667'), await list('perPage=60&page=1668')];
     expect([last.data.length, beyond.data.length]).toEqual([40, 0]);
-    // The ticket has 100,001 activities, so the list omits the oldest one (CREATED).
+    // The ticket has 100,001 activities, so the list omits the oldest activity (CREATED).
     expect(last.data.at(-1).action).toBe('UPDATED');
     await api.prisma.$executeRaw`DELETE FROM activities WHERE resource_id = ${id} AND action = 'CREATED'`;
     expect((await list('')).meta).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });

@@ -309,7 +309,7 @@ describe('PATCH /tickets/bulk', () => {
     const answers = await bulk('PATCH', circle);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(answers[2].error.message).toBe('parentId must not be the ticket itself or one of its descendants');
-    // The first item removes the parent of `below`. The second item can then set `below` as the parent of `top`.
+    // The first item removes the parent of `below`, so the second item can set `below` as the parent of `top`.
     const [top, below] = [await make(), await make()];
     await workspace.call('PATCH', `/tickets/${below}`, { parentId: top });
     const turned = await bulk('PATCH', [
@@ -446,7 +446,7 @@ async function inactiveUser(): Promise<number> {
   return id;
 }
 
-/** Returns the expected actor of events for changes with the API key of the workspace. */
+/** Returns the actor that an event must contain if the API key of the workspace made the change. */
 function getActor({ context: { userId, keyId } }: Workspace): object {
   return { userId: Number(userId), keyId: Number(keyId) };
 }

@@ -126,7 +126,8 @@ describe('GET /tickets with filters that have no stored totals', () => {
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
-    // Tests a filter time that is 100 ns after the creation of a ticket. Stored times have millisecond precision.
+    // Tests a filter time that is 100 ns after the creation of a ticket, although stored times have only millisecond
+    // precision.
     [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
     [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
     ['createdSince=2026-01-02T01:00:00%2B01:00', 'd c a'],

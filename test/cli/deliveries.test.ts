@@ -10,7 +10,7 @@ import { commandLine, secretKey } from './itsm.ts';
 let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
-/** The ID of a tenant. Its subscription has 101 exhausted and 3 successful deliveries. */
+/** The ID of a tenant that has a subscription with 101 exhausted and 3 successful deliveries. */
 let tenant: string;
 let subscription: number;
 

@@ -97,7 +97,7 @@ describe('a command that wakes the workers', { timeout: 60_000 }, () => {
   });
 });
 
-// Most other tests run commands in the test process, so these tests run some commands in a separate process.
+// Most other tests run commands in the test process. These tests check that a separate process prints the same output.
 describe('a command in a separate process', { timeout: 60_000 }, () => {
   it.each(['tenants list', 'users list', 'keys list', 'projects list', 'deliveries list'])(
     'prints the same output for `%s` in a separate process as in the test process',

@@ -37,8 +37,8 @@ async function rowsIn(file: string): Promise<{ id: number }[]> {
 }
 
 /**
- * Returns the IDs of assets that changed after a cursor. After concurrent transactions, the change feed can repeat
- * earlier assets.
+ * Returns the IDs of the assets in the change feed after a cursor. If transactions ran concurrently, the feed can
+ * repeat assets that it listed before the cursor.
  */
 async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   const ids: number[] = [];
@@ -50,7 +50,7 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
   return ids;
 }
 
-// Long transactions of other tests on the PostgreSQL server delay the change feed, so the timeout is long.
+// Other tests on the same PostgreSQL server run long transactions, which delay the change feed, so the timeout is long.
 describe('export', { timeout: 120_000 }, () => {
   it('exports each resource in the API format and prints a change feed cursor', async () => {
     const project = await workspace.createProject();

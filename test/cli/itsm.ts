@@ -25,8 +25,8 @@ export function spawnCommand(args: string[], databaseUrl: string, env: Record<st
 }
 
 /**
- * Returns a function that runs each command in a separate process. The function splits `command` at spaces. Pass
- * arguments that contain spaces in `more`.
+ * Returns a function that runs each command in a separate process. The function splits `command` at spaces. Use `more`
+ * for arguments that contain spaces.
  * @param databaseUrl an empty string for the embedded database in `env.DATA_DIR`
  */
 export function processCommandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
@@ -66,7 +66,7 @@ async function runInProcess(words: string[], env: NodeJS.ProcessEnv): Promise<Ou
   }
 }
 
-/** Captures the text that is written to a stream instead of printing it. */
+/** Captures the text that the process writes to a stream. The stream doesn't print the text. */
 function captureOutput(stream: NodeJS.WriteStream) {
   const write = stream.write;
   const captured = { text: '', release: () => Object.assign(stream, { write }) };

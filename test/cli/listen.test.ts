@@ -40,7 +40,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     );
 
     const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
-    // The URL can be public, so other clients can also send requests to it.
+    // If the URL is public, other clients can also send requests to the command.
     const url = /http:\S+\//.exec(firstLine)?.[0] ?? '';
     await fetch(url, { method: 'POST', body: '{"ticket":null,"changes":{"title":null}}' });
     expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE INVALID/);

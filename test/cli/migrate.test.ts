@@ -102,7 +102,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     const warning =
       'The database is newer than this version of the program. A newer version has applied 20991231000000_later.\n';
     expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: warning });
-    // With --json, the command prints only errors to stderr.
+    // With --json, the command prints errors but no warnings to stderr.
     expect(await itsm('tenants list --json')).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
     const failed = await itsm('tenants show unknown --json');
     expect(failed.code).toBe(1);

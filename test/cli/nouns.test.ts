@@ -120,8 +120,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(successor).toMatchObject({ name: 'first', rotatedFrom: id, expiresAt: null, scopes: before.scopes });
     expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
 
-    // A longer overlap must not extend the lifetime of the old key. The new key must not inherit an expiry time that an
-    // earlier rotation set.
+    // A second rotation with a longer overlap must not extend the lifetime of the old key. The new key must not inherit
+    // the expiry time that the first rotation set.
     await json(`keys rotate ${successor.id} --overlap-hours 2`);
     expect(await json(`keys rotate ${id} --overlap-hours 24`)).toMatchObject({ expiresAt: null });
     expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });

@@ -39,7 +39,10 @@ async function join(workspace: Workspace, userId: number, chosen = password): Pr
   return visitor;
 }
 
-/** Sends concurrent sign-in attempts from one browser, each from its own IP address. Returns the response statuses. */
+/**
+ * Sends concurrent sign-in attempts from the given IP addresses with the cookies of one browser. Returns the response
+ * statuses.
+ */
 async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
   const _csrf = await visitor.tokenOf(signInPath);
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -52,7 +55,7 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
   return Promise.all(all.map(send));
 }
 
-/** Counts a failed sign-in attempt as the server does. */
+/** Records a failed sign-in attempt in the same way as the server. */
 const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
 
 describe('password guessing', () => {

@@ -69,7 +69,7 @@ describe('passkeys', () => {
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
     await press('Create a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
-    // The invitation link still works after the error.
+    // The rejected passkey doesn't use up the invitation link.
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
   });

@@ -116,7 +116,8 @@ describe.each([
     await press('Create and send test event');
     const secret = ((await page.getByLabel('Signing secret', { exact: true }).first().textContent()) ?? '').trim();
     expect(secret).toMatch(/^whsec_/);
-    // With scripts, the page refreshes itself. Without scripts, the test reloads the page, which removes the secret.
+    // With scripts, the page refreshes itself. Without scripts, the test reloads the page, which then no longer shows
+    // the secret.
     await expect.poll(() => hasText(/Test event:.*500/), polling).toBe(true);
     // The secret stays visible when the test result refreshes, but disappears when the page reloads.
     expect((await page.getByText(secret).count()) > 0).toBe(javaScriptEnabled);
@@ -163,5 +164,5 @@ describe.each([
   });
 });
 
-/** The invitation link that the first test run creates, and that the second run uses to sign in. */
+/** The invitation link that the first test run creates. The second test run signs in with the link. */
 let invitation = '';

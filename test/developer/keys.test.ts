@@ -78,7 +78,7 @@ describe('/developer/keys/new', () => {
     expect(shown.text).toContain('new ItsmClient(');
     expect(shown.text).toMatch(/claude mcp add --transport http itsm http\S+\/mcp /);
     for (const program of ['.vscode/mcp.json', '.cursor/mcp.json']) expect(shown.text).toContain(program);
-    // Four samples on the page contain the key. The samples of settings files don't contain it.
+    // Four samples on the page contain the key, but the samples of settings files don't.
     expect(shown.text.split(key)).toHaveLength(5);
     expect(await Promise.all([statusWith(key), statusWith(key, '/assets')])).toEqual([200, 403]);
 

@@ -16,7 +16,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests API key management with the database role for requests, which the developer area uses.
+ * Tests API key management with the database role for requests, because the developer area uses this role.
  */
 let api: Api;
 let mine: Workspace;

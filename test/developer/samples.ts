@@ -7,7 +7,7 @@ interface Sample {
   params?(workspace: Workspace): Promise<Record<string, string | number>>;
   /** The query parameters that the page requires, starting with `?`. */
   query?: string;
-  /** Set if the response is a file instead of an HTML page. */
+  /** Set only if the response is a file. Other responses are HTML pages. */
   kind?: 'file';
 }
 

@@ -232,7 +232,7 @@ describe('sign-in', () => {
     // The server allows 10 failed sign-in attempts per IP address and 100 per account.
     expect(statuses.filter((status) => status === 400)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
-    // An unknown browser must wait, but the owner can sign in from a known browser.
+    // Unknown browsers must now wait, but the owner of the account can sign in from a known browser.
     const fields = { email, password };
     const rejected = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
     expect([rejected.status, Number(rejected.headers['retry-after']) > 0]).toEqual([429, true]);
@@ -298,7 +298,7 @@ describe('sessions', () => {
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');
     expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
-    // A user who adds a passkey with a new invitation link also loses the previous password.
+    // If a user adds a passkey with a new invitation link, the previous password stops working.
     const link = `/developer/join?token=${await invite(mine, id)}`;
     const browser = openBrowser(api);
     const page = (await browser.get(link)).text;

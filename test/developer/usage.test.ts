@@ -66,7 +66,7 @@ interface Added {
   peaks?: [number, number];
 }
 
-/** Inserts the usage of an API key in one hour. Adds the requests to the total of all keys. */
+/** Inserts the usage of an API key in one hour, and adds the requests to the total of all keys. */
 async function add(
   workspace: Workspace,
   { key, hoursAgo, endpoint, outcome = 'SUCCESSFUL', requests, milliseconds = 1, peaks = [0, 0] }: Added,

@@ -175,7 +175,8 @@ describe('the rate limits of a key', () => {
     await get('/me', 'reader');
     clock.now = 20_500;
     expect(Object.fromEntries(pickLimitHeaders((await get('/tickets', 'reader')).headers))).toEqual({
-      // If both windows have the same remaining quota, the headers describe the window of the endpoint group.
+      // If the global window and the group window have the same remaining quota, the x-ratelimit headers describe the
+      // group window.
       'x-ratelimit-limit': '2',
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '60',
