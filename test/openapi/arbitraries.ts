@@ -2,7 +2,7 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import fc, { type Arbitrary } from 'fast-check';
 import { follow } from './operations.ts';
 
-/** The ids of existing rows and valid cursors, by the name of the field or parameter that accepts them. */
+/** Valid cursors and the ids of existing rows, by the name of the field or parameter that accepts them. */
 export type KnownIds = Readonly<Record<string, readonly (number | string)[]>>;
 
 /** Generates values that match a schema of the OpenAPI document. Most generated ids are ids of existing rows. */

@@ -87,7 +87,9 @@ const uses = {
   `,
 };
 
-/** The client generators. Each one writes a client for an OpenAPI document to a folder. */
+/**
+ * The client generators. Each generator creates a client from an OpenAPI document and writes the client to a folder.
+ */
 const generators: Record<keyof typeof uses, (document: OpenApi, into: string) => Promise<unknown>> = {
   'hey-api': (document, into) =>
     createClient({

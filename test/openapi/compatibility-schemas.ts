@@ -50,8 +50,8 @@ function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[
 }
 
 /**
- * Returns true if the new schema adds the format `int64` to an integer. The change is compatible, because all integers
- * that JSON represents exactly fit into 64 bits.
+ * Returns true if the new schema adds the format `int64` to an integer. The change is compatible, because 64 bits are
+ * enough for every integer that JSON can represent exactly.
  */
 function isSpecifiedAsInt64(was: Schema, is: Schema): boolean {
   return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');

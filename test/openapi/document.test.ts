@@ -84,7 +84,7 @@ describe('the description of deliveries', () => {
   });
 });
 
-/** The linters. Each linter returns the rules that a document violates, with their locations. */
+/** The linters. Each linter returns the rules that a document violates, and the locations of the violations. */
 const linters = {
   async 'Redocly with recommended-strict'(document: OpenApi) {
     const config = await createConfig({ extends: ['recommended-strict'] });

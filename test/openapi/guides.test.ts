@@ -64,13 +64,15 @@ const programs: Record<Language, { command: string; args: string[]; extension: s
   python: { command: 'python3', args: [], extension: 'py' },
 };
 
-/** Replaces the path of the `itsm` command and the tenant in the code of a guide. */
+/** Replaces the tenant and the path of the `itsm` command in the code of a guide. */
 const inWorkspace = (code: string) =>
   code.replace('./itsm', itsm).replace('Acme Corporation', String(workspace.tenantId));
 
 interface Guide {
   blocks: { language: Language | 'json'; code: string }[];
-  /** Removes and returns the next code block of a language. A test must take all code blocks of its guide. */
+  /**
+   * Returns the next code block of a language and removes it from `blocks`. A test must take all blocks of its guide.
+   */
   take(language: Language | 'json'): string;
 }
 

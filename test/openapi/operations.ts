@@ -11,14 +11,14 @@ export const document = openApiDocument();
 /** The statuses that every operation can return (spec §7). */
 export const specifiedStatuses = [200, 201, 400, 401, 403, 404, 429, 500];
 
-/** A parameter with resolved references. */
+/** A parameter whose references are resolved. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
 }
 
-/** An operation of the OpenAPI document with its path. References in nested schemas are not resolved. */
+/** An operation of the OpenAPI document, and its path. References in nested schemas are not resolved. */
 export interface DocumentedOperation {
   id: string;
   method: string;
@@ -36,7 +36,7 @@ interface Content {
 
 interface DocumentedResponse {
   schema: Schema;
-  /** The names of the response examples. Error examples have error codes as names. */
+  /** The names of the response examples. The names of error examples are error codes. */
   examples: string[];
   headers: string[];
 }
@@ -73,7 +73,7 @@ function responsesOf({ responses }: Operation): DocumentedOperation['responses']
   );
 }
 
-/** Resolves a reference in an OpenAPI document. Returns a value that is not a reference unchanged. */
+/** Resolves a reference in an OpenAPI document. Returns all other values unchanged. */
 export function follow<Target = Schema>(value: unknown, into: OpenApi = document): Target {
   const { $ref } = value as { $ref?: string };
   if ($ref === undefined) return value as Target;

@@ -79,7 +79,7 @@ async function collectProblems(page: Page): Promise<string[]> {
     if (message.type() === 'error') problems.push(`console: ${message.text()}`);
   });
   await page.exposeFunction('reportViolation', (what: string) => {
-    // Ignores violations by eval, because a library in Scalar tries eval but works without it.
+    // Ignores violations that eval causes, because a library in Scalar tries to call eval but also works without eval.
     if (what !== 'script-src eval') problems.push(`forbidden: ${what}`);
   });
   await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>

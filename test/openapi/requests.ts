@@ -30,12 +30,15 @@ export function validRequests({ parameters, body }: DocumentedOperation, ids: Kn
     .chain((request) => fc.boolean().map((joined) => ({ ...request, query: request.query.flatMap(listed(joined)) })));
 }
 
-/** Omits `since` from a query with a `cursor`. The description of `since` excludes both, but JSON Schema can't. */
+/**
+ * Omits `since` from a query with a `cursor`. The description of `since` forbids this combination, but JSON Schema
+ * can't express the rule.
+ */
 function withoutExcluded({ since, ...query }: Record<string, unknown>): Record<string, unknown> {
   return since === undefined || query.cursor !== undefined ? query : { since, ...query };
 }
 
-/** Serializes a list for a URL query, either as repeated parameters or separated by commas. */
+/** Serializes a list for a URL query, either as repeated parameters or as one parameter with comma-separated values. */
 function listed(joined: boolean) {
   return ([name, value]: [string, unknown]): [string, unknown][] => {
     if (!Array.isArray(value)) return [[name, value]];

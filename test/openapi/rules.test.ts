@@ -15,7 +15,10 @@ const forms: [form: string, make: () => OpenApi][] = [
 // biome-ignore lint/suspicious/noExplicitAny: the tests know the structure
 type Part = any;
 
-/** Yields every object in the document with its path. Skips examples, because they contain data. */
+/**
+ * Yields every object in the document, and the path of the object. Skips examples, default values and enum values,
+ * because they are data.
+ */
 function* parts(value: unknown, at: string[] = []): Generator<[at: string[], part: Schema]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [at, value as Schema];
@@ -28,7 +31,8 @@ const namedAt = (section: string, at: string[]) => at.length === 3 && at[0] === 
 const isProperty = (at: string[]) => at.at(-2) === 'properties' && at.at(-3) !== 'properties';
 
 /**
- * Returns the description of a part of the document. If it has none, returns the description of the referenced schema.
+ * Returns the description of a part of the document. If the part has no description, returns the description of the
+ * schema that the part references.
  */
 function getDescription(part: Schema, document: OpenApi): unknown {
   const [named = part] = Array.isArray(part.allOf) ? (part.allOf as Schema[]) : [];

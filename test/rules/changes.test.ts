@@ -233,7 +233,7 @@ describe('since', () => {
     const ids: number[] = [];
     for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
     await expectChanges('/tickets/changes', undefined, ids);
-    // Spreads the changes over 20 days, one change per day. No transaction was open at the times of the changes.
+    // Spreads the changes over 20 days, one change per day, as if no other transaction had been open during a change.
     await sql.query(
       `UPDATE changes SET changed_at = now() - (20 - array_position($2::bigint[], id)) * interval '1 day',
          horizon = position
@@ -321,7 +321,7 @@ describe('a change feed when PostgreSQL', () => {
   const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
   const dayMicroseconds = 86_400_000_000n;
 
-  /** Ends all database sessions, like a restart of PostgreSQL. */
+  /** Ends all database sessions, as a restart of PostgreSQL does. */
   const endSessions = () =>
     sql.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -329,8 +329,8 @@ describe('a change feed when PostgreSQL', () => {
     );
 
   /**
-   * Simulates a restart of PostgreSQL after all previous writes. Returns the cursor as if the server had issued it
-   * before the restart.
+   * Simulates a restart of PostgreSQL after all previous writes. Converts the cursor into a cursor that the server
+   * could have issued before the restart.
    */
   async function startAgain(cursor: string): Promise<string> {
     await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
@@ -424,7 +424,8 @@ describe('a change feed when PostgreSQL', () => {
     const before = await workspace.createTicket();
     await expectChanges(path, undefined, [before.id]);
     const given = readCursor(followed(), (await walk(path)).cursor);
-    // Simulates that the database ran for a time on another server, which started later than the current server.
+    // Simulates that the database ran on another server for some time. The other server started later than the current
+    // one.
     await sql.query(
       `INSERT INTO change_epochs
        SELECT max(begins_at) + 1, max(started_at) + interval '1 hour', 1, max(position_offset) FROM change_epochs`,

@@ -47,7 +47,7 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$title', (endpoint) => {
-  /** Creates a row. Returns a function that sends a request to the row with a different value on each call. */
+  /** Creates a row. Returns a function that sends a request for the row, with a different value in each request. */
   async function createSender() {
     const sample = await endpoint.sample(workspace);
     let count = 0;
@@ -124,7 +124,7 @@ describe('the version of a webhook subscription', () => {
     const path = `/webhooks/${id}`;
     const { headers } = await workspace.call('GET', path);
     const known = { 'if-match': String(headers.etag) };
-    // The columns of a webhook that a worker updates after a delivery.
+    // The webhook columns that a worker updates after a delivery.
     const noted = [
       "last_success_at = '2026-11-20T10:00:00Z'",
       "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",
@@ -179,7 +179,7 @@ describe('the version of a ticket', () => {
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }),
       () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] }),
       () => workspace.createComment(id),
-      // Simulates a server of an earlier release without support for ticket versions.
+      // Simulates a server of an earlier release that doesn't support ticket versions.
       () => api.prisma.$executeRaw`UPDATE tickets SET title = 'VPN drops' WHERE id = ${id}`,
     ];
     for (const make of changes) {

@@ -16,7 +16,7 @@ let theirs: Workspace;
 let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
 const unknownId = 9007199254740991;
 
-/** The resource that each id field refers to. If a field is missing, the test for the field fails. */
+/** The resource that each id field refers to. If a field is missing here, the test for the field fails. */
 const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
   assignedToId: 'user',
@@ -155,7 +155,7 @@ const bulks = keyedEndpoints.flatMap((endpoint) => {
   return [{ ...endpoint, endpoint, fields: [...idFields(item), ...rowIds(item)] }];
 });
 
-/** If the items of a bulk request have an `id` field, returns the field. */
+/** Returns the `id` field if the items of a bulk request have one. Otherwise, returns an empty list. */
 function rowIds(item: unknown) {
   return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false }] : [];
 }

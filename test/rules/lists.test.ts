@@ -13,7 +13,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  */
 let api: Api;
 let workspace: Workspace;
-/** A database connection with the rights of a request. */
+/** A database connection with the database role and the tenant of a request. */
 let client: pg.Client;
 
 beforeAll(async () => {
@@ -95,7 +95,7 @@ function flattenPlan(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(flattenPlan)];
 }
 
-/** Fails if an SQL statement of the request filters by one of the columns without an index. */
+/** Fails if an SQL statement of the request filters by one of the columns but uses no index for the column. */
 async function expectIndexed(path: string, columns: string[]): Promise<void> {
   let filtering = 0;
   for (const { text, nodes } of await getPlans(path)) {
@@ -110,8 +110,8 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
 }
 
 /**
- * Returns the column filters of a list. For each filter, returns a query value with one existing value and a query
- * value with two existing values.
+ * Returns the column filters of a list, each with two query values. The first query value contains one existing value
+ * of the column, and the second query value contains two.
  */
 async function getFilters({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
   const { body } = await workspace.call('GET', `${path}?perPage=100`);
@@ -176,7 +176,8 @@ it('uses indexes for every combination of GET /tickets filters', async () => {
 it('uses indexes for ticket filters that have no stored totals', async () => {
   const { userId } = workspace;
   const columns: Record<string, string[]> = {
-    // All tickets have the same requester. PostgreSQL would not use an index for its id, so the test uses unknown ids.
+    // All tickets have the same requester. PostgreSQL would not use an index for the id of this requester, so the test
+    // uses unknown ids.
     'requesterId=999999': ['requester_id'],
     'requesterId=999998,999999': ['requester_id'],
     'parentId=1': ['parent_id'],

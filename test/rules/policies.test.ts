@@ -201,7 +201,7 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Requests can't read the hashes of API keys and invitations or the responses from private networks.
+    // Requests can read neither the hashes of API keys and invitations nor the responses from private networks.
     for (const [table, secret] of Object.entries({
       api_keys: 'hash',
       invitations: 'hash',
@@ -213,7 +213,7 @@ describe('the roles', () => {
     }
     const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
     expect(await listColumns('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
-    // Requests can use only the columns that they need to end a user's sessions.
+    // In the sessions table, requests can use only the columns that they need to end a user's sessions.
     expect(await listColumns('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
     expect(await listColumns('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
@@ -291,7 +291,7 @@ describe('a database without tenant isolation', () => {
   });
 });
 
-/** Returns the columns of a table that a role has a given right to. */
+/** Returns the columns of a table. Omits columns for which the role doesn't have the given right. */
 async function listColumns(role: string, table: string, right = 'SELECT'): Promise<string[]> {
   const columns = await rows(
     `SELECT column_name::text AS name FROM information_schema.column_privileges

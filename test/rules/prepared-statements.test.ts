@@ -5,8 +5,8 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * PostgreSQL keeps a named statement and its plans until the connection closes. Further requests must reuse the
- * existing statements with other values.
+ * PostgreSQL keeps a named statement and its plans until the connection closes. Requests with other values must reuse
+ * the existing statements.
  */
 let api: Api;
 let workspace: Workspace;
@@ -117,7 +117,7 @@ function pickFields(fields: unknown[][], i: number): object {
   return Object.fromEntries(fields.filter((_, which) => (chosen >> which) & 1));
 }
 
-/** Returns ids of users that don't exist. The server rejects the request after it looks up the users. */
+/** Returns unknown user ids. The server looks up the ids and then rejects the request. */
 const unknownIds = (count: number, from: number) => Array.from({ length: count }, (_, n) => 900_000_000 + from + n);
 
 async function send(from: number, to: number): Promise<void> {
@@ -129,8 +129,8 @@ async function send(from: number, to: number): Promise<void> {
 }
 
 /**
- * Returns the number of prepared statements and the number of bytes in use. Ignores allocated but unused memory,
- * because PostgreSQL allocates memory in blocks of growing size.
+ * Returns the number of prepared statements and the number of bytes of memory that a database session uses. Ignores
+ * allocated but unused memory, because PostgreSQL allocates memory in blocks of growing size.
  */
 async function measureMemory(): Promise<{ statements: number; bytes: number }> {
   const connection = await api.databases.requests.pool.connect();

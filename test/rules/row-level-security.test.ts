@@ -115,8 +115,8 @@ describe('without the condition of a raw statement', () => {
   });
 
   /**
-   * Returns the tenant and role of the database connection, and the number of tickets that it can read without a
-   * tenant.
+   * Returns the tenant and role of the database connection, and the number of tickets that the connection can read
+   * without a tenant.
    */
   async function readConnectionState() {
     const connection = await api.databases.requests.pool.connect();

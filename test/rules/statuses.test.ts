@@ -7,12 +7,12 @@ import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
- * Public endpoints return the statuses in the specification (spec §7). They return other statuses only for request
- * headers that the specification doesn't define (docs/decisions/errors.md).
+ * Public endpoints return the statuses in the specification (spec §7). If a request contains a header that the
+ * specification doesn't define, an endpoint can also return another status (docs/decisions/errors.md).
  */
 /** The response status while the server starts and can't run handlers yet. */
 const withoutHandler = 503;
-/** Statuses that are not in the specification, each with the request header that enables it. */
+/** Statuses that are not in the specification, each with the request header that can cause it. */
 const conditionalStatuses: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
 
 let api: Api;

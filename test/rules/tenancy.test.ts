@@ -174,8 +174,8 @@ describe('PostgreSQL', () => {
       WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'change_epochs', 'server_runs', 'sign_in_failures',
         'used_challenges', '_prisma_migrations')
         AND a.attname <> 'tenant_id' ORDER BY 1`;
-    // Three indexes are exceptions. A lookup by API key hash or email doesn't know the tenant yet. Each word in the
-    // text index starts with the tenant id.
+    // Two of the exceptions are indexes for lookups by API key hash and by email, which don't know the tenant yet. The
+    // third exception is the text index, in which each word starts with the tenant id.
     expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key', 'texts_document_idx', 'users_email_idx']);
     const keys = await prisma.$queryRaw<{ name: string }[]>`
       SELECT conname AS name FROM pg_constraint

@@ -40,7 +40,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Runs `work` while it locks the row that the tenant needs to create a ticket. */
+/** Locks the row that the tenant needs to create a ticket, and runs `work` while the row is locked. */
 async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
   await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -52,8 +52,7 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
 }
 
 /**
- * Runs `work` while it locks tables against reads. Releases the locks when `work` resolves. Waiting requests then
- * continue.
+ * Locks tables against reads, and runs `work` while the tables are locked. Waiting requests continue when `work` ends.
  */
 async function whileLocked<Result>(tables: string, work: () => Promise<Result>): Promise<Result> {
   await lock.query('BEGIN');
@@ -306,7 +305,7 @@ it("keeps a tenant's cached API keys when another tenant's keys change", async (
 it("returns 429 while a tenant's clients have too many unread response bytes", async () => {
   const slow = await createWorkspace(api);
   for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  // The responses are larger than the socket buffers of the client and the server together.
+  // The responses are larger than the socket buffers of the client and the server combined.
   const client = await requestUnread(api, slow, 6);
 
   const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;

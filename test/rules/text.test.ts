@@ -20,7 +20,7 @@ const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]
   .map((unit) => String.fromCharCode(unit))
   .filter((character) => !'\t\n\r'.includes(character));
 
-/** A text with at most 65,535 characters but more than 65,535 bytes, because one character has two bytes. */
+/** A text with 65,535 characters but 65,536 bytes, because one character has two bytes in UTF-8. */
 const longInBytes = `${'x'.repeat(65_533)}ä\n`;
 
 function range(first: number, last: number): number[] {

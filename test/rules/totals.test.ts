@@ -19,7 +19,8 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /**
- * Creates tickets of many kinds in another tenant. A query without a tenant filter would return and count the tickets.
+ * Creates tickets of many kinds in another tenant. A query without a tenant filter would return and count these
+ * tickets.
  */
 async function addOtherTenantTickets(): Promise<void> {
   const other = await createWorkspace(api);
@@ -178,7 +179,7 @@ describe('writes that would make the totals wrong', () => {
   );
 });
 
-/** Returns every combination of one choice per name. */
+/** Returns all combinations of the choices. Each combination contains one choice for each name. */
 function combineChoices<Name extends string, Choice>(choices: Record<Name, Choice[]>): Record<Name, Choice>[] {
   const names = Object.keys(choices) as Name[];
   return names.reduce<Record<Name, Choice>[]>(

@@ -26,7 +26,7 @@ const byStatement = (status: string) =>
     text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id',
     values: [db.$tenantId, ticketId, status],
   });
-/** Inserts 9,000 rows. Prisma splits the insert into several statements, which it runs in its own transaction. */
+/** Inserts 9,000 rows. Prisma splits the insert into several statements and runs them in a separate transaction. */
 const insertInBatches = async () => {
   const row = { projectId: BigInt(projectId), title: 'x' };
   await db.task.createMany({ data: Array.from({ length: 9000 }, () => row) });

@@ -26,7 +26,7 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   return page;
 }
 
-/** Some elements are visible only in one window width or theme, so the tests cover each width and theme once. */
+/** Some elements are visible only at one window width or in one theme, so the tests cover each width and theme once. */
 const looks = [
   { colorScheme: 'light', viewport: wide },
   { colorScheme: 'dark', viewport: phone },

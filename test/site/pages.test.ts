@@ -23,8 +23,8 @@ const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].
 const anchorsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
 
 /**
- * Follows all links from the first page and returns the pages that it finds. Ignores links in the API reference,
- * because a script renders them.
+ * Returns all pages that links from the first page reach, directly or through other pages. Ignores links in the API
+ * reference, because a script renders these links.
  */
 async function walk(): Promise<Map<string, { headers: Record<string, string>; text: string }>> {
   const found = new Map<string, Awaited<ReturnType<typeof get>>>();

@@ -49,7 +49,10 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** Copies files like Docker's COPY instruction. If the destination ends with a slash, the files keep their names. */
+/**
+ * Copies files in the same way as Docker's COPY instruction. If the destination ends with a slash, the files keep their
+ * names.
+ */
 async function copy(text: string): Promise<void> {
   const names = text.split(' ');
   if (names[0]?.startsWith('--from')) return;

@@ -30,7 +30,7 @@ it('loses no acknowledged ticket or event if the API, worker and PostgreSQL are 
       if (response?.status === 201) acknowledged.push(((await response.json()) as { data: Ticket }).data.id);
       else await sleep(50);
     };
-    /** Creates tickets until the API has acknowledged 40 more. Calls `kill` after the first 20. */
+    /** Creates tickets until the API has acknowledged 40 more tickets. Calls `kill` after the first 20 tickets. */
     const createWhile = async (kill: () => unknown) => {
       const from = acknowledged.length;
       let killing: unknown;

@@ -153,7 +153,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       const kill = await migrateInProcess(folder);
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
       const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
-      // When the invalid index exists, CREATE INDEX CONCURRENTLY waits for the older transaction.
+      // As soon as the invalid index exists, CREATE INDEX CONCURRENTLY waits for the older transaction.
       await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 10_000 });
       kill();
       await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
@@ -212,8 +212,8 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await withLaterMigration(sql, async (folder) => {
         const migrating = migrateDatabase(url, { folder, maxWaitMs: 500 });
         await waiting('ALTER TABLE "users"%');
-        // ALTER TABLE fails at least once, because its lock timeout is 200 ms. The total wait stays below the maximum,
-        // because it excludes the duration of `pg_sleep`.
+        // ALTER TABLE fails at least once, because its lock timeout is 200 ms. The duration of `pg_sleep` doesn't count
+        // as wait time, so the total wait time stays below the maximum.
         await sleep(300);
         await older.query('COMMIT');
         expect(await migrating).toEqual([LATER]);
@@ -311,7 +311,7 @@ async function migrateInProcess(folder: string): Promise<() => void> {
   return () => child.kill('SIGKILL');
 }
 
-/** Returns the process IDs of migration sessions if their current or last statement matches `like`. */
+/** Returns the process IDs of the migration sessions whose current or last statement matches `like`. */
 async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
   return query(
     url,

@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const urlOf = (database: string) => withDatabase(server.url, database);
 
-/** Creates a database role that can log in. Returns the URL of the first database with the credentials of the role. */
+/** Creates a database role that can log in. Returns a URL with the role's credentials for the first database. */
 async function urlAs(role: string, attributes = ''): Promise<string> {
   await execute(server.url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${attributes}`);
   const url = new URL(urlOf('first'));

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 /** Tests the shutdown and the exit code of a process without a server. start.test.ts and stop.test.ts test a server. */
 const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', import.meta.url).href);
 
-/** Spawns a process with a shutdown that takes `stopMs` milliseconds. */
+/** Spawns a process whose shutdown takes `stopMs` milliseconds. */
 function spawnStoppable(stopMs: number) {
   const script = `
     import { setTimeout as sleep } from 'node:timers/promises';

@@ -92,7 +92,8 @@ describe('start', () => {
     await first.ready;
     first.process.kill('SIGINT');
     await first.exited;
-    // PostgreSQL counts every file in the folder of the database. The file is sparse, so it uses no disk space.
+    // The size of a database includes every file in its folder. The file of the test is sparse, so it uses no disk
+    // space.
     const databases = join(DATA_DIR, 'postgres/base');
     const newest = Math.max(...(await readdir(databases)).map(Number).filter(Number.isInteger));
     const file = join(databases, `${newest}/999999`);

@@ -110,7 +110,7 @@ describe('claimDue', () => {
     expect([closed, halfOpen, idle].map(probes)).toEqual([[false, false], [true], []]);
     expect(Number((await halfOpen.row()).openUntil) - Number(before.openUntil)).toBeGreaterThanOrEqual(60_000 + lease);
     expect(await halfOpen.claim()).toEqual([]);
-    // If no delivery is due, there is no probe. Claiming must then not change the circuit.
+    // If no delivery is due, claiming returns no probe and must not change the circuit.
     expect(await idle.row()).toEqual(idleBefore);
   });
 
@@ -179,7 +179,7 @@ describe('recordResults', () => {
       expect(rows.get(delivery.id)).toMatchObject({ state, claim: null, settledAt, history });
       if (nextAttemptAt !== null) expect(rows.get(delivery.id)).toMatchObject({ nextAttemptAt });
     }
-    // The function records the results in order: one success and then three failures.
+    // `recordResults` records the results in order: one success and then three failures.
     expect(await test.row()).toMatchObject({ failures: 3, lastSuccessAt: settled[0]?.settledAt, pausedAt: null });
   });
 

@@ -106,8 +106,8 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
 
 describe('paused subscription', () => {
   /**
-   * Checks that the subscription is paused. While its events wait, the worker sends one probe per hour. A successful
-   * probe resumes the deliveries.
+   * Checks that the subscription is paused, that the worker sends one probe per hour while events wait, and that a
+   * successful probe resumes the deliveries.
    */
   async function expectPaused(test: Started, pausedReason: string): Promise<void> {
     const { settled, id, endpoint, requestsAfter, health } = test;

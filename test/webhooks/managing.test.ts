@@ -109,7 +109,7 @@ describe('PATCH /webhooks/:id', () => {
     });
     const other = await receive();
     expect(await patched(id, { url: other.url })).toMatchObject({ pausedAt: null, pausedReason: null });
-    // The worker sends the next attempt at the time in the retry schedule.
+    // The worker makes the next attempt at the time that the retry schedule specifies.
     await sender.advance(10_000);
     expect(await titlesOf(other, 1)).toEqual(['waits']);
     expect(receiver.received).toHaveLength(1);

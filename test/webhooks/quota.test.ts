@@ -5,7 +5,8 @@ import { eventually } from '../support/receiver.ts';
 import { start, useSender } from '../support/sending.ts';
 
 /*
- * Tests the limit for pending deliveries per workspace. Workers stop the subscription with the most pending deliveries.
+ * Tests the limit for pending deliveries per workspace. If a workspace reaches the limit, workers stop the subscription
+ * with the most pending deliveries.
  */
 useSender();
 
@@ -28,7 +29,7 @@ async function startTwo() {
     other,
     warnings,
     read,
-    /** Checks the number of pending deliveries like a worker, without waiting for the interval between two checks. */
+    /** Checks the number of pending deliveries as a worker does, but without waiting for the time of the next check. */
     async count() {
       await test.age(10_000);
       await enforceQuota({ prisma: test.api.databases.system.prisma, logger, maxPendingDeliveries: limit });

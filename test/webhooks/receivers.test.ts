@@ -20,7 +20,7 @@ const day = 24 * 60 * 60 * second;
 
 let sender: Sender;
 let folder: string;
-/** The receiver that redirects point to. The receiver must never get a request. */
+/** The target of all redirects. This receiver must never get a request. */
 let canary: Receiver;
 /** A server that accepts connections and never sends a byte. */
 let silent: Server;
@@ -115,7 +115,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
     duration[1] + 8 * second,
   );
 
-  // All changes have the time when the server recorded the result.
+  // All rows that the result changes contain the time when the server recorded the result.
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
   const at = (delivered ? row.lastSuccessAt : row.lastFailureAt) as Date;
   const [attempt] = delivery.history;
@@ -307,7 +307,8 @@ describe.concurrent('response body of a receiver', () => {
     const expected = { delivered: true, status: 200, answer: 'x'.repeat(4096) };
     await expectAttempt(receiver.url, { ...expected, duration: [0, 2 * second] });
     await eventually(() => expect(closedAfter).toBeLessThan(2 * second));
-    // The sockets of the receiver and the worker buffer the bytes beyond 16 KiB.
+    // The receiver can write more than 16 KiB, because the sockets of the receiver and the worker buffer the other
+    // bytes.
     expect(written).toBeLessThan(16 * 1024 ** 2);
   });
 
@@ -317,7 +318,7 @@ describe.concurrent('response body of a receiver', () => {
   });
 });
 
-/** Writes `head` to the socket and then writes `piece` repeatedly without end. Adds the socket to `connections`. */
+/** Writes `head` to the socket, and then writes `piece` again and again. Adds the socket to `connections`. */
 const flood =
   (head: string, piece: string, connections: Socket[]): Respond =>
   (_, { socket }) => {
@@ -366,7 +367,8 @@ describe.concurrent('endless response', () => {
       const answer = kept instanceof RegExp ? expect.stringMatching(kept) : kept;
       await expectOf(flood(head, piece, connections), { ...expected, answer });
       await eventually(() => expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]), 2 * second);
-      // The sockets of the receiver and the worker buffer the bytes beyond the limit.
+      // The receiver can write more than the limit, because the sockets of the receiver and the worker buffer the other
+      // bytes.
       expect(connections[0]?.bytesWritten).toBeLessThan(16 * 1024 ** 2);
     },
   );

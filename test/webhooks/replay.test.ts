@@ -119,7 +119,7 @@ const longAgo = '2026-11-20T10:00:00Z';
 const countUnderWay = () => sender.api.prisma.webhookReplay.count({ where: { finishedAt: null } });
 
 describe('POST /webhooks/:id/replay', () => {
-  /** Runs replays like a worker until all replays are completed. Returns the number of batches. */
+  /** Runs replays as a worker does, until all replays are completed. Returns the number of batches. */
   async function workOff(): Promise<number> {
     for (let steps = 0; ; steps++) if ((await replaySome(sender.api.prisma)) === undefined) return steps;
   }

@@ -86,7 +86,7 @@ const special = [
   '240.0.0.1',
   '255.255.255.255',
   '0xffffffff',
-  // IPv4 addresses in IPv6 addresses: mapped, translated, compatible, NAT64, 6to4 and Teredo.
+  // IPv6 addresses that contain IPv4 addresses: mapped, translated, compatible, NAT64, 6to4 and Teredo.
   '[::ffff:10.0.0.1]',
   '[::ffff:a9fe:a9fe]',
   '[::ffff:0:127.0.0.1]',
