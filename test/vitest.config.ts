@@ -9,11 +9,11 @@ export default defineConfig({
     globalSetup: ['./support/global-setup.ts'],
     reporters: ['default', ['./support/plain-summary.ts', { budgetSeconds: 300 }]],
     pool: 'forks',
-    // Each worker runs all its test files in one process, and loads the server only once. Test files must not keep
-    // state in modules.
+    // Each worker runs all its test files in one process, and loads the server only once. Therefore, test files must
+    // not keep state in modules.
     isolate: false,
-    // One worker more than cores: many tests wait for timers and other processes. With two workers on two cores, the
-    // tests took 20 % longer.
+    // Starts one more worker than the machine has cores, because many tests wait for timers and other processes. With
+    // two workers on two cores, the tests took 20 % longer.
     maxWorkers: Math.min(availableParallelism() + 1, 6),
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -20,8 +20,8 @@ describe('concurrent client calls', () => {
         const result = await createConcurrently(baseUrl, workspace.key, { ...options, windowSeconds: 1 });
         expect(result).toMatchObject({ created: options.clients * options.creates, rejected: {} });
         expect(result.rejectedRequests).toBeLessThanOrEqual(options.clients === 1 ? 5 : 40);
-        // A single client logs one line. Clients that share an API key can wait several times, and log a line each
-        // time.
+        // A single client logs one line. If several clients share an API key, each client can wait several times, and
+        // logs a line for each wait.
         expect(result.lines.length).toBeLessThanOrEqual(options.clients === 1 ? 1 : 6);
       } finally {
         await limited.close();

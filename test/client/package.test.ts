@@ -192,7 +192,7 @@ describe('installed client package', () => {
     expect(await synced()).toMatch(/^(\d+) changed, \1 in all\n$/);
     await workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' });
     const copy = async () => JSON.parse(await readFile(join(project, 'tickets.json'), 'utf8')).tickets;
-    // Transactions in other databases of the PostgreSQL server can delay the newest changes.
+    // Transactions in other databases of the PostgreSQL server can delay the newest changes, so the test retries.
     const priority = async () => {
       expect(await synced()).toMatch(/^[01] changed, \d+ in all\n$/);
       return (await copy())[id]?.priority;

@@ -72,7 +72,7 @@ describe.each(samples)('sync program of $source', ({ source, file, read }) => {
         expect(status, (await errors).join('')).toBe(0);
         return read(await readFile(join(folder, file), 'utf8')).length;
       };
-      // Transactions in other databases of the PostgreSQL server can delay the newest changes.
+      // Transactions in other databases of the PostgreSQL server can delay the newest changes, so the test retries.
       await expect.poll(finish, { timeout: 40_000 }).toBe(count);
       await expect(access(join(folder, `${file}.part`))).rejects.toThrow('ENOENT');
     } finally {
@@ -100,7 +100,7 @@ function run(program: string, folder: string) {
   });
 }
 
-/** Yields the name of each file that changes in a folder, until the program exits. */
+/** Yields the name of each changed file in a folder. Ends when the program exits. */
 async function* namesWritten(folder: string, program: ReturnType<typeof run>): AsyncGenerator<string> {
   const ended = new AbortController();
   program.once('exit', () => ended.abort());

@@ -231,7 +231,10 @@ export function describeEvent(event: WebhookEvent): string {
   }
 }
 
-/** Checks that known fields in `changes` have types, and that other fields have unknown values. */
+/**
+ * Checks that the values of known fields in `changes` have specific types, and that all other values have the type
+ * `unknown`.
+ */
 export function describeChanges({ changes }: EventOf<'ticket.updated'>): string {
   const before: number | null | undefined = changes.assigneeId?.from;
   const status: client.Open<client.TicketStatus> | undefined = changes.status?.to;

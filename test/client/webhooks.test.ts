@@ -180,7 +180,7 @@ describe('unwrap', () => {
       { ...signatureHeaders('other', delivery), 'webhook-signature': 'v1,AAAA v1,BBBB' },
       [secret, encodedSecret],
     );
-    // The two secrets result in three keys. unwrap verifies each of the two signatures with each key.
+    // unwrap derives three keys from the two secrets, and verifies each of the two signatures with each key.
     expect(verify).toHaveBeenCalledTimes(6);
     verify.mockRestore();
   });

@@ -15,7 +15,7 @@ export interface Cost {
   toolTokens: number;
 }
 
-/** A simulated agent. It sees only the tools that its API key allows and the results of its own calls. */
+/** A simulated agent. It sees only the results of its own calls, and the tools that its API key allows. */
 export interface Agent {
   tools: string[];
   cost: Cost;
@@ -68,7 +68,7 @@ export function numbersIn(result: ToolResult): string[] {
   return rowsIn(result).map(({ ticketNumber }) => String(ticketNumber));
 }
 
-/** Finds the first row that contains a text in the result of an MCP list tool, and returns the id in that row. */
+/** Returns the id in the first row with the given text. The row is part of the result of an MCP list tool. */
 export function idOfRow(result: ToolResult, words: string): unknown {
   return rowsIn(result).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
 }

@@ -36,7 +36,7 @@ const maxAdditionalMs = 5;
 
 /**
  * Measures the latency of MCP tool calls and of the equivalent API requests on an otherwise idle server. Each round
- * measures the tool calls and the API requests.
+ * measures both.
  */
 export async function benchAgents(
   options: AgentsOptions,

@@ -19,7 +19,7 @@ import { fillUsage } from './usage.ts';
 export interface AreaResult {
   tickets: number;
   deliveries: number;
-  /** The response time of each page in milliseconds, measured without a network, and the response size in bytes. */
+  /** For each page, the response time in milliseconds (measured without a network) and the response size in bytes. */
   pages: Record<string, Percentiles & { bytes: number }>;
 }
 
@@ -42,10 +42,10 @@ const assets = 20_000;
 const projects = 500;
 
 /**
- * Measures the latency of the developer area's pages for an administrator of a large workspace. The workspace has
- * assets, projects, a week of usage by a hundred API keys, and 30 days of deliveries to 50 webhooks. Half of the loaded
- * tickets are in this workspace. Two event types are frequent, and one is rare. Half of the deliveries of the most
- * frequent type are exhausted. Requests every page, and the delivery list with every filter.
+ * Measures the latency of the developer area's pages for an administrator of a large workspace. Requests every page,
+ * and the delivery list with every filter. The workspace has half of the loaded tickets, as well as assets, projects, a
+ * week of usage by a hundred API keys, and 30 days of deliveries to 50 webhooks. Two of the event types are frequent,
+ * and one is rare. Half of the deliveries of the most frequent type are exhausted.
  */
 export async function benchArea(options: AreaOptions): Promise<{ table: string; result: AreaResult }> {
   const { dataDir, tickets, deliveries, rounds, onProgress } = options;
@@ -155,7 +155,7 @@ function pathsFor(webhook: number): string[] {
   return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
 }
 
-/** Returns the paths of all lists except the delivery list, and one path for each other kind of page. */
+/** Returns the paths of the pages that don't show webhooks or deliveries. */
 function otherPaths(ticketIds: number[]): string[] {
   return [
     ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],

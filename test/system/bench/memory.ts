@@ -22,7 +22,10 @@ interface MemoryOptions {
   onProgress: (text: string) => void;
 }
 
-/** Measures the memory of the API after ten thousand and after a million requests, and the start time of the server. */
+/**
+ * Measures the memory of the API after ten thousand and after a million requests, and how long the server takes to
+ * start.
+ */
 export async function benchMemory(options: MemoryOptions): Promise<{ table: string; result: MemoryResult }> {
   const result = { ...(await measureGrowth(options)), startMs: await measureStart(options.dataDir) };
   const { afterTenThousandMb, afterAMillionMb, startMs } = result;

@@ -53,7 +53,8 @@ const batchLoaded = 200_000;
 const writers = 8;
 
 /**
- * Fills a table with responses. Then deletes the expired responses while it stores new responses at a constant rate.
+ * Fills a table with responses. Then deletes the expired responses, and concurrently stores new responses at a constant
+ * rate.
  */
 export async function benchRetention(options: RetentionOptions): Promise<{ table: string; result: RetentionResult }> {
   const { dataDir, keys, perSecond, onProgress } = options;

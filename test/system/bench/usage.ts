@@ -80,7 +80,7 @@ async function measureRequests(url: string, { rounds, seconds, onProgress }: Usa
   for (const server of [counted, uncounted]) await cpuPerRequest(server, 10);
   const taken: { counted: number; uncounted: number }[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Every other round measures the server without usage recording first.
+    // Every other round starts with the server that doesn't record usage.
     const first = round % 2 === 0 ? await cpuPerRequest(counted, seconds) : undefined;
     const off = await cpuPerRequest(uncounted, seconds);
     const on = first ?? (await cpuPerRequest(counted, seconds));

@@ -16,7 +16,7 @@ export interface WriteCost {
   rowsPerSecond: number;
   /** The CPU time of the API process and PostgreSQL per ticket, in microseconds. */
   cpuUs: number;
-  /** The median ratio of the rows per second to the rows per second of the method `than` in the same round. */
+  /** The rows per second divided by those of the method `than` in the same round. The median of all rounds. */
   ratio: number;
 }
 
@@ -36,7 +36,7 @@ const perBulk = 100;
 /** A method of writing tickets: a request, and the number of tickets that the request writes. */
 interface Way {
   way: string;
-  /** The name of the method that the ratio compares with. */
+  /** The name of the method to compare with. */
   than: string;
   rows: number;
   ask(place: number): { method: string; path: string; body: object; headers?: Record<string, string> };
@@ -46,8 +46,8 @@ const ticket = { title: 'VPN drops', description: 'Every ten minutes.', type: 'I
 const several = <Item>(make: (index: number) => Item) => Array.from({ length: perBulk }, (_, index) => make(index));
 
 /**
- * Returns the methods that update tickets. Each update changes a different ticket, because concurrent updates of one
- * ticket wait for each other. Full-text search covers the title, but not the resolution.
+ * Returns the methods that update the title or the resolution of tickets. Full-text search covers only the title. Each
+ * update changes a different ticket, because concurrent updates of one ticket wait for each other.
  */
 function patchesOf({ ticketIds }: Data, field: 'resolution' | 'title'): Way[] {
   const change = (place: number) => ({ id: ticketIds[place % ticketIds.length], [field]: `Cable, ${randomUUID()}` });
@@ -88,8 +88,8 @@ function waysFor(data: Data): Way[] {
 }
 
 /**
- * Measures all methods of writing tickets in each round: single requests, requests with idempotency keys, and bulk
- * requests.
+ * Measures all methods of writing tickets: single requests, requests with idempotency keys, and bulk requests. Each
+ * round measures every method.
  */
 export async function benchWrites(options: WritesOptions): Promise<{ table: string; result: WriteCost[] }> {
   const { dataDir, tickets, onProgress } = options;

@@ -59,8 +59,8 @@ interface Writing {
 
 /**
  * A client follows a workspace's tickets with `GET /tickets/changes`. At the same time, eight writers change tickets
- * with SQL and through the API, and the test kills the API and PostgreSQL. The SQL transactions have random lengths. At
- * the end, the test compares the client's copy with the table.
+ * through the API and with SQL transactions of random length, and the test kills the API and PostgreSQL. At the end,
+ * the test compares the client's copy with the table.
  */
 export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -250,8 +250,8 @@ interface Killing {
 }
 
 /**
- * Kills the API, one PostgreSQL backend and the PostgreSQL server in turn. Waits until the API is ready again. Returns
- * the number of kills.
+ * Kills the API, one PostgreSQL backend and the PostgreSQL server in turn. After the last kill, waits until the API is
+ * ready and returns the number of kills.
  */
 async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
   let kills = 0;

@@ -166,8 +166,8 @@ interface Moments {
 
 async function testFailover({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
-  // Waits until each client has read another page of the change feed, so its cursor comes from the server that will
-  // stop.
+  // Waits until each client has read another page of the change feed, so that the client's cursor comes from the server
+  // that will stop.
   const pages = walkers.map(({ seen }) => seen.pages);
   while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
   const lostAt = Date.now();
@@ -186,14 +186,15 @@ async function testFailover({ pair, probe, walkers }: System, loss: Loss, option
 
 const isGood = ({ status = 500 }: ProbedRequest) => status < 300;
 
-/** Computes the results of a failover from the requests between this failover and the next one. */
+/** Computes the results of a failover from the requests between its start and the start of the next failover. */
 function measure(moments: Moments, all: ProbedRequest[], next?: Moments): Failover {
   const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
   const requests = all.filter(({ at, respondedAt }) => at >= goneAt && respondedAt < until);
   const good = requests.filter(isGood);
   const failed = requests.filter((each) => !isGood(each));
-  // If the standby fails, reads succeed during the whole failover, so the difference can be negative.
+  // If the standby fails, reads succeed during the whole failover. The first successful read can then precede
+  // `promotedAt`.
   const first = (isWrite: boolean) =>
     Math.max(
       0,

@@ -180,7 +180,7 @@ async function killAtRandom(system: System, options: FaultOptions, kills: Kill[]
     const kill: Kill = { victim, at: Date.now() };
     kills.push(kill);
     if (victim !== 'postgres') continue;
-    // If PostgreSQL was killed during its start, the restart is already in progress.
+    // If the kill interrupted a restart of PostgreSQL, this restart is still in progress.
     restarting ??= postgres.start().finally(() => {
       restarting = undefined;
     });

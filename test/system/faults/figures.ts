@@ -136,7 +136,7 @@ function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ti
   );
 }
 
-/** Groups events by ticket if they change the comment count. Groups the types of all other events by ticket title. */
+/** Groups events with a changed comment count by ticket id, and the types of all other events by ticket title. */
 function groupEvents(events: TicketEvent[]) {
   const comments = Map.groupBy(
     events.filter(({ changes }) => changes?.commentCount !== undefined),
@@ -182,7 +182,7 @@ export function formatFigures(figures: Figures): string {
 ${[...lost, ...createdTwice, ...falseDeliveries, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
-/** Tolerances in milliseconds, for the arrival of a request and for storing its result. */
+/** The maximum times for the arrival of a webhook request and for storing its result, in milliseconds. */
 const onItsWay = 500;
 const beingSettled = 1000;
 

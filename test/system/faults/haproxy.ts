@@ -15,9 +15,9 @@ const programs = ['haproxy'];
 export const hasHaproxy = (subject: string) => canTest(subject, programs);
 
 export interface Haproxy {
-  /** The HAProxy URL with the configuration for operators (deploy/haproxy.cfg). */
+  /** The URL at which HAProxy uses the configuration for operators (deploy/haproxy.cfg). */
   deployed: string;
-  /** The HAProxy URL with a configuration without retries (plain-balancer.cfg). */
+  /** The URL at which HAProxy uses a configuration without retries (plain-balancer.cfg). */
   plain: string;
   stop(): Promise<void>;
 }

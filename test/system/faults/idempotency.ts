@@ -32,7 +32,7 @@ export interface IdempotencyReport {
   missing: string[];
   /** Tickets that exist more than once or have more than one created event. */
   repeated: string[];
-  /** The tables and totals with counts that don't match the number of tickets. */
+  /** The tables and totals whose counts don't match the number of tickets. */
   miscounted: string[];
   /** Other unexpected responses. */
   unexpected: string[];
@@ -111,8 +111,8 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
   async function make(numbers: number[]): Promise<void> {
     for (;;) {
       counts.attempts++;
-      // Drops half of the connections at a random time during the request or the response. The time depends on the
-      // duration of the last successful request.
+      // Half of the requests get a random timeout of up to 1.5 times the duration of the last successful request. The
+      // timeout drops the connection during the request or the response.
       const timeoutMs = Math.random() < 0.5 ? Math.ceil(Math.random() * 1.5 * lastTookMs) : requestTimeoutMs;
       const sentAt = performance.now();
       const response = await send(numbers, timeoutMs).catch((error: Error) => error.name);
@@ -169,8 +169,8 @@ interface Killing extends Pick<IdempotencyOptions, 'kills' | 'onProgress'> {
 }
 
 /**
- * Alternately kills and restarts the API and PostgreSQL at random times. Waits until all tickets are created, and
- * returns the number of kills.
+ * Kills the API and PostgreSQL alternately, at random times, and restarts them. Waits until all tickets are created,
+ * and returns the number of kills.
  */
 async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Killing): Promise<number> {
   let isOver = false;

@@ -140,8 +140,9 @@ async function kindOf(client: pg.Client): Promise<'primary' | 'standby'> {
 }
 
 /**
- * Serves the health check of a PostgreSQL server, like Patroni's REST API. Responds with 200 if the server runs and is
- * the leader, and with 503 otherwise. For a frozen server, the health check doesn't respond in time. Returns the port.
+ * Serves the health check of a PostgreSQL server, like Patroni's REST API. Responds with 200 if PostgreSQL runs and is
+ * the leader, and with 503 otherwise. If PostgreSQL is frozen, the health check doesn't respond in time. Returns the
+ * port of the health check.
  */
 async function serveStatus(
   member: Member,

@@ -62,7 +62,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
       }, Math.random() * slowest);
     });
   });
-  // If the receiver closed an idle connection, an attempt that reuses the connection would fail.
+  // Keeps idle connections open, because an attempt that reuses a closed connection would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

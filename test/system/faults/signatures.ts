@@ -11,8 +11,8 @@ interface Signed {
 }
 
 /**
- * Returns true if a request is signed with a secret of its subscription and with the secret before it. Ignores secrets
- * that were replaced before the attempt began.
+ * Returns true if a request is signed with a secret that was not replaced before the attempt began. If this secret
+ * replaced an older one, the request must also be signed with the older secret.
  */
 export function isSigned({ headers, body, at }: Signed, secrets: Secret[]): boolean {
   const oldest = Math.max(

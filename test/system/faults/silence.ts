@@ -127,7 +127,7 @@ async function startSystem({ statementTimeoutMs, perSecond }: SilenceOptions, st
     ...env,
     DATABASE_URL: proxy.url,
     STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
-    // Keeps the default ratio of the maximum wait to the statement timeout.
+    // As in the default settings, the maximum wait is half of the statement timeout.
     TENANT_CONCURRENCY_WAIT_MS: String(statementTimeoutMs / 2),
   };
   const api = spawn({ ...throughProxy, ROLES: 'api' }, stops);

@@ -72,8 +72,8 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, timeoutMs }:
     const workspace = workspaces[place] as Workspace;
     const known = tickets.get(workspace) ?? [];
     const id = known[Math.floor(Math.random() * known.length)];
-    // In a workspace without tickets, the first request creates a ticket. The offset prevents simultaneous identical
-    // requests in different workspaces.
+    // In a workspace without tickets, the first request creates a ticket. In other workspaces, the offset `place`
+    // prevents identical requests at the same time.
     const turn = id === undefined ? 0 : (place + Math.floor(count / workspaces.length)) % requests.length;
     const title = `change ${count}`;
     const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);

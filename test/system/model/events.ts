@@ -37,7 +37,7 @@ interface Version {
   at: number;
 }
 
-/** A version of a subscription that may have existed. A request without a response would have produced this version. */
+/** A version of a subscription that exists only if a request without a response took effect. */
 type Doubt = Pick<Version, 'begin' | 'end' | 'row'>;
 
 interface Noted {
@@ -199,7 +199,7 @@ function during(versions: readonly Version[], begin: number, end: number): (Subs
   return (versions[0]?.end ?? 0) > begin ? [undefined, ...rows] : rows;
 }
 
-/** How long deliveries can still use a replaced secret after the response to the change, in milliseconds. */
+/** How long deliveries can still use the old secret after it was replaced, in milliseconds. */
 const onItsWay = 20_000;
 
 function isSigned(

@@ -31,12 +31,12 @@ export interface Placed<State> {
 const maxTries = 200_000;
 
 /**
- * Finds an order of the steps that explains all responses (Wing and Gong 1993). If a client sent a request after the
- * response to an earlier request, the order keeps their sequence. Returns undefined if no order exists, or after
+ * Finds an order of the steps that explains all responses (Wing and Gong 1993). If a request was sent after the
+ * response to another request, its step comes after the other step. Returns undefined if no such order exists, or after
  * `maxTries` dead ends.
  *
- * Most steps without a response didn't take effect, so the search first tries orders without these steps. Then it tries
- * orders with one of these steps, and so on.
+ * Most steps without a response didn't take effect. The search therefore first tries orders that contain none of them,
+ * then orders that contain one of them, and so on.
  */
 export function linearize<State>(
   initial: State | undefined,
@@ -85,7 +85,7 @@ function place<State>(
   for (const step of rest) {
     if (step.begin > first || (!step.isCertain && happened === 0)) continue;
     const next = step.after(state);
-    // Skips steps that contradict the model. Also skips steps without a response that don't change the row, because
+    // Skips steps that contradict the model. Also skips steps that got no response and don't change the row, because
     // their outcome doesn't matter.
     if (next === undefined || (!step.isCertain && next === state)) continue;
     const others = place(

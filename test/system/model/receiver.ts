@@ -58,7 +58,7 @@ export async function openReceiver(): Promise<Receiver> {
       response.writeHead(fails ? 500 : 200).end();
     });
   });
-  // If the receiver closed an idle connection, an attempt that reuses the connection would fail.
+  // Keeps idle connections open, because an attempt that reuses a closed connection would fail.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

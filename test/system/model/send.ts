@@ -18,8 +18,8 @@ export interface Answer {
   body: any;
 }
 
-// Uses all connections in turn, because the server closes idle connections. While the model computes, this process
-// can't notice a closed connection, so its next request would get no response.
+// Uses all connections in turn, because the server closes idle connections. This process can't notice a closed
+// connection while the model computes. A request on such a connection would get no response.
 const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'fifo' });
 /** The request timeout, in milliseconds. */
 const timeoutMs = 90_000;

@@ -252,8 +252,8 @@ const placeOf = ({ begin, end }: Sent) => ({ begin, end });
 const slack = 2000;
 
 /**
- * Returns true if the update time of a row lies between the request that changed the row and its response. Allows for
- * clock differences.
+ * Returns true if the update time of a row lies between the request that changed the row and the response to this
+ * request. Allows for clock differences.
  */
 function hasRequestTimes(row: object, { beganAt, endedAt }: Sent): boolean {
   const { updatedAt } = row as { updatedAt: string };

@@ -76,7 +76,7 @@ export async function openSystem(): Promise<System> {
     const quiet = { ...env, ...maxWaitMs, LOG_LEVEL: 'fatal' };
     const limits = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30' };
     const port = String(await steadyPort());
-    // The first API process gets most of the requests, so its rate limits are too high to reach.
+    // The first API process gets most of the requests. Its rate limits are so high that the run never reaches them.
     const api = supervise({ ...quiet, ROLES: 'api' });
     const limitedApi = supervise({ ...quiet, ...limits, ROLES: 'api', PORT: port, DATABASE_URL: proxy.url });
     const worker = supervise({ ...quiet, ROLES: 'worker', DATABASE_URL: proxy.url });

@@ -90,7 +90,7 @@ export class Turn {
   /**
    * Sends a request for an operation of the contract, such as `tickets.list`. Checks the errors for a missing or
    * invalid key and for a missing scope.
-   * @returns undefined if the server had to reject the API key or its scopes
+   * @returns the request with its response, or undefined if the server had to reject the API key or its scopes
    */
   async ask(operation: string, options: RequestOptions = {}): Promise<Sent | undefined> {
     const request = this.#requestOf(operation, options);
@@ -203,7 +203,7 @@ export class Turn {
   #expectSame(first: Sent, second: Sent): void {
     const [one, other] = [first.answer, second.answer];
     if (one === undefined || other === undefined) return;
-    // A replayed bulk response contains the current state of the tickets.
+    // A replayed bulk response contains the current state of the tickets, so it can differ from the first response.
     const isBulk = Array.isArray(one.body?.data);
     const isSameAnswer = one.status === other.status && (isBulk || one.status >= 400 || isSame(one.body, other.body));
     this.world.expect(isSameAnswer, 'a request with an Idempotency-Key got two different responses', first, second);

@@ -41,7 +41,7 @@ export interface RowHistory<Row> {
   /** The state at the previous checkpoint, or undefined if the row did not exist. */
   state: State<Row> | undefined;
   steps: Step<State<Row>>[];
-  /** Recent ETags of the row that responses contained. */
+  /** Recent ETags of the row, from responses. */
   tags: string[];
 }
 
@@ -49,7 +49,10 @@ export interface RowHistory<Row> {
 export interface Creation<Row> {
   /** The marker in the row, which identifies the request. */
   marker: string;
-  /** The number of the command. A bulk request creates either all of its rows or none. */
+  /**
+   * The number of the command, which is the same for all rows of a bulk request. A bulk request creates all of its rows
+   * or none.
+   */
   request: number;
   step: (id: number) => Step<State<Row>>;
 }
@@ -63,13 +66,13 @@ export interface ListRead<Row> {
   isIn(row: Row): boolean;
 }
 
-/** The number of early rows that commands reference often. */
+/** The number of rows at the start of `known` that commands reference often. */
 const first = 6;
 
 /** The rows of one resource in a workspace. */
 export class Table<Row extends { id: number }> {
   readonly rows = new Map<number, RowHistory<Row>>();
-  /** The ids of the rows that commands can reference, in the order in which responses contained them. */
+  /** The ids of the rows that commands can reference, in the order in which they first appeared in responses. */
   readonly known: number[] = [];
   readonly #known = new Set<number>();
   readonly creations: Creation<Row>[] = [];

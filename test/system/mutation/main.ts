@@ -37,7 +37,7 @@ if (values.help || selected.length === 0) {
 }
 
 /**
- * Runs the mutation tests of one subject after another and prints the results. Returns true if every score is high
+ * Runs the mutation tests for each of the subjects in turn, and prints the results. Returns true if every score is high
  * enough.
  */
 async function testAll(selected: Subject[]): Promise<boolean> {

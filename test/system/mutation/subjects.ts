@@ -43,7 +43,7 @@ export const subjects: Subject[] = [
   { file: 'server/src/webhooks/delivery/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
 ];
 
-/** Returns the code to mutate in Stryker's syntax, as a whole file or as ranges of lines. */
+/** Returns the path of the file or its line ranges to mutate, in the format of Stryker's `mutate` option. */
 export async function placesOf({ file, only }: Subject): Promise<string[]> {
   if (only === undefined) return [file];
   const lines = (await readFile(file, 'utf8')).split('\n');

@@ -10,7 +10,7 @@ import { cloneDatabase, query } from '../../support/database.ts';
 import { dataDir, postgresPid, start, stopStarted } from '../../support/start-process.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-/* Tests how a server recovers after PostgreSQL stops or the start of the server is interrupted. */
+/* Tests how a server recovers after PostgreSQL has stopped, and after the start of the server was interrupted. */
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 afterEach(stopStarted);
@@ -27,7 +27,7 @@ describe('start', () => {
     const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
     const pid = (await postgresPid(DATA_DIR)) ?? 0;
 
-    // SIGINT stops PostgreSQL as an administrator would. PostgreSQL then removes the file that contains its port.
+    // Stops PostgreSQL with SIGINT, as an administrator would. PostgreSQL then removes the file that contains its port.
     process.kill(pid, 'SIGINT');
     await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
     await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);

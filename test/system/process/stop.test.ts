@@ -19,7 +19,7 @@ import { addWorkspace } from '../../support/subscribed-workspaces.ts';
 import { createWorkspace, ticket, webhook } from '../../support/workspace.ts';
 
 /**
- * Tests how a server process reports that it isn't ready. Also tests how it exits while clients, webhook receivers or
+ * Tests how a server process reports that it isn't ready, and how it exits while clients, webhook receivers or
  * PostgreSQL are slow.
  */
 const root = join(import.meta.dirname, '../../..');
@@ -223,7 +223,7 @@ describe('a server process', () => {
     expect(code).toBe(0);
     expect(seconds).toBeGreaterThan(2);
     expect(seconds).toBeLessThan(8);
-    // At exit, the process writes its usage counts, including the last request.
+    // At exit, the process writes its usage counts. The counts include the last request.
     expect(await query(url, 'SELECT sum(requests)::int AS requests FROM usage_hours WHERE key_id <> 0')).toEqual([
       { requests: 2 },
     ]);

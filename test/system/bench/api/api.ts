@@ -58,7 +58,7 @@ const connections = 16;
 
 /**
  * Compares the API with the reference servers. All servers use the same PostgreSQL server and data. Each round measures
- * a path on every server, so other load on the machine affects all servers. Returns the medians of the rounds.
+ * one path on every server, so other load on the machine affects all servers alike. Returns the medians of the rounds.
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '150' };

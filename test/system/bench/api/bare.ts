@@ -8,7 +8,7 @@ import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import pg from 'pg';
 
 /*
- * A reference server that uses node:http. It runs the same SQL as the API, with prepared statements of pg. It has no
+ * A reference server that uses node:http and runs the same SQL as the API, with prepared statements of pg. It has no
  * API keys, validation, limits or totals. If ROW_LEVEL_SECURITY is set, the server connects as `itsm_request` and sets
  * the tenant in each statement, as the API does. The parent process stops the server.
  */

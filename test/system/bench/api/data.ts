@@ -124,7 +124,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   for (const table of ['tickets', 'ticket_counts', 'ticket_watchers', 'changes', 'texts']) {
     await client.query(`VACUUM (ANALYZE) ${table}`);
   }
-  // Writes dirty pages to disk now, not during the first measurements.
+  // Writes dirty pages to disk before the measurements start.
   await client.query('CHECKPOINT');
 }
 

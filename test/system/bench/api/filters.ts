@@ -25,8 +25,9 @@ const withoutMatch: Record<string, string>[] = [
 ];
 
 /**
- * Measures ticket lists with every combination of filters. The filters have one value, several values, or values
- * without a match. Also measures page 2,000 of each combination.
+ * Measures ticket lists with every combination of filters. For each combination, measures the lists with one value per
+ * filter, with several values per filter, and with values that match no ticket. Also measures page 2,000 of the list
+ * with one value per filter.
  */
 export async function measureFilters(
   server: Measured,

@@ -39,8 +39,8 @@ function pathTable({ paths }: ApiResult): string {
 }
 
 /**
- * Formats the latency of filtered lists. Shows the lists with a single filter, the lists with one of two common filter
- * pairs, and the slowest of all other lists.
+ * Formats the latency of filtered lists. Shows all lists that use a single filter or one of two common pairs of
+ * filters, and the slowest of the other lists.
  */
 function filterTable({ filters }: ApiResult): string {
   const isNamed = ({ query }: FilterResult) => {

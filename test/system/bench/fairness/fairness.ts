@@ -39,9 +39,9 @@ interface Beside {
   ratio: number;
   /** True if the p99 latency is at most 50 ms, or at most three times the p99 latency without load. */
   holds: boolean;
-  /** How many requests of the other tenant failed in all rounds, by status. No request may fail. */
+  /** The number of the other tenant's failed requests in all rounds, by status. No request may fail. */
   failed: Record<string, number>;
-  /** How many responses the requests of the load got in all rounds, by status. */
+  /** The number of responses to the greedy tenant's requests in all rounds, by status. */
   loadResponses: Record<string, number>;
 }
 
@@ -102,8 +102,8 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
 }
 
 /**
- * Returns the number of the page that contains the 100 large tickets. The slow lists don't include this page, because
- * they request only the first, middle and last pages.
+ * Returns the number of the page that contains the 100 large tickets. The requests for slow lists don't include this
+ * page, because they use only the first, middle and last pages.
  */
 const largePage = (tickets: number) => Math.round((0.7 * tickets) / 100);
 

@@ -10,8 +10,8 @@ const kept = 8;
 const perPage = 100;
 
 /**
- * Finds the slowest ticket lists with the maximum page size. Tries every combination of filters, with one or several
- * values per filter, and the first, middle and last page. The greedy tenant later requests the slowest lists.
+ * Finds the slowest ticket lists with the maximum page size. Requests the first, middle and last page for every
+ * combination of filters, with one or several values per filter. The greedy tenant later requests the slowest lists.
  */
 export async function findExpensiveLists(url: string, key: string): Promise<ExpensiveList[]> {
   const names = Object.keys(filterValues) as (keyof typeof filterValues)[];

@@ -23,8 +23,9 @@ interface ClientOptions {
 }
 
 /**
- * The response times of each tenant's webhook endpoints. No endpoint fails permanently, because its pending deliveries
- * would keep index pages in use. The short retention makes this effect much larger than in production.
+ * The response times of each tenant's webhook endpoints. No endpoint fails permanently, because the pending deliveries
+ * of such an endpoint would keep index pages in use. The short retention makes this effect much larger than in
+ * production.
  */
 const endpoints: Delay[] = [0, 0, 2000, 'failing'];
 

@@ -219,7 +219,7 @@ function visit({ visitor }: Client, count: number): Asked {
 }
 
 /**
- * Returns the item at position `count`, or a random item by default. After the last item, positions start again at the
+ * Returns the item at index `count`, or a random item by default. If `count` exceeds the last index, continues from the
  * first item.
  */
 export function pick<Item>(items: readonly Item[], count = Math.floor(Math.random() * items.length)): Item {

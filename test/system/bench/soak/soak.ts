@@ -15,7 +15,7 @@ import { type Sample, samplePostgres, sampleProcess, type Watched } from './samp
 import { type Course, formatCourses, judge } from './verdict.ts';
 
 export interface SoakOptions {
-  /** How long the load at half of the capacity lasts, in minutes. Includes the warm-up. */
+  /** How long the load lasts, in minutes. Includes the warm-up. */
   minutes: number;
   /** The number of requests per second. The default is half of the capacity. */
   perSecond: number | undefined;

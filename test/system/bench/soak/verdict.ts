@@ -77,7 +77,7 @@ function seriesOf(samples: Sample[], figure: string, inAMinute: number): number[
   return values.map((_, at) => Math.min(...values.slice(Math.max(0, at + 1 - inAMinute), at + 1)));
 }
 
-/** Returns the median growth of a series from one sample to the next. */
+/** Returns the median slope between all pairs of samples, per sample interval. */
 function slopeOf(values: number[]): number {
   const slopes = values.flatMap((from, at) => values.slice(at + 1).map((to, apart) => (to - from) / (apart + 1)));
   return slopes.length === 0 ? 0 : median(slopes);

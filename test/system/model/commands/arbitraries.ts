@@ -70,7 +70,7 @@ export function some<Fields extends object>(fields: { [Name in keyof Fields]: Ar
     .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
 }
 
-/** Generates undefined in most cases, and otherwise a generated value. */
+/** Generates undefined in four of five cases, and otherwise a value of the given arbitrary. */
 export function seldom<Value>(value: Arbitrary<Value>): Arbitrary<Value | undefined> {
   return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 }

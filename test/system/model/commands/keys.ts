@@ -36,8 +36,8 @@ async function expectRevoked(turn: Turn, key: Key): Promise<void> {
 }
 
 /**
- * Sends `GET /me` to both API processes until each process responds. Returns undefined for a process that doesn't
- * respond in time.
+ * Sends `GET /me` repeatedly to each of the two API processes until the process responds. Returns undefined for a
+ * process that doesn't respond in time.
  */
 function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
   return Promise.all(turn.servers.apiUrls.map((apiUrl) => askUntilAnswered(turn, key, apiUrl)));

@@ -128,7 +128,7 @@ function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
   };
 }
 
-/** Returns the query parameters of a ticket list. Converts references to row ids. */
+/** Returns the query parameters of a ticket list, with references converted to row ids. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
   const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);

@@ -136,7 +136,7 @@ export const webhooks = {
   delete: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'webhooks.delete', { id: turn.other.webhooks.pick(place) });
     const id = turn.workspace.webhooks.pick(place);
-    // Keeps the last active subscription, so the receiver continues to get events.
+    // Doesn't delete the only active subscription, so the receiver continues to get events.
     if (id === undefined || activeOf(turn).length < 2) return;
     const sent = await turn.ask('webhooks.delete', { params: { id } });
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));

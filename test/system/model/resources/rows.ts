@@ -42,7 +42,9 @@ export function mergeFields(fields: CustomFields, patch: CustomFields = {}): Cus
   return Object.fromEntries(Object.entries({ ...fields, ...patch }).filter(([name]) => patch[name] !== null));
 }
 
-/** Returns changes in the format that activities use. Custom fields contain only the fields that differ. */
+/**
+ * Returns changes in the format that activities use. Of the custom fields, the result contains only those that differ.
+ */
 export function keptChanges(changes: Changes): Changes {
   const { customFields } = changes;
   if (customFields === undefined) return changes;

@@ -4,7 +4,7 @@ import { holdsWords } from './search.ts';
 
 /* Models users and the rules for references to them (docs/decisions/data-model.md, tickets.md). */
 
-/** Checks which ids the request bodies of a workspace can reference. */
+/** Functions that check whether a request body in a workspace can reference an id. */
 export interface References {
   isActiveUser(id: number): boolean;
   isTicket(id: number): boolean;

@@ -53,7 +53,7 @@ export function deactivated(before: Subscription): Subscription {
   return before.active ? { ...before, active: false, updatedAt: unknownText } : before;
 }
 
-/** Returns the values of a response that the model also contains. */
+/** Converts a subscription in a response to the fields that the model predicts. */
 export function select(webhook: Webhook) {
   const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
   return { ...fields, paused: pausedAt !== null };
