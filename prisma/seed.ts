@@ -137,8 +137,8 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` has already added
-    // tickets.
+    // Maps the ticket numbers that `tickets` contains to ids. These numbers start at 1, even if `addOlder` has already
+    // added tickets to the database.
     ids.set(formatTicketNumber(type, number - numbered[type]), id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
@@ -199,7 +199,7 @@ function moment(inDays: number, hoursLater = 0): Date {
   return new Date(Date.now() + inDays * 86_400_000 + hoursLater * 3_600_000);
 }
 
-/** Returns midnight in UTC of the day `inDays` days from today. If `inDays` is negative, the day is in the past. */
+/** Returns midnight (UTC) of the day that is `inDays` days from today, or in the past if `inDays` is negative. */
 function day(inDays: number): Date {
   return new Date(moment(inDays).toISOString().slice(0, 10));
 }
@@ -255,7 +255,8 @@ type TicketFacts = [
   requester: Person,
   assignee: Person | null,
   /**
-   * The number of hours from the creation of the ticket to its resolution, or to its last change if it is unresolved.
+   * The number of hours from the creation of the ticket to its resolution. If the ticket is unresolved, the number of
+   * hours to its last change.
    */
   hours: number,
 ];

@@ -1,14 +1,17 @@
 import type { Settings } from '../config/env.ts';
 
-/** The maximum number of connections per process and purpose, except for requests. */
+/**
+ * The maximum number of connections that a process opens for each purpose. For requests, DATABASE_POOL_SIZE sets this
+ * maximum.
+ */
 export const connectionsFor = {
   keyLookups: 2,
   accounts: 2,
-  /** For deliveries, jobs and other work over all tenants. */
+  /** For deliveries, jobs and other work that covers all tenants. */
   system: { worker: 8, api: 3 },
   listener: 1,
   nightlyCheck: 1,
-  /** The connection that keeps the embedded PostgreSQL running (embedded-postgres/embedded.ts). */
+  /** The connection whose lock keeps the embedded PostgreSQL running (embedded-postgres/embedded.ts). */
   holder: 1,
 };
 

@@ -25,8 +25,7 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watchdog
    */
   onNotify: (payload?: string) => void;
   /**
-   * Called once after `maxFailures` failed attempts to listen, with the last error. Not called during a database
-   * outage.
+   * Called once with the last error after `maxFailures` failed attempts to listen. Not called during a database outage.
    */
   onUnavailable?: ((reason: unknown) => void) | undefined;
   /** Called when notifications arrive again after `onUnavailable`. */
@@ -148,8 +147,8 @@ export async function receivesNotifications(connection: Connection): Promise<boo
     const isReceived = await sendHeartbeat(connection, channel, deadline).then(
       () => true,
       (error: Error) => {
-        // Stops after any error except a timeout. On a lost connection, each heartbeat fails immediately, so the loop
-        // would never yield to the timer of `deadline`.
+        // Retries only after a timeout. On a lost connection, each heartbeat fails immediately, so a loop of retries
+        // would never let the timer of `deadline` run.
         if (error.name !== 'TimeoutError') throw error;
         return false;
       },

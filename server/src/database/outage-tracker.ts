@@ -17,13 +17,13 @@ const reportIntervalMs = 5000;
 /** Milliseconds without a failed connection after which an outage ends. */
 const recoveryMs = 1000;
 
-/** How many milliseconds `problem` reports a lack of resources after the last such error. */
+/** How many milliseconds after the last error from a lack of resources `problem` still reports this error. */
 const shortageMs = 30_000;
 
 /**
- * Detects database outages from failed connections. Counts errors during an outage, and errors from a lack of disk
- * space, memory or connections. Logs when each outage starts and ends, and logs the counts at most every 5 seconds.
- * Without this class, each failed request would write a log entry.
+ * Detects database outages from failed connections. Counts the errors that an outage or a lack of disk space, memory or
+ * connections causes. Logs when each outage starts and ends, and logs the counts at most every 5 seconds. Without this
+ * class, each failed request would write a log entry.
  */
 export class OutageTracker {
   readonly #log: Log | undefined;
@@ -40,8 +40,8 @@ export class OutageTracker {
   }
 
   /**
-   * Records that a connection was opened. The outage ends if no connection fails for 1 second. The tracker waits,
-   * because PostgreSQL rejects only some connections when it reaches its connection limit.
+   * Records that a connection was opened. The outage ends if no connection fails in the next second. The tracker waits,
+   * because PostgreSQL still accepts some connections when it is at its connection limit.
    */
   recordSuccess(): void {
     if (this.#outage === undefined || this.#recoveryTimer !== undefined) return;
@@ -115,10 +115,10 @@ export class OutageTracker {
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
-/** The error kinds of Prisma's adapter for some of the errors in `codes`. */
+/** The kinds by which Prisma's adapter reports some of the errors in `codes`. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
-/** The messages of errors without a code from pg and `ConnectionWatchdog`. */
+/** Matches the messages of the errors that pg and `ConnectionWatchdog` throw without an error code. */
 const messages =
   /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not respond in time|The connection to PostgreSQL may be lost)/;
 
@@ -162,7 +162,10 @@ function findShortage(error: unknown): string | undefined {
   return findShortage(cause) ?? findShortage(meta?.driverAdapterError);
 }
 
-/** Returns the message of an error. If the message is empty, returns the message of the first contained error. */
+/**
+ * Returns the message of an error. If the message is empty, returns the message of the first error that this error
+ * contains.
+ */
 function findMessage(error: unknown): string {
   const { message, errors: [first] = [] } = error as Thrown;
   return message || (first === undefined ? String(error) : findMessage(first));

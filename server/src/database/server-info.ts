@@ -18,12 +18,12 @@ export interface ServerInfo {
   clockAheadMs: number;
 }
 
-/** The advice if search in the database is case-sensitive for non-ASCII letters. */
+/** The advice to the administrator if `ignoresCase` is false. */
 export const caseAdvice =
   'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
 /**
- * Describes the damaged pages that PostgreSQL has found in the database files since its statistics were last reset.
+ * Describes the damaged pages that PostgreSQL has found in the database files since the last reset of its statistics.
  * Returns undefined if PostgreSQL has found no damaged pages, or if checksums are off.
  */
 export async function findDamage(connection: Pick<Pool, 'query'>): Promise<string | undefined> {
@@ -37,8 +37,8 @@ export async function findDamage(connection: Pick<Pool, 'query'>): Promise<strin
 }
 
 /**
- * Reads the version, the case sensitivity and the clock of the PostgreSQL server. Uses the role of `DATABASE_URL`,
- * because the other roles may not exist yet.
+ * Reads information about the PostgreSQL server and the database. Uses the role of `DATABASE_URL`, because the other
+ * roles may not exist yet.
  */
 export function readServerInfo(options: Databases['options']): Promise<ServerInfo> {
   const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };

@@ -1,10 +1,13 @@
 import type { Pool } from './client/pool.ts';
 
-/** A snapshot of transaction ids. PostgreSQL assigns ascending ids. A transaction gets its id at its first write. */
+/**
+ * A snapshot of transaction ids. PostgreSQL assigns the ids in ascending order, each at the first write of a
+ * transaction.
+ */
 export interface TransactionHorizon {
   /** The id of the oldest running transaction. If no transaction is running, the value of `ended`. */
   oldest: bigint;
-  /** The id of the newest ended transaction, plus one. */
+  /** One more than the highest id of an ended transaction. */
   ended: bigint;
 }
 

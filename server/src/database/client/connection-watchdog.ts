@@ -14,8 +14,10 @@ const checkIntervalMs = 250;
 
 /**
  * Closes a connection if a response is overdue. PostgreSQL's own timeouts don't help if a proxy or firewall silently
- * drops a connection. The watchdog also closes connections that were already idle when the overdue statement was sent.
- * The network has probably dropped them as well, and their next statement would wait for the full timeout.
+ * drops a connection.
+ *
+ * The watchdog also closes connections that were already idle when the overdue statement was sent. The network has
+ * probably dropped these connections as well, and the next statement on each of them would wait for the full timeout.
  */
 export class ConnectionWatchdog {
   readonly #connections = new Set<WatchedConnection>();

@@ -38,7 +38,7 @@ export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
  * A database connection with a role and timeouts. Older poolers reject startup parameters, so the connection sends SET
- * statements. A network failure may cause no error, so `ConnectionWatchdog` limits the wait for each response.
+ * statements. Some network failures cause no error, so `ConnectionWatchdog` limits the wait for each response.
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
@@ -51,11 +51,11 @@ export class Connection extends pg.Client implements WatchedConnection {
     super({ connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 15_000, ...options });
     this.#options = options;
     this.#statementMs = options.timeouts.statementMs;
-    // Without a listener, a connection error would end the process. Pools add their own listener only after the
-    // connection is open.
+    // A pool adds its own error listener only after the connection is open. Before that, a connection error without a
+    // listener would end the process.
     this.on('error', () => undefined);
-    // Each queued statement has its own timeout, which starts when the previous statement finishes. When the queue is
-    // empty, pg emits `drain`.
+    // Each queued statement has its own timeout, which starts when the previous statement finishes. When the last
+    // statement finishes, pg emits `drain` and the connection is idle.
     this.connection.on('readyForQuery', () => {
       if (this.#sentAt !== undefined) this.#sentAt = performance.now();
     });
@@ -87,8 +87,8 @@ export class Connection extends pg.Client implements WatchedConnection {
         ...timeoutStatements(timeouts),
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // Makes PostgreSQL reuse query plans. For a page of tickets, planning a query takes longer than executing it
-        // (docs/decisions/pagination.md).
+        // Makes PostgreSQL reuse query plans, because planning the query for a page of tickets takes longer than
+        // executing it (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         // Limits each query to one CPU core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
@@ -104,8 +104,8 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   /**
-   * Runs a query. Accepts the same arguments as pg's `query`. `BEGIN` also sets the tenant of the current scope, in the
-   * same round trip.
+   * Runs a query. Accepts the same arguments as pg's `query`. For `BEGIN`, also sets the tenant of the current scope in
+   * the same round trip.
    */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {

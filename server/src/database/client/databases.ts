@@ -29,9 +29,9 @@ export interface DatabasesOptions {
  */
 export interface Databases {
   requests: Database;
-  /** For API key lookups, which run before the tenant is known. */
+  /** The pool for API key lookups, which run before the tenant is known. */
   keyLookups: Pool;
-  /** For sessions and sign-ins in the developer area, which have no concurrency limit. */
+  /** The pool for sessions and sign-ins in the developer area. They have no concurrency limit. */
   accounts: Pool;
   system: Database;
   /** The options for connections outside the pools. */
@@ -99,6 +99,6 @@ export function openDatabases(options: DatabasesOptions): Databases {
 
 async function end({ prisma, pool }: Database): Promise<void> {
   await prisma.$disconnect();
-  // Prisma closes the pool only if it has used the pool.
+  // If Prisma has never used the pool, `$disconnect` doesn't close it.
   if (!pool.ending) await pool.end();
 }

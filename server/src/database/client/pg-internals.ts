@@ -5,10 +5,12 @@ import pg from 'pg';
  * Declares the undocumented members of pg that query-pipeline.ts uses. If a new version of pg changes a member,
  * test/rules/pg-internals.test.ts fails.
  *
- * pg's own pipeline mode needs no undocumented members, but it sends a Sync after each statement. With that mode, even
- * a single statement would need `BEGIN` and `COMMIT` to set its tenant. If `BEGIN` failed, the following statements
- * would still run. Compared with one Sync for all statements, pg's pipeline mode reaches the following throughput per
- * CPU time: 77 % for one Prisma statement, 90 % for a create, and 107 % for a patch
+ * pg also has a pipeline mode without undocumented members, but that mode sends a Sync after each statement. Therefore,
+ * even a single statement would need `BEGIN` and `COMMIT` to set its tenant, and the statement would still run if
+ * `BEGIN` failed.
+ *
+ * query-pipeline.ts sends one Sync for all statements. For the same CPU time, pg's pipeline mode reaches 77 % of this
+ * throughput for single Prisma statements, 90 % for creates, and 107 % for patches
  * (docs/decisions/tenant-isolation.md).
  */
 

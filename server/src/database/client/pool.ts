@@ -49,9 +49,9 @@ export class Pool extends pg.Pool {
   }
 
   /**
-   * Runs a tenant's statements in one round trip. Each statement sees the changes that were committed before it
-   * started. First sets the tenant for row-level security. If `setsTenant` is true, the first statement sets the tenant
-   * itself.
+   * Sets the tenant for row-level security and then runs the tenant's statements, in one round trip. Each statement
+   * sees the changes that were committed before it started.
+   * @param setsTenant whether the first statement sets the tenant itself
    */
   runPipeline(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
     // Reads the scope before it waits for a connection. After the wait, the code runs in the scope of the caller that
@@ -67,7 +67,7 @@ export class Pool extends pg.Pool {
   override connect(callback: OnConnected): void;
   override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
     const transaction = this.#transaction();
-    // Only the pool itself passes a callback. It does so to run a single statement.
+    // Only the pool itself passes a callback, to run a single statement.
     if (transaction === undefined || callback !== undefined) return this.#lend(callback);
     return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
@@ -104,14 +104,17 @@ export class Pool extends pg.Pool {
     return this.#queryOnce(config, values);
   }
 
-  /** Runs a query. After a failed query, keeps the connection if it is still usable. pg's own pool would close it. */
+  /**
+   * Runs a query. After a failed query, keeps the connection if it is still usable, although pg's own pool would close
+   * it.
+   */
   #queryOnce(config: unknown, values?: unknown): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       this.connect((error, connection, release) => {
         if (error !== undefined || connection === undefined) return reject(error);
         let isDone = false;
         const done = (failure: Error | null, result: pg.QueryResult) => {
-          // If pg can't send a statement, it calls the callback twice.
+          // pg calls the callback twice if it can't send the statement.
           if (isDone) return;
           isDone = true;
           release(isUsable(failure, config) ? undefined : (failure as Error));
@@ -140,11 +143,11 @@ export class Pool extends pg.Pool {
 const unusableCodes = /^(25P02|0A000|26000)$/;
 
 /**
- * Returns true if the connection is still usable after a statement. Returns false if the error ends the session,
- * because PostgreSQL reports the error before it closes the connection.
+ * Returns true if the pool can keep the connection after a statement. Returns false if the error ends the session.
+ * PostgreSQL reports such an error before it closes the connection, so the connection still looks open.
  *
- * Also returns false if the SQL text starts with `BEGIN`. pg-boss sends a whole transaction as one text. If a statement
- * in the text fails, the transaction stays open.
+ * Also returns false after a failed SQL text that starts with `BEGIN`. pg-boss sends a whole transaction as one text,
+ * and the transaction stays open if one of its statements fails.
  */
 function isUsable(failure: Error | null, config: unknown): boolean {
   if (failure === null) return true;

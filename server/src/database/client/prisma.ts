@@ -31,7 +31,8 @@ function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions):
   });
   const prisma = new PrismaClient({
     adapter,
-    // Prisma's longer error messages quote arguments. Arguments may contain data that must not be logged.
+    // Prisma's other error formats quote the arguments of the operation, which may contain data that must not be
+    // logged.
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5000, timeout: timeouts.statementMs + 5000 },
   });

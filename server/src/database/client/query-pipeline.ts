@@ -31,8 +31,9 @@ interface PipelineOptions {
 }
 
 /**
- * Sends statements in one round trip with a single Sync. The pipeline can also send `BEGIN`, set the tenant for
- * row-level security, and send `COMMIT`. If a statement fails, PostgreSQL skips the remaining statements.
+ * Sends statements in one round trip with a single Sync. The same round trip can also include `BEGIN`, the command that
+ * sets the tenant for row-level security, and `COMMIT`. If a statement fails, PostgreSQL skips the remaining
+ * statements.
  *
  * Outside a transaction, all statements form one implicit transaction. When the implicit transaction ends, PostgreSQL
  * resets the tenant. See "Pipelining" in PostgreSQL's documentation of the extended query protocol.
@@ -41,7 +42,7 @@ export class QueryPipeline implements pg.Submittable {
   readonly #statements: PipelinedStatement[];
   readonly #options: PipelineOptions;
   #failure: Error | undefined;
-  /** The number of commands that run before the statements: `BEGIN`, and the command that sets the tenant. */
+  /** The number of commands before the statements. These commands are `BEGIN` and the command that sets the tenant. */
   readonly #before: number;
   #completed = 0;
   /** Receives the results or the error. The caller or pg sets this callback. */
@@ -53,7 +54,8 @@ export class QueryPipeline implements pg.Submittable {
     this.#statements = configs.map((config: pg.QueryConfig & { rowMode?: string }) => ({
       name: config.name,
       text: config.text,
-      // The constructor converts the values, so an invalid value throws before the pipeline sends any message.
+      // Converts the values in the constructor, so the conversion of an invalid value fails before the pipeline sends
+      // any message.
       values: config.values?.map(prepareValue) ?? [],
       result: new Result(config.rowMode, config.types ?? pg.types),
     }));
@@ -86,7 +88,7 @@ export class QueryPipeline implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
     const { result } = this.#current ?? {};
-    // The row of the statement that sets the tenant is not part of any result, so it is ignored.
+    // Ignores the row that the command for the tenant returns, because the row isn't part of a result.
     if (result === undefined || this.#failure !== undefined) return;
     try {
       result.rows.push(result.parseRow(fields));
@@ -118,8 +120,8 @@ export class QueryPipeline implements pg.Submittable {
   }
 
   /**
-   * The statement that receives the next response. Undefined for `BEGIN`, for `COMMIT`, and for the command that sets
-   * the tenant.
+   * The statement to which the next response belongs. Undefined if the response belongs to `BEGIN`, `COMMIT`, or the
+   * command that sets the tenant.
    */
   get #current(): PipelinedStatement | undefined {
     return this.#statements[this.#completed - this.#before];
@@ -138,8 +140,8 @@ function send(
   columns?: Map<string, pg.FieldDef[]>,
 ): void {
   if (name === undefined || wire.parsedStatements[name] === undefined) {
-    // A failed pipeline may have prepared a statement with this name earlier. If no statement has this name, `close`
-    // has no effect.
+    // Closes the statement that an earlier, failed pipeline may have prepared under this name. If there is no such
+    // statement, `close` has no effect.
     if (name !== undefined) wire.close({ type: 'S', name });
     wire.parse({ text, name });
   }

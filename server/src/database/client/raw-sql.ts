@@ -16,8 +16,8 @@ export function prepared({ text, values }: Statement): pg.QueryConfig {
 
 /**
  * Runs a statement and returns its rows. If a transaction is open, the statement runs in that transaction. Bypasses
- * Prisma, because `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). pg parses the column
- * values.
+ * Prisma, because `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). Column values have the
+ * types that pg returns.
  */
 export async function queryRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const [rows = []] = await queryPipelined(db, [statement]);
@@ -31,10 +31,10 @@ export interface TenantQuery {
 }
 
 /**
- * Extends a SELECT so that it also sets the tenant. The parameter `$1` of the SELECT is the tenant. Setting the tenant
- * in a separate statement would take 10 % of the time of a small request (docs/decisions/tenant-isolation.md).
+ * Extends a SELECT so that it also sets the tenant, which is the parameter `$1`. A separate statement for the tenant
+ * would take 10 % of the time of a small request (docs/decisions/tenant-isolation.md).
  *
- * Because of CASE, PostgreSQL sets the tenant before it reads the row. PostgreSQL returns the row as JSON.
+ * CASE makes PostgreSQL set the tenant before it reads the row. The result contains the row as JSON.
  */
 export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
@@ -60,8 +60,8 @@ export async function queryOne<Row extends object>(
 const useCustomPlan = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`;
 
 /**
- * Runs a statement with a query plan for its parameter values, and returns its rows. Use this function if the SQL text
- * or the best plan depends on the request. The statement is not prepared for reuse.
+ * Runs a statement and returns its rows. PostgreSQL plans the query for the given parameter values and doesn't reuse
+ * the plan. Use this function if the SQL text or the best plan depends on the request.
  *
  * Don't call this function within a transaction, because the plan setting would also affect the transaction's later
  * statements.
@@ -73,8 +73,8 @@ export async function queryWithCustomPlan<Row extends object>(db: TenantClient, 
 }
 
 /**
- * Runs statements in one round trip and returns their rows. Each statement sees all changes that were committed
- * earlier, and the changes of the statements before it.
+ * Runs statements in one round trip and returns the rows of each statement. A statement sees the changes of the
+ * statements before it, and all changes that other transactions committed before it started.
  */
 export async function queryPipelined(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(prepared);

@@ -11,8 +11,8 @@ const maxNames = 1000;
 /**
  * Returns the name of a prepared statement. The name is a hash of the SQL text, so every process uses the same name.
  *
- * Returns undefined if `maxNames` names exist, or if the text contains a list of parameters. Each list length would
- * need its own prepared statement, and PostgreSQL keeps prepared statements until the connection closes.
+ * Returns undefined if `maxNames` names exist. Also returns undefined if the text contains a list of parameters: each
+ * list length would need its own prepared statement, which PostgreSQL keeps until the connection closes.
  */
 export function statementName(text: string): string | undefined {
   const known = names.get(text);

@@ -17,8 +17,8 @@ type QueryArgument = string | { text?: string; texts?: readonly string[]; callba
 type Callback = (error: unknown, ...rest: unknown[]) => void;
 
 /**
- * Traces one call of pg's `query`. pg returns the result through a callback argument, the callback of the query, or a
- * promise.
+ * Traces one call of pg's `query`. pg passes the result to the callback among the arguments or to the callback of the
+ * query. Without a callback, pg returns a promise.
  * @param args the arguments of the call; if they contain a callback, this function replaces it
  */
 export function traceStatement(tracer: StatementTracer, args: unknown[], send: () => unknown): unknown {

@@ -47,7 +47,7 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
  * - `tenantId` in `data`, and fields in `data` that aren't columns of the model, such as nested writes and `connect`;
  * - the model `Tenant`.
  *
- * Composite foreign keys also protect tenants, because a row can refer only to rows of its own tenant.
+ * Composite foreign keys also isolate tenants: a row can refer only to rows of its own tenant.
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,

@@ -24,8 +24,8 @@ export function currentScope(): TenantScope | undefined {
 }
 
 /**
- * Runs `work` in a scope. Prisma sends a query only when its promise is awaited, so this function awaits the promise of
- * `work` within the scope.
+ * Runs `work` in a scope. Prisma sends a query only when code awaits the query's promise, so this function awaits the
+ * promise of `work` within the scope.
  */
 export function withinScope<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
   return storage.run(scope, async () => work());

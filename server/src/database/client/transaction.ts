@@ -23,7 +23,8 @@ export class ConditionNotMet extends Error {
 
 /**
  * Runs `work` in one transaction of the tenant. The transaction includes Prisma's operations and raw statements on
- * `db`. BEGIN and the first statement share one round trip. Prisma's own transactions take four times the CPU time.
+ * `db`. BEGIN and the first statement share one round trip. A Prisma transaction (`$transaction`) would take four times
+ * the CPU time.
  * @throws ConditionNotMet
  */
 export async function inTransaction<Result>(
@@ -40,7 +41,8 @@ export async function inTransaction<Result>(
   let notMet: ConditionNotMet | undefined;
 
   /**
-   * Resolves when the last query has finished. Concurrent queries share a connection, so they run one after another.
+   * A promise that resolves when the last query has finished. Concurrent queries share a connection, so they run one
+   * after another.
    */
   let last: Promise<unknown> = Promise.resolve();
   function run(configs: pg.QueryConfig[], { closes = false } = {}): Promise<pg.QueryResult[]> {
@@ -81,7 +83,7 @@ export async function inTransaction<Result>(
     else {
       await connection.query('ROLLBACK').then(
         () => connection.release(),
-        // The connection may still be in a transaction, so the pool closes it.
+        // The transaction may still be open on the connection, so the pool closes the connection.
         (cause: Error) => connection.release(cause),
       );
     }

@@ -69,7 +69,7 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
     db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,
     schedule: false,
-    // Makes pg-boss build pending indexes as soon as possible. The minimum interval is 10 seconds.
+    // The shortest interval that pg-boss allows between two checks for pending indexes, in seconds.
     bamIntervalSeconds: 10,
   });
   boss.on('error', () => undefined);
@@ -103,7 +103,7 @@ async function execute(pool: pg.Pool, text: string, values?: unknown[]): Promise
     failure = error as Error;
     throw error;
   } finally {
-    // After an error, the connection may still be in a transaction, so the pool closes it.
+    // After an error, a transaction may still be open on the connection, so the pool closes the connection.
     client.release(failure);
   }
 }

@@ -74,7 +74,7 @@ interface RetryOptions {
 /**
  * Runs work that needs locks. While other sessions hold the locks, retries the work. Pauses before each retry to let
  * queued requests run.
- * @throws the error of the work. After the maximum wait, the error names the oldest transactions.
+ * @throws the error of `work`; after the maximum wait, an error that names the oldest transactions
  */
 export async function retryWhileLocked<Result>(
   client: pg.ClientBase,

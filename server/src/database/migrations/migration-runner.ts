@@ -18,14 +18,17 @@ import { type Progress, retryWhileLocked } from './migration-lock.ts';
 export interface ApplyOptions {
   /** The migrations folder. Default: prisma/migrations. */
   folder?: string | undefined;
-  /** Maximum number of milliseconds to retry a statement while other sessions hold its lock. Default: 10 minutes. */
+  /**
+   * Maximum number of milliseconds to retry a statement while other sessions hold the locks it needs. Default: 10
+   * minutes.
+   */
   maxWaitMs?: number | undefined;
   onProgress?: Progress | undefined;
 }
 
 /**
- * Applies the migrations that the database lacks and returns their names. If a script fails, its transaction is rolled
- * back. If a script without a transaction fails, the next run repeats it.
+ * Applies the migrations that the database lacks and returns their names. If a script fails, PostgreSQL rolls back the
+ * script's transaction. If the script runs outside a transaction, the next run repeats it.
  * @param client a connection that holds the migration lock and has no statement timeout
  * @throws MigrationError if a migration fails, or if the history of the database doesn't match the migrations
  */
@@ -42,7 +45,7 @@ export async function applyMigrations(client: pg.ClientBase, options: ApplyOptio
   return missing.map(({ name }) => name);
 }
 
-/** Creates the history table with the same columns as Prisma. */
+/** SQL that creates the history table with the same columns as Prisma. */
 export const historyTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id varchar(36) PRIMARY KEY NOT NULL,
   checksum varchar(64) NOT NULL,
@@ -60,8 +63,8 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Apply
     else await retryWhileLocked(client, () => runInTransaction(client, migration), options);
   } catch (cause) {
     const { message, position } = cause as { message: string; position?: string };
-    // PostgreSQL reports the position of an error in the SQL text that it received. Only a script in a transaction is
-    // sent as one text.
+    // PostgreSQL reports the position of an error in the SQL text that it received. This text is the whole script only
+    // if the script runs in a transaction.
     const before = migration.concurrent ? undefined : position && migration.script.slice(0, Number(position));
     const line = before && ` (line ${before.split('\n').length} of its migration.sql)`;
     throw new MigrationError(`Migration ${migration.name} failed: ${message}${line ?? ''}`, { cause });
