@@ -11,7 +11,7 @@ export function toPage(page: Page, markdown: string): string {
   return page === landing ? landingPage(markdown) : article(page, markdown);
 }
 
-/** Renders a text page, with a list of all pages and a list of the page's headings next to the text. */
+/** Renders a text page. Next to the text are a list of all pages and a list of the page's headings. */
 function article(page: Page, markdown: string): string {
   const sections = sectionsOf(markdown);
   const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');

@@ -50,7 +50,7 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
   return `## ${type}\n\n${summary}. ${description}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
 }
 
-/** Returns the Markdown of the API reference. It lists all operations without their schemas. */
+/** Returns the Markdown of the API reference, which lists all operations without their schemas. */
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 

@@ -119,8 +119,8 @@
     }));
     const complete = matches.filter(({ weights }) => weights.every((weight) => weight > 0));
     const isPartial = complete.length === 0;
-    // If no entry matches all words, rare words have a higher weight, because most entries contain common words such as
-    // "the".
+    // If no entry matches all words, rare words have a higher weight, because common words such as "the" match most
+    // entries.
     const rarity = patterns.map((_, at) => {
       const count = matches.filter(({ weights }) => weights[at] > 0).length;
       return isPartial ? Math.log(entries.length / (count || 1)) : 1;
@@ -137,7 +137,7 @@
     return { found: found.slice(0, 12).map(({ entry }) => entry), isPartial };
   }
 
-  // Returns the weight of a match: high in the title, medium in `place` (such as the page title), low in the text.
+  // Returns the weight of a match. The weight is high in the title, medium in `place`, and low in the text.
   function computeWeight({ title, place, text }, pattern) {
     if (pattern.test(title)) return 9;
     if (pattern.test(place)) return 5;

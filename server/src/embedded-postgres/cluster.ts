@@ -69,8 +69,7 @@ export async function prepareCluster(name: string, settings: Record<string, stri
 
 async function createFolder(name: string, user: OsUser | undefined): Promise<void> {
   const dataDir = resolve(name);
-  // Checks the binaries before it creates the folder. On an unsupported platform, the check fails and no folder is
-  // created.
+  // Finds the binaries before it creates the folder, so it creates no folder on an unsupported platform.
   await findBinaries();
   // If another user runs PostgreSQL, that user needs access to the folder.
   const mode = user === undefined ? 0o700 : 0o755;
@@ -107,8 +106,8 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   await checkReachable(dataDir, user, binaries);
   await checkVersion(cluster, binaries);
   const stale = await readPostmaster(dataDir);
-  // After a crash, another program may have the old server's process id. PostgreSQL would mistake the program for a
-  // running server.
+  // After a crash, another program may have the process id of the old server. Removes the file in this case, because
+  // PostgreSQL would mistake the program for a running server.
   if (stale !== undefined && isAlive(stale.pid) && !(await isPostgres(stale.pid))) {
     await rm(join(dataDir, 'postgres', 'postmaster.pid'), { force: true });
   }
@@ -131,13 +130,13 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
 }
 
 /**
- * Matches the messages of PostgreSQL and pg_ctl if another process is starting or stopping the same server, or if
+ * Matches the messages that PostgreSQL and pg_ctl log if another process is starting or stopping the same server, or if
  * another process uses the port.
  */
 const concurrentStart =
   /lock file|PID file|in use|create any TCP|ready to accept|shutdown request|starting up|shutting down/;
 
-/** Matches error messages for which a retry doesn't help, such as damaged files or a full disk. */
+/** Matches the messages of errors that a retry can't fix, such as damaged files or a full disk. */
 const permanentFailure = /Permission denied|Read-only file system|No space left on device|PANIC:/;
 
 /** Stops the server and closes its connections. Resolves when all data is on disk. */
@@ -151,8 +150,8 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   });
   const failure = `PostgreSQL in ${cluster.name} did not stop`;
   if (code !== 0 && isAlive(running.pid)) throw new ClusterError(`${failure}: ${lastLine(output)}`);
-  // Polls instead of using the option `-w`. If another process immediately starts the server again, `pg_ctl -w` would
-  // wait for that server to stop.
+  // Polls instead of using the option `-w`. If another process immediately started the server again, `pg_ctl -w` would
+  // wait until the new server stops.
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(20)) {
     if (!isAlive(running.pid) || (await readPostmaster(cluster.dataDir))?.pid !== running.pid) return;
   }
@@ -215,8 +214,8 @@ async function initializeCluster(cluster: Cluster): Promise<void> {
     if (user !== undefined) {
       for (const path of [draft, join(draft, 'password')]) await chown(path, user.uid, user.gid);
     }
-    // The builtin locale doesn't depend on the operating system. An update of the operating system could change sort
-    // orders. PostgreSQL listens only on 127.0.0.1.
+    // Uses PostgreSQL's builtin locale, because an update of the operating system could change the sort orders of other
+    // locales. Sets an empty `unix_socket_directories`, so PostgreSQL listens only on 127.0.0.1.
     const args = [
       '--pgdata=data',
       '--pwfile=password',
@@ -271,7 +270,7 @@ async function isPostgres(pid: number): Promise<boolean> {
   // Reads /proc, because some containers have no `ps`. State Z is a zombie, an exited process that its parent hasn't
   // reaped.
   if (process.platform === 'linux') return /\(postgres\) [^ZX]/.test((await readIfExists(`/proc/${pid}/stat`)) ?? '');
-  // Windows has no `ps`, but it rarely reuses process ids. Therefore, the process is probably PostgreSQL.
+  // Windows has no `ps`. It rarely reuses process ids, so the process is probably PostgreSQL.
   if (process.platform === 'win32') return true;
   return /postgres\s*$/.test((await run('ps', ['-o', 'comm=', '-p', String(pid)])).output);
 }

@@ -44,10 +44,11 @@ export interface Embedded {
 
 /*
  * Advisory locks show which processes (holders) use PostgreSQL. Each holder has one connection with a shared lock on
- * EVERYONE. When a holder's process ends for any reason, PostgreSQL releases its locks.
+ * EVERYONE. When a holder's process ends for any reason, PostgreSQL releases the holder's locks.
  *
  * Before a holder exits, it tries to acquire an exclusive lock on EVERYONE. If it acquires this lock, no other process
- * uses PostgreSQL, and the holder stops PostgreSQL. The server also has an exclusive lock on SERVER.
+ * uses PostgreSQL, and the holder stops PostgreSQL. A server also has an exclusive lock on SERVER, so a second server
+ * can't use the same PostgreSQL.
  */
 const EVERYONE = '1769239405, 1';
 const SERVER = '1769239405, 2';
@@ -58,8 +59,8 @@ const maxStartMs = 15_000;
 const maxRecoveryMs = 120_000;
 
 /**
- * The maximum number of PostgreSQL restarts within `restartWindowMs` milliseconds. After more failures, the server
- * exits.
+ * The maximum number of PostgreSQL restarts within `restartWindowMs` milliseconds. If PostgreSQL exits once more, the
+ * server also exits.
  */
 const maxRestarts = 3;
 const restartWindowMs = 60_000;
@@ -110,13 +111,13 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 
   const stop = async () => {
     stopping.abort();
-    // Ignores the error of a failed reconnect, because it is also an uncaught error that already ends the process.
+    // Ignores the error of a failed reconnect. This error is also an uncaught error, which already ends the process.
     await reconnecting?.catch(() => undefined);
     await leave(cluster, client);
   };
   return {
     url: buildUrl(cluster, client.port, 'itsm'),
-    // The origin is optional, so a command continues if the query for it fails.
+    // The origin is optional, so a command continues even if the query for the origin fails.
     origin: holder.type === 'command' ? await findOrigin(client).catch(() => undefined) : undefined,
     stop: () => {
       stopped ??= stop();
@@ -126,8 +127,8 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 }
 
 /**
- * Returns a function that restarts PostgreSQL if it isn't running. In a command, the function never restarts
- * PostgreSQL. The function resolves to PostgreSQL's port, or to undefined if the caller should retry.
+ * Returns a function that restarts PostgreSQL if PostgreSQL isn't running. In a command, the function never does this.
+ * It resolves to PostgreSQL's port, or to undefined if the caller should retry.
  * @throws ClusterError after `maxRestarts` restarts within `restartWindowMs`
  */
 function createRestart(cluster: Cluster, holder: Holder, port: number): () => Promise<number | undefined> {
@@ -173,8 +174,8 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
       if (error instanceof ClusterError) throw error;
       failure = error;
     }
-    // If PostgreSQL rejects the connection, the process may be another program with the same process id. `startCluster`
-    // detects whether PostgreSQL is running.
+    // If the connection is refused, the process may be another program that has PostgreSQL's old process id.
+    // `startCluster` detects whether PostgreSQL is running.
     const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
     const maxWaitMs = errorCode(failure) === CANNOT_CONNECT_NOW ? maxRecoveryMs : maxStartMs;
@@ -224,8 +225,8 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
 async function leave(cluster: Cluster, client: pg.Client): Promise<void> {
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${EVERYONE})`);
-    // A process that connects now can't acquire the lock on EVERYONE. It waits until PostgreSQL has stopped, and then
-    // starts it again.
+    // Another process that connects now can't acquire its lock on EVERYONE. That process waits until PostgreSQL has
+    // stopped, and then starts it again.
     if (await tryLock(client, 'pg_try_advisory_lock', EVERYONE)) await stopCluster(cluster);
   } catch (error) {
     // If the connection is lost, PostgreSQL has already released the locks, so the error is ignored.

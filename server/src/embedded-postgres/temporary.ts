@@ -8,7 +8,7 @@ import { type Embedded, openEmbedded } from './embedded.ts';
 
 /**
  * PostgreSQL settings for data that doesn't need to survive a crash. They make PostgreSQL fast and allow many
- * connections. The unusual time zone reveals code that assumes UTC without setting the time zone.
+ * connections. The unusual time zone reveals code that assumes UTC but doesn't set the time zone.
  */
 export const disposable = {
   fsync: 'off',
@@ -19,9 +19,9 @@ export const disposable = {
 };
 
 /**
- * Starts an embedded PostgreSQL in a new temporary folder. PostgreSQL stops when `stop()` is called or when the process
- * exits. The folder is then removed. If the process is killed, the next call of `openTemporary` stops PostgreSQL and
- * removes the folder.
+ * Starts an embedded PostgreSQL in a new temporary folder. When the caller calls `stop()` or the process exits,
+ * PostgreSQL stops and the folder is removed. If the process is killed, the next call of `openTemporary` stops
+ * PostgreSQL and removes the folder.
  */
 export async function openTemporary(): Promise<Embedded> {
   await removeAbandoned();

@@ -13,8 +13,9 @@ export interface OperationsServerOptions {
 const maxCheckMs = 1000;
 
 /**
- * Creates the server for operators (docs/operations.md). It requires no API key, has no rate limits and isn't part of
- * the contract. Therefore, it listens on an internal address. The caller adds more routes and then starts the server.
+ * Creates the server for operators (docs/operations.md). The server isn't part of the contract. It listens on an
+ * internal address, because it requires no API key and has no rate limits. The caller adds more routes and then starts
+ * the server.
  */
 export function openOperationsServer({ logger, lifecycle, checks }: OperationsServerOptions): FastifyInstance {
   const app = Fastify({
@@ -24,8 +25,8 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
     return503OnClosing: false,
   });
   app.get('/livez', () => ({ status: 'ok', pid: process.pid, uptimeSeconds: Math.round(process.uptime()) }));
-  // A failed check doesn't change the status code. All instances use the same dependencies, so the check would also
-  // fail on other instances.
+  // A failed check doesn't change the status code. All instances use the same dependencies, so the same check would
+  // probably fail on the other instances too.
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;
     const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));

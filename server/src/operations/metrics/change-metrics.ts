@@ -28,14 +28,15 @@ const maxReadings = 1000;
 
 /**
  * Returns a function that estimates the age of the oldest open transaction in milliseconds. The estimate is the time
- * since the first reading in which a newer transaction had already ended. It needs no permission to see other sessions.
+ * since the first reading in which a newer transaction had already ended. Unlike a query of `pg_stat_activity`, the
+ * function needs no permission to see other sessions.
  */
 function createLagEstimator(): (horizon: TransactionHorizon, at: number) => number {
   let readings: { at: number; ended: bigint }[] = [];
   return ({ oldest, ended }, at) => {
     readings = [...readings.filter((reading) => reading.ended > oldest), { at, ended }];
-    // A transaction can stay open for weeks, and the function keeps readings for the whole time. If it has too many
-    // readings, it removes every second reading, but never the first one.
+    // The function keeps readings while a transaction is open, which can take weeks. If there are too many readings,
+    // the function removes every second one, but never the first.
     if (readings.length > maxReadings) readings = readings.filter((_, index) => index % 2 === 0);
     return at - (readings[0]?.at ?? at);
   };

@@ -4,8 +4,8 @@ import type { Pool } from '../../database/client/pool.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Measures the database connections in each pool of a process. Records wait times continuously. Reads all other values
- * when a client requests the metrics.
+ * Measures the database connections in each pool of a process. Records every wait for a connection. Reads all other
+ * values only when a client requests the metrics.
  */
 export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {
   const pools = { requests: requests.pool, keys: keyLookups, accounts, system: system.pool };

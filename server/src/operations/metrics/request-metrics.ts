@@ -37,7 +37,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /**
  * Counts requests and measures their latency. Call this function before you register routes. A fast request takes only
- * 180 µs, so the function adds only one lookup and one observation per request.
+ * 180 µs, so the function does only one lookup and one observation per request.
  * @param except routes that this function doesn't count
  */
 export function measureRequests(

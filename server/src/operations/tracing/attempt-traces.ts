@@ -5,7 +5,7 @@ import { parseTraceParent } from './trace-parent.ts';
 
 /**
  * Creates a span for each delivery attempt. The parent span is the request that wrote the event. The span contains the
- * subscription id. The URL and error messages can contain secrets or host names, so the span omits them. The webhook
+ * subscription id. It omits the URL and error messages, because they can contain secrets or host names. The webhook
  * request contains no trace headers.
  */
 export function createAttemptTracer(): AttemptTracer {

@@ -37,8 +37,8 @@ const flushMs = 1500;
 const reportIntervalMs = 10 * 60_000;
 
 /**
- * Starts OpenTelemetry for traces only. The OTEL_* variables configure OpenTelemetry. OpenTelemetry patches no modules,
- * because the server creates all spans itself.
+ * Starts OpenTelemetry for traces only, with the configuration from the OTEL_* variables. OpenTelemetry doesn't need to
+ * patch modules, because the server creates all spans itself.
  * @throws SettingsError if OpenTelemetry rejects an OTEL_* variable
  */
 export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces {

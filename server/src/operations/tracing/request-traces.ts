@@ -13,8 +13,8 @@ import { onAbort } from '../../shared/request-lifecycle.ts';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /**
- * Returns the route of a request. Returns undefined for unknown paths and for CORS preflight requests, because their
- * route is `*`.
+ * Returns the route of a request. Returns undefined for unknown paths, and for CORS preflight requests, which have the
+ * route `*`.
  */
 const getRoute = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
 
@@ -22,7 +22,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /**
  * Creates a span for each request. The span continues the trace from the `traceparent` header. Spans never contain
- * queries, headers, bodies or unknown paths, because these can contain keys, secrets and personal data.
+ * query strings, headers, bodies or unknown paths, because these can contain keys, secrets and personal data.
  * @param except routes without spans
  */
 export function traceRequests(app: FastifyInstance, except: readonly string[]): void {

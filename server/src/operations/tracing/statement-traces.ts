@@ -3,9 +3,9 @@ import type { StatementTracer } from '../../database/client/statement-tracer.ts'
 import { errorCode } from '../../shared/error-codes.ts';
 
 /**
- * Creates a span for each round trip to PostgreSQL in a trace. The span name lists the operations and tables of the
- * statements. Spans never contain values, SQL texts or PostgreSQL's error messages, because error messages can quote
- * values.
+ * Within a trace, creates a span for each round trip to PostgreSQL. The span name lists the operations and tables of
+ * the statements. Spans never contain values, SQL texts or PostgreSQL's error messages, because error messages can
+ * quote values.
  */
 export function createStatementTracer(): StatementTracer {
   const tracer = trace.getTracer('itsm-api');
@@ -47,7 +47,7 @@ const summaries = new Map<string, string>();
 const maxSummaries = 2000;
 
 const name = String.raw`(?:"?\w+"?\.)*"?(\w+)"?`;
-/** Matches operations and table names. Doesn't match function names or `FOR UPDATE`. */
+/** Matches the operations and table names in an SQL text. Doesn't match function names or `FOR UPDATE`. */
 const stepPattern = new RegExp(
   String.raw`\b(SELECT)\b|\b(?:(INSERT) INTO|(DELETE) FROM|(?<!(?:FOR|KEY|DO) )(UPDATE))\s+${name}|\b(?:FROM|JOIN)\s+${name}(?![\w".]|\s*\()`,
   'gi',
@@ -60,7 +60,8 @@ function toSummary(text: string): string {
   const cached = summaries.get(text);
   if (cached !== undefined) return cached;
   const [first = ''] = /\w+/.exec(text) ?? [];
-  // Other statements, such as BEGIN, can contain values, so their texts are not cached.
+  // Texts that start with another keyword can contain values, for example a BEGIN that also sets the tenant. Such texts
+  // are not cached.
   if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)$/i.test(first)) return first;
   const words = [...text.matchAll(stepPattern)].flatMap(([, ...found]) => found.filter((word) => word !== undefined));
   const summary = words.filter((word, i) => word !== words[i - 1]).join(' ');
